@@ -23,7 +23,7 @@ SUM_TOLERANCE = 1e-6
 Word = TypeVar("Word", bound=str)
 
 
-def frozen(array: AnyArray) -> Any:
+def read_only(array: AnyArray) -> Any:
     """Return a private, read-only copy of `array`."""
     copy = np.array(array)
     copy.setflags(write=False)

@@ -35,7 +35,7 @@ def cores() -> int:
 
 
 @contextmanager
-def crew(processes: int) -> Iterator[Executor | None]:
+def process_pool(processes: int) -> Iterator[Executor | None]:
     """Open a pool of processes for a whole run; None if there are to be none.
 
     They are started afresh, not forked from a process that has threads, and use one thread each for linear algebra:
@@ -44,7 +44,7 @@ def crew(processes: int) -> Iterator[Executor | None]:
     if processes == 0:
         yield None
         return
-    leave_if_imported()
+    exit_if_reimported()
     before = {name: os.environ.get(name) for name in _THREADS}
     os.environ.update(dict.fromkeys(_THREADS, "1"))
     pool = _Pool(processes)
@@ -57,7 +57,7 @@ def crew(processes: int) -> Iterator[Executor | None]:
             os.environ.pop(name, None) if value is None else os.environ.update({name: value})
 
 
-def leave_if_imported() -> None:
+def exit_if_reimported() -> None:
     """End this process if it is one of a pool's that imports a script which lacks the guard; the pool says so.
 
     To be called before a run that starts processes does anything: the script has reached it a second time.

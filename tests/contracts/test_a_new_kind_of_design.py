@@ -16,7 +16,7 @@ import pytest
 from attrs import frozen
 
 import subsetprivacy as sp
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import read_only
 from subsetprivacy.collect.survey.drawing import Stream, draw_around
 from subsetprivacy.collect.survey.reading import read_survey
 from subsetprivacy.collect.survey.rules import asking

@@ -8,12 +8,15 @@ from pathlib import Path
 import pytest
 
 from subsetprivacy import design
-from subsetprivacy.design import Design, Held, Sized
+from subsetprivacy.design import Design, EnlargedDesign, ExchangeableDesign
 from subsetprivacy.design.document import kinds
 
 SOURCE = Path(design.__file__).parents[1]
 OUTSIDE = [path for path in sorted(SOURCE.rglob("*.py")) if not path.is_relative_to(SOURCE / "design")]
-CLASSES = {one.__name__ for classes in kinds().values() for one in classes} | {Sized.__name__, Held.__name__}
+CLASSES = {one.__name__ for classes in kinds().values() for one in classes} | {
+    ExchangeableDesign.__name__,
+    EnlargedDesign.__name__,
+}
 # Registries, one a package, of what a design cannot know, each by the function that classes are registered at.
 REGISTRIES = {
     "mechanism/reports.py": "sampler",  # draws given the value, which the collector's side must not have
@@ -64,7 +67,7 @@ def checks_a_class(node, classes):
     [
         ("from subsetprivacy.design import Uniform\nisinstance(x, Uniform)", True),
         ("from subsetprivacy.design import Product as P\nisinstance(x, (int, P))", True),
-        ("from subsetprivacy.design.sized import Sized\ntype(x) is Sized", True),
+        ("from subsetprivacy.design.exchangeable import ExchangeableDesign\ntype(x) is ExchangeableDesign", True),
         ("from collections.abc import Sized\nisinstance(x, Sized)", False),
         ("from subsetprivacy.design import Design\nisinstance(x, Design)", False),
     ],

@@ -9,7 +9,7 @@ from problems import lopsided, lopsided_conditional, mixture, quietly, with_full
 
 import subsetprivacy as sp
 from subsetprivacy.design import Coarse, Covered, ListedPartition, Mixture, Product, Uniform
-from subsetprivacy.design.held import beside_bit
+from subsetprivacy.design.secret_bit import uniform_with_bit
 from subsetprivacy.errors import ArgumentError, NotIndependentError, UnknownDesignError
 from subsetprivacy.estimation.dispatch import METHODS
 from subsetprivacy.estimation.indicator import IndicatorTable, rows_of
@@ -58,8 +58,8 @@ DESIGNS = {
     "hadamard, masks": lambda: sp.hadamard(SEVEN, 15),
     "hadamard, numbers": lambda: sp.hadamard(50),
     "warner": lambda: WARNER,
-    "bit": lambda: beside_bit(["no", "yes"]),
-    "bit, three categories": lambda: beside_bit(["x", "y", "z"], 0.3),
+    "bit": lambda: uniform_with_bit(["no", "yes"]),
+    "bit, three categories": lambda: uniform_with_bit(["x", "y", "z"], 0.3),
     "product": lambda: sp.product({"x": lopsided(), "w": WARNER}),
     "product, uniform": lambda: sp.product({"x": sp.uniform(list("abcd")), "y": sp.uniform(range(5))}),
     "product, groups recorded": lambda: sp.product({"x": RECORDED, "w": WARNER}),

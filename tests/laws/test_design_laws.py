@@ -14,7 +14,7 @@ from sources import Cycle, Grid
 import subsetprivacy as sp
 from subsetprivacy.design import Covered, Hadamard, Mixture
 from subsetprivacy.design.hadamard import with_columns
-from subsetprivacy.design.held import beside_bit
+from subsetprivacy.design.secret_bit import uniform_with_bit
 from subsetprivacy.errors import DesignDocumentError
 from subsetprivacy.mechanism.cover import add_dummies
 from subsetprivacy.mechanism.randomness import SeededSource
@@ -418,7 +418,7 @@ def moved(name, design, order):
     if name == "warner":
         return sp.warner(labels, 1 - design.q)
     if name == "bit":
-        return beside_bit(labels, design.q)
+        return uniform_with_bit(labels, design.q)
     listed = getattr(design, "groups", None)
     if listed is None:
         return sp.partition(labels, design.m)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import subsetprivacy as sp
-from subsetprivacy.design.held import beside_bit
+from subsetprivacy.design.secret_bit import uniform_with_bit
 from subsetprivacy.examples import URN, adult
 
 LABELS = list("abcd")
@@ -78,7 +78,7 @@ def test_subsets_of_two_fair_bits_take_nine_times_the_sample():
     assert (plain.n, seen.n, as_printed.n) == (153, 304, 2734)
     assert as_printed.n / seen.n == pytest.approx(9, abs=0.02)
     # The bits' law is known: held, one degree of freedom is left, and half of the people are enough.
-    bit = beside_bit(["Female", "Male"], 0.5), beside_bit(["low", "high"], 0.5)
+    bit = uniform_with_bit(["Female", "Male"], 0.5), uniform_with_bit(["low", "high"], 0.5)
     held = sp.independence_power(bit, sex_income, target=0.8)
     assert (held.n, held.df) == (1371, 1)
 

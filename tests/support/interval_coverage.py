@@ -12,7 +12,7 @@ from scipy.special import chdtri
 
 import subsetprivacy as sp
 from subsetprivacy.estimation.newton_many import newton_many
-from subsetprivacy.incidence import Rows
+from subsetprivacy.incidence import DenseRows
 
 SIZES = (100, 300, 1000, 10_000)
 FOUR = sp.uniform(range(4))
@@ -67,7 +67,7 @@ def covered(design, samples, w, least_weight=1.0):
     every interval contains it. Only the others, about a tenth, are worked out.
     """
     codes = design.support()[0]
-    rows = Rows(design.incidence(codes).inner(np.eye(design.p)).T)
+    rows = DenseRows(design.incidence(codes).inner(np.eye(design.p)).T)
     n_a = np.array([dict(zip(one.codes.tolist(), one.counts, strict=True)) for one in samples])
     n_a = np.array([[one.get(code, 0) for code in codes.tolist()] for one in n_a], float)
     total = n_a.sum(axis=1, keepdims=True)
@@ -76,7 +76,7 @@ def covered(design, samples, w, least_weight=1.0):
     for j, share in enumerate(w):
         T = (1 - share) * np.delete(np.eye(design.p), j, axis=1)
         T[j] = share
-        fixed = newton_many(Rows(rows.inner(T.T).T), n_a / total, tol=1e-11).w
+        fixed = newton_many(DenseRows(rows.inner(T.T).T), n_a / total, tol=1e-11).w
         ratio = 2 * (best - loglik(rows, n_a, fixed @ T.T)) / least_weight
         inside[:, j] = ratio < chdtri(1, 0.1) - 1e-3
         for k in np.flatnonzero(~inside[:, j]):

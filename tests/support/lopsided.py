@@ -2,7 +2,7 @@
 
 import subsetprivacy as sp
 from subsetprivacy.design import Mixture, coarse
-from subsetprivacy.design.held import beside_bit
+from subsetprivacy.design.secret_bit import uniform_with_bit
 
 ABCD = ("a", "b", "c", "d")
 ABCDE = ("a", "b", "c", "d", "e")
@@ -61,8 +61,8 @@ TWO_GROUPS = sp.partition(
     ],
 )
 WARNER = sp.warner(["no", "yes"], 0.3)
-BIT = beside_bit(["no", "yes"], 0.4)
-BIT3 = beside_bit(["x", "y", "z"], 0.3)
+BIT = uniform_with_bit(["no", "yes"], 0.4)
+BIT3 = uniform_with_bit(["x", "y", "z"], 0.3)
 TRIPLE = sp.product({"x": ASKED, "y": GIVEN3, "z": WARNER})
 NUMBERED = sp.product({"group": RECORDED, "side": sp.hadamard(range(6), 15)})
 # 400 people and 200 dummy rows for each of the two dummy categories.

@@ -20,7 +20,7 @@ from subsetprivacy.collect.survey.manifest import Manifest, freeze
 from subsetprivacy.collect.survey.submission import CODE_BYTES, Framing, read_submission
 from subsetprivacy.collect.survey.tallies import Release, Released
 from subsetprivacy.design import Design, FixedSize
-from subsetprivacy.design.held import EQUAL
+from subsetprivacy.design.secret_bit import EQUAL
 from subsetprivacy.mechanism.randomness import SeededSource
 
 KEY = bytes(range(32))

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from subsetprivacy._checks import check_choice, check_codes, check_count, check_distribution, check_level, frozen
+from subsetprivacy._checks import check_choice, check_codes, check_count, check_distribution, check_level, read_only
 from subsetprivacy.errors import ArgumentError, CodeError, DistributionError
 
 LABELS = ("a", "b", "c")
@@ -93,7 +93,7 @@ def test_no_codes_are_integers_too(codes):
 
 def test_frozen_arrays_are_private_copies():
     mine = np.array([1, 2])
-    locked = frozen(mine)
+    locked = read_only(mine)
     mine[0] = 9
     assert locked.tolist() == [1, 2]
     with pytest.raises(ValueError, match="read-only"):

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from subsetprivacy.incidence import Affine, Bytes, Halves, Kronecker, Mapped, Rows, incidence
+from subsetprivacy.incidence import Affine, Bytes, DenseRows, Halves, Kronecker, Mapped, incidence
 from subsetprivacy.subsets import bits
 
 
@@ -18,7 +18,7 @@ def some_codes(p, rows, seed=0):
 
 def rows_of(p, rows):
     codes = some_codes(p, rows)
-    return Rows(bits(codes, p)), dense(codes, p)
+    return DenseRows(bits(codes, p)), dense(codes, p)
 
 
 def dense(codes, p):
@@ -49,7 +49,7 @@ def kronecker_of(one, two):
 
 PLAIN = {
     "rows": lambda: rows_of(5, 9),
-    "rows, real": lambda: (lambda M: (Rows(M), M))(np.random.default_rng(1).normal(size=(7, 4))),
+    "rows, real": lambda: (lambda M: (DenseRows(M), M))(np.random.default_rng(1).normal(size=(7, 4))),
     "halves, even": lambda: halves_of(6, 20),
     "halves, odd": lambda: halves_of(7, 50),
     "halves, p=2": lambda: halves_of(2, 3),
@@ -102,7 +102,7 @@ def test_affine_takes_one_number_for_all_rows():
     np.testing.assert_allclose(Affine(base, 0.5, 0.25).inner(np.arange(4.0)), (0.5 * M + 0.25) @ np.arange(4.0))
 
 
-KINDS = {"rows": lambda c, p: Rows(bits(c, p)), "halves": Halves, "bytes": Bytes}
+KINDS = {"rows": lambda c, p: DenseRows(bits(c, p)), "halves": Halves, "bytes": Bytes}
 
 
 @given(st.sampled_from(sorted(KINDS)), st.integers(2, 12), st.data())
@@ -113,7 +113,7 @@ def test_inner_and_spread_are_adjoint(kind, p, data):
     if data.draw(st.booleans()):
         made = Affine(made, 0.75, np.arange(len(codes)) / 8)
     if data.draw(st.booleans()):
-        made = Kronecker(made, Rows(bits(np.array([1, 3, 2]), 2)))
+        made = Kronecker(made, DenseRows(bits(np.array([1, 3, 2]), 2)))
     # Small whole numbers and eighths: the identities hold to the last bit, whatever the order of the sums.
     whole = st.integers(-8, 8)
     w = np.array(data.draw(st.lists(whole, min_size=made.p, max_size=made.p)), np.float64)
@@ -125,15 +125,15 @@ def test_inner_and_spread_are_adjoint(kind, p, data):
 @pytest.mark.parametrize(
     ("p", "rows", "kind"),
     [
-        (16, 8192, Rows),
+        (16, 8192, DenseRows),
         (16, 8193, Halves),  # more entries than two grids of all cells pay for the grid
-        (22, 11915, Rows),
+        (22, 11915, DenseRows),
         (22, 11916, Bytes),  # more entries than a matrix is worth
         (22, 381300, Bytes),
         (22, 381301, Halves),
         (23, 1 << 19, Bytes),  # never a grid beyond 22 bits
-        (48, 2, Rows),
-        (48, 5461, Rows),
+        (48, 2, DenseRows),
+        (48, 5461, DenseRows),
         (48, 5462, Bytes),
     ],
 )
@@ -141,13 +141,13 @@ def test_the_cheapest_implementation_is_chosen(p, rows, kind):
     assert type(incidence(np.arange(rows, dtype=np.int64), p)) is kind
 
 
-@pytest.mark.parametrize("kind", [Rows, Halves, Bytes])
+@pytest.mark.parametrize("kind", [DenseRows, Halves, Bytes])
 def test_mapped_rows(kind):
     rng = np.random.default_rng(3)
     codes = rng.choice(np.arange(1, 64), 20, replace=False)
     M = bits(codes, 6)
     T = rng.random((6, 4))
-    rows = Mapped(Rows(M) if kind is Rows else kind(codes, 6), T)
+    rows = Mapped(DenseRows(M) if kind is DenseRows else kind(codes, 6), T)
     u, r = rng.random((2, 4)), rng.random((2, 20))
     assert (rows.rows, rows.p) == (20, 4)
     assert rows.inner(u) == pytest.approx(u @ (M @ T).T)

@@ -11,10 +11,10 @@ from subsetprivacy.incidence import (
     Affine,
     Branches,
     Cells,
+    DenseRows,
     Kronecker,
     Mapped,
     RowByRow,
-    Rows,
     incidence,
     joint_incidence,
 )
@@ -50,10 +50,10 @@ def test_cells_are_rows_of_the_whole_some_of_them_more_than_once(lead):
     rng = np.random.default_rng(2)
     M = bits_of(masks(4, 9, rng), 4)
     at = np.array([8, 0, 3, 3, 0, 5])
-    products_agree(Cells(Rows(M), at), M[at], lead)
+    products_agree(Cells(DenseRows(M), at), M[at], lead)
     two = bits_of(masks(3, 4, rng), 3)
     pairs = rng.integers(36, size=20)
-    products_agree(Cells(Kronecker(Rows(M), Rows(two)), pairs), np.kron(M, two)[pairs], lead)
+    products_agree(Cells(Kronecker(DenseRows(M), DenseRows(two)), pairs), np.kron(M, two)[pairs], lead)
 
 
 @pytest.mark.parametrize("lead", LEADS, ids=str)
@@ -104,7 +104,7 @@ def test_the_ways_agree_on_random_problems(seed, variables, number):
         if rng.random() < 0.3:  # something known is mixed in
             M = 0.7 * M + 0.1
         at = rng.integers(distinct, size=number)
-        parts.append((Rows(M) if M.max() == 1 else Affine(Rows((M > 0.5).astype(float)), 0.7, 0.1), at))
+        parts.append((DenseRows(M) if M.max() == 1 else Affine(DenseRows((M > 0.5).astype(float)), 0.7, 0.1), at))
         explicit.append(M[at])
         shape.append(distinct)
     M = explicit[0]
@@ -138,7 +138,7 @@ def test_a_grid_where_it_is_not_much_larger_and_else_row_by_row():
 def test_one_variable_alone():
     rng = np.random.default_rng(6)
     M = bits_of(masks(4, 6, rng), 4)
-    products_agree(joint_incidence([(Rows(M), np.array([5, 2, 2]))]), M[[5, 2, 2]])
+    products_agree(joint_incidence([(DenseRows(M), np.array([5, 2, 2]))]), M[[5, 2, 2]])
 
 
 def test_nobody():
@@ -151,7 +151,9 @@ def test_nobody():
 def test_the_order_of_three_variables_is_kept():
     # The last variable fastest, as the combinations are listed.
     u, v, t = np.array([[1.0, 0]]), np.array([[0.0, 1, 1]]), np.array([[1.0, 0]])
-    made = joint_incidence([(Rows(u), np.array([0])), (Rows(v), np.array([0])), (Rows(t), np.array([0]))])
+    made = joint_incidence(
+        [(DenseRows(u), np.array([0])), (DenseRows(v), np.array([0])), (DenseRows(t), np.array([0]))]
+    )
     assert np.flatnonzero(made.inner(np.eye(12))[:, 0]).tolist() == [2, 4]
     products_agree(made, np.kron(np.kron(u, v), t))
 
@@ -164,9 +166,9 @@ def test_the_best_guess_of_affine_rows(lead):
     rng = np.random.default_rng(7)
     M = bits_of(masks(5, 12, rng), 5)
     c, d = np.linspace(0.2, 0.9, 12), np.linspace(0.1, 0.0, 12)
-    products_agree(Affine(Rows(M), c, d), c[:, None] * M + d[:, None], lead)
+    products_agree(Affine(DenseRows(M), c, d), c[:, None] * M + d[:, None], lead)
     # What lies outside the subset wins where it is likely enough: dummies could have sent the report.
-    one = Affine(Rows(np.array([[1.0, 0.0]])), 0.5, 0.25)
+    one = Affine(DenseRows(np.array([[1.0, 0.0]])), 0.5, 0.25)
     assert one.peak(np.array([0.1, 0.9])) == pytest.approx([0.225])
     assert one.peak(np.array([0.5, 0.5])) == pytest.approx([0.375])
 
@@ -175,7 +177,7 @@ def test_the_best_guess_of_affine_rows(lead):
 def test_the_best_guess_of_mapped_rows(lead):
     rng = np.random.default_rng(8)
     M, T = bits_of(masks(6, 10, rng), 6), rng.dirichlet(np.ones(6), 4).T
-    made = Mapped(Rows(M), T)
+    made = Mapped(DenseRows(M), T)
     products_agree(made, M @ T, lead)
     np.testing.assert_allclose(made.matrix(), M @ T, atol=1e-14)
 
@@ -184,6 +186,6 @@ def test_the_best_guess_of_a_product_of_both():
     rng = np.random.default_rng(9)
     M, T = bits_of(masks(4, 6, rng), 4), rng.dirichlet(np.ones(4), 2).T
     A = 0.6 * bits_of(masks(3, 5, rng), 3) + 0.2
-    held = Affine(Rows((A > 0.5).astype(float)), 0.6, 0.2)
-    products_agree(Kronecker(Mapped(Rows(M), T), held), np.kron(M @ T, A))
-    products_agree(Kronecker(held, Rows(M)), np.kron(A, M))
+    held = Affine(DenseRows((A > 0.5).astype(float)), 0.6, 0.2)
+    products_agree(Kronecker(Mapped(DenseRows(M), T), held), np.kron(M @ T, A))
+    products_agree(Kronecker(held, DenseRows(M)), np.kron(A, M))

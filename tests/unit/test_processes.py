@@ -11,14 +11,14 @@ from operator import truediv
 import pytest
 
 from subsetprivacy.errors import ArgumentError, CategoryError
-from subsetprivacy.processes import crew
+from subsetprivacy.processes import process_pool
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="absent: signals of POSIX")
 HANG = 60  # seconds after which a run that should end at once is taken to hang
 
 
 def test_tasks_are_done_elsewhere():
-    with crew(2) as pool:
+    with process_pool(2) as pool:
         ids = {pool.submit(os.getpid).result() for _ in range(4)}
         assert list(pool.map(truediv, [4, 6], [2, 3])) == [2, 2]
     assert os.getpid() not in ids
@@ -26,7 +26,7 @@ def test_tasks_are_done_elsewhere():
 
 
 def test_an_error_comes_home_with_the_place_where_it_was_raised():
-    with crew(1) as pool:
+    with process_pool(1) as pool:
         with pytest.raises(ZeroDivisionError, match="division by zero") as caught:
             pool.submit(truediv, 1, 0).result()
         assert "In another process" in caught.value.__notes__[0]
@@ -43,7 +43,7 @@ class Raising:
 
 
 def test_what_cannot_be_sent_back():
-    with crew(1) as pool:
+    with process_pool(1) as pool:
         with pytest.raises(TypeError, match="cannot pickle"):
             pool.submit(open, os.devnull).result()
         with pytest.raises(RuntimeError, match=r"^Own in another process$") as caught:
@@ -53,7 +53,7 @@ def test_what_cannot_be_sent_back():
 
 @POSIX
 def test_a_process_that_is_killed_breaks_the_pool():
-    with crew(1) as pool:
+    with process_pool(1) as pool:
         first = pool.submit(os.getpid).result()
         lost, waiting = pool.submit(time.sleep, HANG), pool.submit(time.sleep, 0)
         os.kill(first, signal.SIGKILL)
@@ -66,7 +66,7 @@ def test_a_process_that_is_killed_breaks_the_pool():
 
 @POSIX
 def test_processes_leave_the_stopping_to_their_parent():
-    with crew(1) as pool:
+    with process_pool(1) as pool:
         worker = pool.submit(os.getpid).result()
         for number in (signal.SIGINT, signal.SIGTERM):
             os.kill(worker, number)
@@ -75,10 +75,10 @@ def test_processes_leave_the_stopping_to_their_parent():
 
 BUSY = """
 import sys, time
-from subsetprivacy.processes import crew
+from subsetprivacy.processes import process_pool
 if __name__ == "__main__":
     try:
-        with crew(1) as pool:
+        with process_pool(1) as pool:
             pool.submit(time.sleep, 0).result()
             for _ in range(3):  # more than a pipe holds, for a process that reads nothing
                 pool.submit(time.sleep, 60)
@@ -125,7 +125,7 @@ def test_a_script_that_cannot_be_imported_is_told_of_the_guard(tmp_path):
 
 
 def test_no_process_is_started_where_none_is_wanted():
-    with crew(0) as pool:
+    with process_pool(0) as pool:
         assert pool is None
 
 
@@ -133,7 +133,7 @@ def test_an_error_ends_the_processes():
     running = []
 
     def fail():
-        with crew(1) as pool:
+        with process_pool(1) as pool:
             running.append(pool.submit(time.sleep, HANG))
             raise ArgumentError("enough")
 

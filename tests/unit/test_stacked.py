@@ -5,9 +5,9 @@ import pytest
 from lopsided import ASKED, GIVEN, WARNER
 
 import subsetprivacy as sp
-from subsetprivacy.incidence import Rows, Stacked, incidence, masks
+from subsetprivacy.incidence import DenseRows, Stacked, incidence, masks
 
-PARTS = [ASKED.incidence(np.array([3, 10, 12])), GIVEN.incidence(np.array([7, 6])), Rows(np.full((1, 4), 0.25))]
+PARTS = [ASKED.incidence(np.array([3, 10, 12])), GIVEN.incidence(np.array([7, 6])), DenseRows(np.full((1, 4), 0.25))]
 MATRIX = np.array([[1, 1, 0, 0], [0, 1, 0, 1], [0, 0, 1, 1], [1, 1, 1, 0], [0, 1, 1, 0], [0.25] * 4])
 STACKED = Stacked(PARTS)
 RNG = np.random.default_rng(1)
@@ -55,7 +55,7 @@ def test_gram_of_a_batch(lead, most, monkeypatch):
     monkeypatch.setattr(masks, "_MAX_SQUARES", most)
     matrix = RNG.normal(size=(7, 3))
     y = RNG.normal(size=(*lead, 7))
-    found = Rows(matrix).gram(y)
+    found = DenseRows(matrix).gram(y)
     assert found.shape == (*lead, 3, 3)
     assert found == pytest.approx(np.einsum("...a,ai,aj->...ij", y, matrix, matrix))
 
@@ -63,4 +63,4 @@ def test_gram_of_a_batch(lead, most, monkeypatch):
 def test_gram_of_a_batch_with_rows_that_are_not_0_and_1():
     rows = WARNER.incidence(WARNER.support()[0]).inner(np.eye(2)).T
     y = np.array([[2.0, 1], [0, 3]])
-    assert Rows(rows).gram(y) == pytest.approx(np.array([rows.T @ np.diag(one) @ rows for one in y]))
+    assert DenseRows(rows).gram(y) == pytest.approx(np.array([rows.T @ np.diag(one) @ rows for one in y]))

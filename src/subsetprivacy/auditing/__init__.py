@@ -7,7 +7,7 @@ from subsetprivacy._checks import check_level
 from subsetprivacy._types import Distribution
 from subsetprivacy.auditing.given import audit_given
 from subsetprivacy.auditing.report import Audit
-from subsetprivacy.auditing.several import TableAudit, audit_joint, audit_margins, audit_table
+from subsetprivacy.auditing.table_audit import TableAudit, audit_joint, audit_margins, audit_table
 from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_counts
 from subsetprivacy.design import Covered, Design, Product
 from subsetprivacy.errors import ArgumentError

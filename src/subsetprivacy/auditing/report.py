@@ -19,7 +19,7 @@ from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.messages import Note
 from subsetprivacy.messages.for_tests import AUDIT_DATA
-from subsetprivacy.privacy import information, maximal, prediction, revealing, size
+from subsetprivacy.privacy import information, prediction, size, worst_cases
 from subsetprivacy.privacy.attacker import Setting, entropy_bits
 from subsetprivacy.privacy.given_result import CovariateLeakage
 from subsetprivacy.privacy.information import Bits
@@ -68,7 +68,7 @@ class Audit(Result):
     @cached_property
     def largest_posterior(self) -> float:
         """The largest probability that any reportable subset leaves to one value."""
-        return maximal.largest_posterior(self.setting)
+        return worst_cases.largest_posterior(self.setting)
 
     @property
     def simulation_error(self) -> float:
@@ -121,7 +121,7 @@ class Audit(Result):
                 out |= {f"{name}_leakage_lower": lower, f"{name}_leakage_upper": upper}
         if self.simulation_error:
             out["mi_simulation_error"] = self.simulation_error
-        out["maximal_leakage"] = maximal.maximal_leakage(self.design)
+        out["maximal_leakage"] = worst_cases.maximal_leakage(self.design)
         out["smallest_set"] = self.design.smallest_set
         out["largest_posterior"] = self.largest_posterior
         out["identifiable"] = self.design.is_identifiable
@@ -158,7 +158,7 @@ class Audit(Result):
     @cached_property
     def reveals(self) -> dict[str, float]:
         """The share of rows that leave a single value, of the whole or of each joined variable; empty if not listed."""
-        return revealing.shares(self.setting) if self.design.enumerable else {}
+        return worst_cases.revealed_shares(self.setting) if self.design.enumerable else {}
 
     @cached_property
     def cost(self) -> float:

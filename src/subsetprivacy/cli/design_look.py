@@ -75,7 +75,7 @@ def check(path: Path, as_json: bool) -> None:
 
 def _problems(read: Any) -> "list[SubsetPrivacyError]":
     """Return an error for each thing that makes a design unfit."""
-    from subsetprivacy.design.revealed import revealing
+    from subsetprivacy.design.disclosure import revealing_reports
     from subsetprivacy.errors import InvalidDesignError, NotIdentifiableError
 
     problems: list[SubsetPrivacyError] = []
@@ -83,7 +83,7 @@ def _problems(read: Any) -> "list[SubsetPrivacyError]":
     if not read.is_subset_private:
         problems.append(InvalidDesignError("not private: a single value can be reported."))
     elif bare.enumerable:
-        shown = [name for name, rows in revealing(bare).items() if rows.any()]
+        shown = [name for name, rows in revealing_reports(bare).items() if rows.any()]
         if shown:
             problems.append(InvalidDesignError(f"not private: some reports reveal {', '.join(shown)} exactly."))
     if not read.is_identifiable:

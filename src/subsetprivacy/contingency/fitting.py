@@ -7,7 +7,7 @@ import numpy as np
 from attrs import field, frozen
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import read_only
 from subsetprivacy._types import FloatArray
 from subsetprivacy.contingency.known import Margins, Parameters
 from subsetprivacy.contingency.likelihood import Likelihood, softmax

@@ -10,8 +10,7 @@ from attrs import field, frozen
 from scipy.special import ndtr, ndtri
 
 from subsetprivacy import draw
-from subsetprivacy._checks import check_choice, check_level
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import check_choice, check_level, read_only
 from subsetprivacy._choices import Engine
 from subsetprivacy._types import FloatArray, Label
 from subsetprivacy.contingency.presenting import parameter_text

@@ -10,8 +10,7 @@ from attrs import field, frozen
 from scipy.special import expit, logit, ndtri
 
 from subsetprivacy import draw
-from subsetprivacy._checks import check_choice, check_level, shown
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import check_choice, check_level, read_only, shown
 from subsetprivacy._choices import Engine
 from subsetprivacy._types import FloatArray, IntArray, Label
 from subsetprivacy.data.describing import joined_columns, shortened

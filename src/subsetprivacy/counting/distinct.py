@@ -62,7 +62,7 @@ def counts_of_groups(
     ArgumentError
         If weights are unfit.
     """
-    where = Where(groups, place)
+    where = RowLocator(groups, place)
     parts = [
         read_codes(key, name, design, missing, where)
         for key, (name, design) in zip(groups.keys, columns.items(), strict=False)
@@ -85,13 +85,13 @@ def counts_of_groups(
 
 
 @frozen(eq=False)
-class Where:
+class RowLocator:
     """How many rows are wrong, and which is the first."""
 
     groups: Groups
     place: Callable[[int], str]
 
-    def told(self, wrong: BoolArray) -> str:
+    def describe(self, wrong: BoolArray) -> str:
         """Return how many rows are wrong and which is the first, in words."""
         number = int(self.groups.rows[wrong].sum())
         first = "" if self.groups.first is None else f", first in {self.place(self.first(wrong))}"
@@ -108,14 +108,14 @@ class Where:
         return int(at[0] if self.groups.first is None else at[self.groups.first[at].argmin()])
 
 
-def read_codes(key: Key, name: str, design: Design, missing: Missing, where: Where) -> IntArray:
+def read_codes(key: Key, name: str, design: Design, missing: Missing, where: RowLocator) -> IntArray:
     """Return the codes of a column of subsets, or refuse it."""
     if key.kind in {"boolean", "lists", "other", "objects"}:
         got = {"boolean": "booleans", "lists": "lists"}.get(key.kind, "something else")
         raise CodeError(f"column {name} must hold subset codes, or subsets as text; got {got}.", CODES_OR_TEXT)
     if key.absent.any() and missing == "error":
         raise CodeError(
-            f"column {name} must hold a subset in every row; got none {where.told(key.absent)}.", MISSING_AS_FULL
+            f"column {name} must hold a subset in every row; got none {where.describe(key.absent)}.", MISSING_AS_FULL
         )
     if key.kind == "text":
         return _of_text(key, name, design, where)
@@ -126,7 +126,7 @@ def read_codes(key: Key, name: str, design: Design, missing: Missing, where: Whe
     return codes
 
 
-def _of_text(key: Key, name: str, design: Design, where: Where) -> IntArray:
+def _of_text(key: Key, name: str, design: Design, where: RowLocator) -> IntArray:
     from subsetprivacy.design.text import advice_for_texts, parsed, problem_with
 
     texts = [None if gone else value for value, gone in zip(key.values, key.absent, strict=True)]
@@ -135,14 +135,14 @@ def _of_text(key: Key, name: str, design: Design, where: Where) -> IntArray:
     if wrong.any():
         raise CodeError(
             f"column {name} must hold subsets as text, labels of the {design.p} categories joined by a bar; got "
-            f"others {where.told(wrong)}: {problem_with(texts[where.first_of(wrong)], design)}.",
+            f"others {where.describe(wrong)}: {problem_with(texts[where.first_of(wrong)], design)}.",
             advice_for_texts(design),
         )
     _check_allowed(codes, name, design, where)
     return codes
 
 
-def _of_floats(key: Key, name: str, where: Where) -> AnyArray:
+def _of_floats(key: Key, name: str, where: RowLocator) -> AnyArray:
     """Return whole numbers that gaps have turned into floats; other floats are no codes."""
     values = np.where(key.absent, 0.0, key.values).astype(np.float64)
     if not key.absent.any():
@@ -150,21 +150,21 @@ def _of_floats(key: Key, name: str, where: Where) -> AnyArray:
     broken = ~np.isfinite(values) | (np.abs(values) >= 2.0**53)
     broken |= np.floor(np.where(broken, 0.0, values)) != np.where(broken, 0.0, values)
     if broken.any():
-        raise CodeError(f"column {name} must hold integers; got floats, not whole ones {where.told(broken)}.")
+        raise CodeError(f"column {name} must hold integers; got floats, not whole ones {where.describe(broken)}.")
     return values.astype(np.int64)
 
 
-def _check_allowed(codes: IntArray, name: str, design: Design, where: Where) -> None:
+def _check_allowed(codes: IntArray, name: str, design: Design, where: RowLocator) -> None:
     largest = (1 << design.code_bits) - 1
     outside = (codes <= 0) | (codes > largest)
     if outside.any():
         what = "0, the empty set" if codes[where.first_of(outside)] == 0 else "outside the categories"
-        raise CodeError(f"column {name} must hold codes in 1…{largest}; got others {where.told(outside)} ({what}).")
+        raise CodeError(f"column {name} must hold codes in 1…{largest}; got others {where.describe(outside)} ({what}).")
     foreign = ~design.allows(codes)
     if foreign.any():
         raise CodeError(
             f"column {name} must hold subsets that the {design.kind} design can produce; got "
-            f"others {where.told(foreign)}.",
+            f"others {where.describe(foreign)}.",
             IS_THIS_THE_DESIGN,
         )
 

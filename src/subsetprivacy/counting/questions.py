@@ -9,7 +9,7 @@ from attrs import frozen
 from subsetprivacy._checks import check_choice
 from subsetprivacy._choices import QuestionKind
 from subsetprivacy._types import BoolArray, IntArray
-from subsetprivacy.counting.distinct import Where, check_sums, read_codes
+from subsetprivacy.counting.distinct import RowLocator, check_sums, read_codes
 from subsetprivacy.counting.tables import check_parts, column_name
 from subsetprivacy.data import QuestionCounts
 from subsetprivacy.data.questions import ANSWERS, KINDS, SKIPPED, UNKNOWN, are_questions, question_kind
@@ -94,7 +94,7 @@ class QuestionColumns:
 
     def read(self, groups: Groups, place: Callable[[int], str] = "row {}".format) -> QuestionCounts:
         """Return the counts of what came back, or refuse it, saying the place of the first row that is wrong."""
-        where = Where(groups, place)
+        where = RowLocator(groups, place)
         answers = _answers(groups.keys[-1], self.answer, self.kind, self.design, where)
         shown = np.zeros((len(groups), len(self.shown)), np.int64)
         for k, name in enumerate(self.shown):
@@ -106,14 +106,14 @@ class QuestionColumns:
         made = QuestionCounts(self.design, shown if self.shown else None, answers=answers, n=n, kind=self.kind)
         return made.merged()
 
-    def _codes(self, key: Key, name: str, where: Where) -> IntArray:
+    def _codes(self, key: Key, name: str, where: RowLocator) -> IntArray:
         """Return the codes of a column; of groups a gap is one that was not kept."""
         key = _without_text(key, self.design)
         if self.kind != "groups":
             return read_codes(key, name, self.design, "error", where)
         return np.where(key.absent, UNKNOWN, read_codes(key, name, self.design, "full", where))
 
-    def _check(self, shown: IntArray, where: Where) -> None:
+    def _check(self, shown: IntArray, where: RowLocator) -> None:
         """Raise if sets are shown that no question has."""
         if not self.shown or not len(shown):
             return
@@ -122,7 +122,8 @@ class QuestionColumns:
         wrong = known & ~are_questions(rows, self.design)
         if wrong.any():
             raise CodeError(
-                f"what was shown must be a question of the {self.design.kind} design; got others {where.told(wrong)}.",
+                f"what was shown must be a question of the {self.design.kind} design; got "
+                f"others {where.describe(wrong)}.",
                 IS_THIS_THE_DESIGN,
             )
 
@@ -160,7 +161,7 @@ def _without_text(key: Key, design: Design) -> Key:
     return Key.of("integer", [None if text is None else int(text) for text in texts])
 
 
-def _answers(key: Key, name: str, kind: str, design: Design, where: Where) -> IntArray:
+def _answers(key: Key, name: str, kind: str, design: Design, where: RowLocator) -> IntArray:
     """Return answers as numbers: yes 0, no 1, a position; a gap is a question that was skipped."""
     if key.kind == "boolean" and kind == "yes_no":
         found = np.array([_NONE if gone else _YES if value else _NO for value, gone in _cells(key)], np.int64)
@@ -173,7 +174,9 @@ def _answers(key: Key, name: str, kind: str, design: Design, where: Where) -> In
     most = (design.options or 1) if kind == "groups" else len(ANSWERS[kind])
     wrong: BoolArray = ((found < SKIPPED) | (found >= most)) & ~key.absent
     if wrong.any():
-        raise CodeError(f"column {name} must hold answers: {_allowed(kind, design)}; got others {where.told(wrong)}.")
+        raise CodeError(
+            f"column {name} must hold answers: {_allowed(kind, design)}; got others {where.describe(wrong)}."
+        )
     return np.where(key.absent, SKIPPED, found)
 
 

@@ -50,7 +50,7 @@ def count_columns(
     weights_kind, missing
         As in `count`.
     """
-    asked = Asked.of(designs, column_names(table), by, weights, weights_kind, missing)
+    asked = CountRequest.of(designs, column_names(table), by, weights, weights_kind, missing)
     check_columns(table, asked.columns)
     asked.check()
     groups = asked.tally(table)
@@ -67,7 +67,7 @@ def count_columns(
 
 
 @frozen
-class Asked:
+class CountRequest:
     """What is asked of a table or file: the columns of subsets, of groups and of weights."""
 
     designs: dict[str, Design]
@@ -86,7 +86,7 @@ class Asked:
         weights: Any,
         weights_kind: WeightsKind | None,
         missing: Missing | None,
-    ) -> "Asked":
+    ) -> "CountRequest":
         """Make it from the arguments of `count_columns`, given the names of all columns."""
         check_kind(weights, weights_kind)
         return cls(

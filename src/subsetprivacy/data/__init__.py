@@ -6,15 +6,15 @@ kept apart as `n_missing` and left out of everything else.
 """
 
 from subsetprivacy.data.batch import CountsBatch
+from subsetprivacy.data.conversion import as_counts
 from subsetprivacy.data.counts import SubsetCounts
-from subsetprivacy.data.entries import check_allowed
 from subsetprivacy.data.groups import GroupedCounts
 from subsetprivacy.data.joint import JointCounts, as_joint
 from subsetprivacy.data.people import SubsetData
 from subsetprivacy.data.questions import QuestionCounts
-from subsetprivacy.data.reading import as_counts
 from subsetprivacy.data.table import SubsetTable
 from subsetprivacy.data.tally import count_codes
+from subsetprivacy.data.validation import check_allowed
 
 __all__ = [
     "CountsBatch",

@@ -7,7 +7,7 @@ from typing import Any, Self, overload
 import numpy as np
 from attrs import field, frozen
 
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import read_only
 from subsetprivacy._types import AnyArray, IntArray
 from subsetprivacy._words import counted
 from subsetprivacy.data.counts import SubsetCounts
@@ -19,8 +19,8 @@ from subsetprivacy.data.describing import (
     notes_of_design,
     texts_of_codes,
 )
-from subsetprivacy.data.entries import as_codes, check_amounts, check_entries
 from subsetprivacy.data.joint import as_joint
+from subsetprivacy.data.validation import as_codes, check_amounts, check_entries
 from subsetprivacy.design import Design
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.results import Result, plain

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from attrs import field, frozen
 
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import read_only
 from subsetprivacy._deprecated import warn_deprecated
 from subsetprivacy._types import AnyArray, FloatArray, IntArray, Label
 from subsetprivacy._words import counted
@@ -22,7 +22,7 @@ from subsetprivacy.data.describing import (
     notes_of_design,
     table_of_subsets,
 )
-from subsetprivacy.data.entries import as_codes, check_amounts, check_entries
+from subsetprivacy.data.validation import as_codes, check_amounts, check_entries
 from subsetprivacy.design import Design, Mixture, identify
 from subsetprivacy.draw import Axes, AxesOrNone, Heading, subset_shares
 from subsetprivacy.errors import MismatchError, NoDataError

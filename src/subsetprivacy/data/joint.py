@@ -9,7 +9,6 @@ import numpy as np
 from subsetprivacy._checks import shown
 from subsetprivacy._types import AnyArray, ArrayLike, FloatArray, IntArray, Label
 from subsetprivacy._words import counted
-from subsetprivacy.data.aggregated import memberships, position, two_by_two
 from subsetprivacy.data.counts import SubsetCounts
 from subsetprivacy.data.describing import (
     amounts_of,
@@ -19,7 +18,8 @@ from subsetprivacy.data.describing import (
     shortened,
     texts_of_codes,
 )
-from subsetprivacy.data.entries import as_codes, check_amounts
+from subsetprivacy.data.membership import memberships, position, two_by_two
+from subsetprivacy.data.validation import as_codes, check_amounts
 from subsetprivacy.design import Design, Product, as_product
 from subsetprivacy.errors import ArgumentError, MismatchError, TooLargeError
 from subsetprivacy.messages import Note, NoteKind

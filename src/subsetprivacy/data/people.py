@@ -10,8 +10,8 @@ from subsetprivacy._types import IntArray, Label
 from subsetprivacy._words import counted
 from subsetprivacy.data.counts import SubsetCounts
 from subsetprivacy.data.describing import design_of, facts_of, note_of_missing, notes_of_design, texts_of_codes
-from subsetprivacy.data.entries import as_codes, check_allowed
 from subsetprivacy.data.tally import count_codes
+from subsetprivacy.data.validation import as_codes, check_allowed
 from subsetprivacy.design import Design, require_design
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages import Note

@@ -6,16 +6,15 @@ from typing import Any, Self, get_args
 import numpy as np
 from attrs import field, frozen
 
-from subsetprivacy._checks import check_choice
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import check_choice, read_only
 from subsetprivacy._choices import QuestionKind
 from subsetprivacy._types import ArrayLike, BoolArray, IntArray
 from subsetprivacy._words import counted, people
 from subsetprivacy.data.counts import SubsetCounts
 from subsetprivacy.data.describing import MAX_ROWS, design_of, facts_of, shortened, texts_of_codes
-from subsetprivacy.data.entries import check_amounts
+from subsetprivacy.data.validation import check_amounts
 from subsetprivacy.design import Design, require_design
-from subsetprivacy.design.held import EQUAL
+from subsetprivacy.design.secret_bit import EQUAL
 from subsetprivacy.errors import CodeError, MismatchError, NotIdentifiableError, UnknownDesignError
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_data import COUNT_THE_SUBSETS, IS_THIS_THE_DESIGN

@@ -10,9 +10,9 @@ from subsetprivacy._types import IntArray
 from subsetprivacy._words import counted, people
 from subsetprivacy.data.counts import SubsetCounts
 from subsetprivacy.data.describing import MAX_ROWS, design_of, facts_of, most_frequent
-from subsetprivacy.data.entries import as_codes, check_allowed
 from subsetprivacy.data.people import SubsetData
 from subsetprivacy.data.tally import count_codes
+from subsetprivacy.data.validation import as_codes, check_allowed
 from subsetprivacy.design import Design, Product, as_product
 from subsetprivacy.errors import CodeError, MismatchError
 from subsetprivacy.messages import Note, NoteKind

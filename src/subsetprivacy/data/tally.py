@@ -4,8 +4,8 @@ import numpy as np
 
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.data.counts import SubsetCounts
-from subsetprivacy.data.entries import check_allowed
 from subsetprivacy.data.joint import as_joint
+from subsetprivacy.data.validation import check_allowed
 from subsetprivacy.design import Design
 from subsetprivacy.errors import CodeError
 from subsetprivacy.incidence import MAX_DENSE_BITS

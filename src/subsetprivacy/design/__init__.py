@@ -11,20 +11,18 @@ from subsetprivacy.design.conditional import (
     fully_private,
     nonprivate,
 )
-from subsetprivacy.design.coverage import Covered
-from subsetprivacy.design.covering import covered
+from subsetprivacy.design.covered import Covered, covered
 from subsetprivacy.design.described import Formula
 from subsetprivacy.design.document import design_from_json, load_design
-from subsetprivacy.design.factors import Product
+from subsetprivacy.design.exchangeable import ExchangeableDesign, FixedSize, fixed_size
 from subsetprivacy.design.hadamard import Hadamard, hadamard
-from subsetprivacy.design.held import ArtificialBit, Held, warner
 from subsetprivacy.design.independent import Independent, Uniform, independent, uniform
 from subsetprivacy.design.keys import Keys
 from subsetprivacy.design.mixture import Mixture
 from subsetprivacy.design.partition import EvenPartition, ListedPartition, partition
-from subsetprivacy.design.product import product
+from subsetprivacy.design.product import Product, product
 from subsetprivacy.design.require import as_product, require_design
-from subsetprivacy.design.sized import FixedSize, Sized, fixed_size
+from subsetprivacy.design.secret_bit import ArtificialBit, EnlargedDesign, warner
 from subsetprivacy.design.small import join, small
 
 __all__ = [
@@ -33,12 +31,13 @@ __all__ = [
     "Conditional",
     "Covered",
     "Design",
+    "EnlargedDesign",
     "EvenPartition",
+    "ExchangeableDesign",
     "FixedSize",
     "Formula",
     "FullyPrivate",
     "Hadamard",
-    "Held",
     "Independent",
     "Keys",
     "ListedPartition",
@@ -46,7 +45,6 @@ __all__ = [
     "Mixture",
     "NonPrivate",
     "Product",
-    "Sized",
     "Uniform",
     "as_product",
     "check_mechanism",

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import read_only
 from subsetprivacy._types import FloatArray, IntArray, Label
 from subsetprivacy.design.conditional import Conditional
 from subsetprivacy.design.require import check_size

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from subsetprivacy._types import BoolArray, IntArray, Label
-from subsetprivacy.design.written import Written
+from subsetprivacy.design.document_format import Serializable
 from subsetprivacy.subsets import Categories, sizes
 
 
-class Coded(Written):
+class Coded(Serializable):
     """A design as its codes see it, and what tells it from others."""
 
     categories: Categories

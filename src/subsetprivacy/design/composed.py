@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from subsetprivacy.design.described import Described
 
 if TYPE_CHECKING:
-    from subsetprivacy.design.coverage import Covered
-    from subsetprivacy.design.factors import Product
+    from subsetprivacy.design.covered import Covered
+    from subsetprivacy.design.product import Product
 
 
 class Composed(Described):

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import read_only
 from subsetprivacy._types import FloatArray, IntArray, Label
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.described import Formula
@@ -143,7 +143,7 @@ def check_cover(codes: IntArray, mu: FloatArray, categories: Categories) -> None
         )
 
 
-_NOT_NEEDED = Keys({"subsets": weighted("Written, and not needed by a reader.", CODE)}, categories=(2, 48))
+_NOT_NEEDED = Keys({"subsets": weighted("Serializable, and not needed by a reader.", CODE)}, categories=(2, 48))
 
 
 class NonPrivate(Conditional):

@@ -20,18 +20,16 @@ from subsetprivacy.design.conditional import (
     fully_private,
     nonprivate,
 )
-from subsetprivacy.design.coverage import Covered
-from subsetprivacy.design.covering import covered
-from subsetprivacy.design.factors import Product
+from subsetprivacy.design.covered import Covered, covered
+from subsetprivacy.design.document_format import DOCUMENT_FORMAT, DOCUMENT_VERSION, fingerprint
+from subsetprivacy.design.exchangeable import FixedSize, fixed_size
 from subsetprivacy.design.hadamard import Hadamard, with_columns
-from subsetprivacy.design.held import ArtificialBit, beside_bit, warner
 from subsetprivacy.design.independent import Independent, Uniform, independent, uniform
 from subsetprivacy.design.mixture import Mixture
 from subsetprivacy.design.partition import EvenPartition, ListedPartition, partition
-from subsetprivacy.design.product import product
-from subsetprivacy.design.sized import FixedSize, fixed_size
+from subsetprivacy.design.product import Product, product
+from subsetprivacy.design.secret_bit import ArtificialBit, uniform_with_bit, warner
 from subsetprivacy.design.small import Singles, singles
-from subsetprivacy.design.written import DOCUMENT_FORMAT, DOCUMENT_VERSION, fingerprint
 from subsetprivacy.errors import DesignDocumentError, SubsetPrivacyError
 from subsetprivacy.messages.for_designs import DOCUMENT_OF_A_TABLE, READ_BY_A_NEWER_VERSION
 from subsetprivacy.subsets import Categories
@@ -111,7 +109,7 @@ def _partition(categories: Categories, part: dict[str, Any]) -> Design:
 def _bit(categories: Categories, part: dict[str, Any]) -> Design:
     if part["asked"] == "equal":
         return warner(categories, _amount(part["q"]), reveals=True)
-    return {"uniform": beside_bit}[part["asked"]](categories, _amount(part["q"]))
+    return {"uniform": uniform_with_bit}[part["asked"]](categories, _amount(part["q"]))
 
 
 def _covered(categories: Categories, part: dict[str, Any]) -> Design:

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy._checks import check_count
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import check_count, read_only
 from subsetprivacy._types import AnyArray, BoolArray, Codes, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.described import Formula

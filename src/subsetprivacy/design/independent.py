@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import read_only
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.described import Formula
+from subsetprivacy.design.exchangeable import ExchangeableDesign
 from subsetprivacy.design.keys import CODE, Keys, weighted
 from subsetprivacy.design.require import check_size
-from subsetprivacy.design.sized import Sized
 from subsetprivacy.design.weights import WEIGHT_TOLERANCE, pick, read_weights, thresholds
 from subsetprivacy.errors import InvalidDesignError
 from subsetprivacy.messages.for_designs import DIVIDE_THE_WEIGHTS, SMALL_DESIGNS
@@ -140,7 +140,7 @@ def check_questions(codes: IntArray, nu: FloatArray, categories: Categories) -> 
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Uniform(Sized):
+class Uniform(ExchangeableDesign):
     """Every admissible question with the same probability; make one with `uniform`."""
 
     kind: ClassVar[str] = "uniform"

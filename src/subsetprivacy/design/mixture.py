@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import read_only
 from subsetprivacy._types import AnyArray, BoolArray, Codes, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design import identify
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.described import Formula
+from subsetprivacy.design.exchangeable import FixedSize
 from subsetprivacy.design.independent import Independent
 from subsetprivacy.design.keys import WEIGHT, Keys, parts
-from subsetprivacy.design.sized import FixedSize
 from subsetprivacy.design.weights import pick, thresholds
 from subsetprivacy.errors import InvalidDesignError, MismatchError
 from subsetprivacy.incidence import Listable

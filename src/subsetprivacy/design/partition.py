@@ -8,15 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy._checks import check_count
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import check_count, read_only
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design import choose
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.described import Formula
+from subsetprivacy.design.exchangeable import ExchangeableDesign
 from subsetprivacy.design.keys import PAIR_OR_MORE, Keys, whole
 from subsetprivacy.design.require import check_size
-from subsetprivacy.design.sized import Sized
 from subsetprivacy.design.weights import read_subset
 from subsetprivacy.errors import InvalidDesignError
 from subsetprivacy.incidence import Cells, Listable, incidence
@@ -49,7 +48,7 @@ _DESCRIPTION = (
 
 
 @frozen(slots=False, eq=False, repr=False)
-class EvenPartition(Sized):
+class EvenPartition(ExchangeableDesign):
     """All partitions into m groups of even size, each as likely; make one with `partition`."""
 
     m: int

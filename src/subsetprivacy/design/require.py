@@ -10,7 +10,7 @@ from subsetprivacy.messages.for_designs import HADAMARD_FOR_MANY, MAKE_A_DESIGN,
 from subsetprivacy.subsets import MAX_CATEGORIES, Categories
 
 if TYPE_CHECKING:
-    from subsetprivacy.design.factors import Product
+    from subsetprivacy.design.product import Product
 
 
 def check_size(categories: Categories, least: int, kind: str, advice: Advice | None) -> Categories:

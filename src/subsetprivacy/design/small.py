@@ -7,23 +7,22 @@ from typing import Any, ClassVar, get_args
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy._checks import check_choice, check_count
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import check_choice, check_count, read_only
 from subsetprivacy._choices import Route
 from subsetprivacy._types import Label
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.conditional import nonprivate
-from subsetprivacy.design.covering import covered
+from subsetprivacy.design.covered import covered
 from subsetprivacy.design.described import Formula
+from subsetprivacy.design.disclosure import revealing_reports, values_left
+from subsetprivacy.design.exchangeable import fixed_size
 from subsetprivacy.design.hadamard import hadamard
-from subsetprivacy.design.held import beside_bit, warner
 from subsetprivacy.design.identify import null_direction
 from subsetprivacy.design.independent import Independent, uniform
 from subsetprivacy.design.keys import Keys
 from subsetprivacy.design.product import product
 from subsetprivacy.design.require import require_design
-from subsetprivacy.design.revealed import revealing, values_left
-from subsetprivacy.design.sized import fixed_size
+from subsetprivacy.design.secret_bit import uniform_with_bit, warner
 from subsetprivacy.errors import InvalidDesignError
 from subsetprivacy.incidence import Halves, incidence
 from subsetprivacy.messages.for_designs import SAFE_ROUTE, SEPARATE_QUESTIONS, USE_UNIFORM
@@ -95,7 +94,7 @@ def small(
     if chosen == "warner":
         return warner(labels, 0.25 if q is None else q, reveals=reveals)
     if chosen == "bit":
-        design: Design = beside_bit(labels, 0.5 if q is None else q)
+        design: Design = uniform_with_bit(labels, 0.5 if q is None else q)
     else:
         base = nonprivate(labels) if labels.p == 2 else singles(labels)
         design = covered(base, 0.2 if floor is None else floor, reveals=True)
@@ -213,7 +212,7 @@ def _join_all(variables: dict[str, Any], make: Callable[[Any], Design] | None, r
         design = require_design(make(joint))
         if design.categories != joint:
             raise InvalidDesignError("`design` must make a design of the combinations it is given; got one of others.")
-        if not reveals and (shown := [name for name, rows in revealing(design).items() if rows.any()]):
+        if not reveals and (shown := [name for name, rows in revealing_reports(design).items() if rows.any()]):
             raise InvalidDesignError(
                 f"`reveals` must be set for a design of which some rows reveal {', '.join(shown)} exactly; it is not."
             )
@@ -243,7 +242,7 @@ def _discreet_hadamard(joint: JointCategories) -> Design:
     fewest = hadamard(joint)
     for questions in (fewest.questions, 2 * fewest.size - 1, 4 * fewest.size - 1):
         design = hadamard(joint, questions)
-        if not any(rows.any() for rows in revealing(design).values()):
+        if not any(rows.any() for rows in revealing_reports(design).values()):
             return design
     raise InvalidDesignError(
         f"joined variables must have questions that reveal none of them; found none for {joint.preview()}.",

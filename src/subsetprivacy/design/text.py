@@ -23,7 +23,7 @@ from subsetprivacy._spreadsheets import SIGNS, plain_header, safe_header
 from subsetprivacy._types import IntArray, Label
 from subsetprivacy._words import counted
 from subsetprivacy.design.base import Design
-from subsetprivacy.design.held import EQUAL, ArtificialBit
+from subsetprivacy.design.secret_bit import EQUAL, ArtificialBit
 from subsetprivacy.errors import CodeError
 from subsetprivacy.messages import Hint
 from subsetprivacy.messages.for_designs import SUBSET_AS_TEXT, WRITE_CODES

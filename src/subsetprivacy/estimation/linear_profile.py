@@ -17,7 +17,7 @@ from subsetprivacy.estimation.likelihood import tangent_inverse
 from subsetprivacy.estimation.newton import newton
 from subsetprivacy.estimation.profile import Peak, Point
 from subsetprivacy.estimation.simplex import lifted
-from subsetprivacy.incidence import Incidence, Rows
+from subsetprivacy.incidence import DenseRows, Incidence
 
 _FREE = 1e-9  # a share below this has no weight
 _STEPS = 60
@@ -42,7 +42,7 @@ class LinearProfile:
     def __init__(self, peak: Peak, c: FloatArray, effect: float = 1.0) -> None:
         self._peak, self._c, self._effect = peak, c, effect
         self.least, self.most = float(c.min()), float(c.max())
-        self._matrix = peak.inc.inner(np.eye(peak.inc.p)).T if isinstance(peak.inc, Rows) else None
+        self._matrix = peak.inc.inner(np.eye(peak.inc.p)).T if isinstance(peak.inc, DenseRows) else None
         self._unseen = peak.inc.spread(np.ones(peak.inc.rows)) == 0
         self._near = peak.w
         self._slope = 0.0
@@ -176,7 +176,7 @@ class LinearProfile:
     def _fit(self, b: float, v: float) -> FloatArray:
         """Return the maximum with the costs 1 + b(c - v), divided by its sum."""
         cost = 1 + b * (self._c - v)
-        rows: Incidence = Scaled(self._peak.inc, 1 / cost) if self._matrix is None else Rows(self._matrix / cost)
+        rows: Incidence = Scaled(self._peak.inc, 1 / cost) if self._matrix is None else DenseRows(self._matrix / cost)
         start = self._near * cost
         start = lifted(start / start.sum(), 1e-6 / len(start))  # no step of EM leaves a face it starts on
         w = newton(rows, self._peak.f, start=start, tol=self._peak.tol, max_iter=50).w / cost

@@ -24,7 +24,7 @@ from subsetprivacy.estimation.mle import maximise
 from subsetprivacy.estimation.newton import newton
 from subsetprivacy.estimation.simplex import lifted
 from subsetprivacy.estimation.surveyed import Survey
-from subsetprivacy.incidence import Incidence, Rows
+from subsetprivacy.incidence import DenseRows, Incidence
 
 _FINEST = 1e-14  # of a certified gap: what rounding leaves
 _MAX_LISTED = 1 << 14  # subsets of a design over which information is summed again for each point
@@ -195,7 +195,7 @@ class Profile:
     @cached_property
     def _explicit(self) -> tuple[FloatArray, FloatArray] | None:
         """The columns of the other categories and that of this one, where the rows are a matrix anyway."""
-        if not isinstance(self._peak.inc, Rows):
+        if not isinstance(self._peak.inc, DenseRows):
             return None
         columns = self._peak.inc.inner(np.eye(self._peak.inc.p)).T
         return np.delete(columns, self._j, axis=1), columns[:, self._j, None]
@@ -205,7 +205,7 @@ class Profile:
         if self._explicit is None:
             return OneFixed(self._peak.inc, self._j, v)
         others, own = self._explicit
-        return Rows((1 - v) * others + v * own)
+        return DenseRows((1 - v) * others + v * own)
 
     def _whole(self, u: FloatArray, v: float) -> FloatArray:
         """Return all shares from the distribution of the others."""

@@ -14,7 +14,7 @@ from subsetprivacy.design.identify import null_direction
 from subsetprivacy.estimation.likelihood import MANY, clearly_regular, score
 from subsetprivacy.estimation.newton import newton
 from subsetprivacy.estimation.simplex import lifted
-from subsetprivacy.incidence import Rows
+from subsetprivacy.incidence import DenseRows
 
 _ZERO = 1e-6  # of weight, or of a score below one
 _FINE = 1e-14  # the gap that tells a category without weight from one that an iteration has not emptied yet
@@ -34,9 +34,9 @@ def flat_direction(counts: SubsetCounts, w: FloatArray) -> AnyArray | None:
     tied = score(inc, counts.shares, w) > 1 - _ZERO
     positive = (w > _ZERO) & tied
     columns = inc.inner(np.eye(p)).T
-    if null_direction(Rows(columns[:, tied])) is None:
+    if null_direction(DenseRows(columns[:, tied])) is None:
         return None
-    direction = null_direction(Rows(columns[:, positive]))
+    direction = null_direction(DenseRows(columns[:, positive]))
     if direction is None:
         return _gain_from_zero(columns, tied, positive)
     out = np.zeros(p, direction.dtype)

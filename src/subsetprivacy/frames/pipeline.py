@@ -30,7 +30,7 @@ from subsetprivacy.frames.shuffling import hand_over, heaps
 from subsetprivacy.frames.staging import staged
 from subsetprivacy.frames.table_source import Source, Unit
 from subsetprivacy.messages.for_files import CONTINUE_BY_THE_SAME_CALL
-from subsetprivacy.processes import crew
+from subsetprivacy.processes import process_pool
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -72,7 +72,7 @@ def privatize_source(
         _described(output),
         staged(output, _stage(facts, packing, dealt)) as stage,
         open_output(output, kernel.designs, form=options.form, overwrite=options.overwrite) as target,
-        crew(options.jobs - 1) as pool,
+        process_pool(options.jobs - 1) as pool,
     ):
         job = DrawingJob(kernel, packing, stage, dealt, options.seed)
         meter = _Meter(source, progress)

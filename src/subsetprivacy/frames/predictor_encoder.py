@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import read_only
 from subsetprivacy._types import FloatArray, IntArray, Label
 from subsetprivacy._words import counted
 from subsetprivacy.errors import ArgumentError

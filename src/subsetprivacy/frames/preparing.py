@@ -35,7 +35,7 @@ from subsetprivacy.frames.reading import read_release
 from subsetprivacy.frames.release import Release
 from subsetprivacy.frames.table_source import Source
 from subsetprivacy.messages.for_files import NAME_AN_OUTPUT, PRIVATIZE_ONE_COLUMN
-from subsetprivacy.processes import cores, leave_if_imported
+from subsetprivacy.processes import cores, exit_if_reimported
 
 IF_EXISTS: tuple[IfExists, ...] = get_args(IfExists)
 LARGE = 1 << 22  # rows from which several processes are worth their start
@@ -153,7 +153,7 @@ def prepare(
     kernel.check_order(keep_order)
     if isinstance(table, (str, os.PathLike, Input)):
         if processes != 1:
-            leave_if_imported()
+            exit_if_reimported()
         return _of_file(table, kernel, _needed(output, "a file"), options, automatic=processes is None)
     if not is_table(table):
         raise ArgumentError(

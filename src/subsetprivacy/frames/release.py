@@ -12,7 +12,7 @@ from attrs import field, frozen
 from subsetprivacy._checks import shown
 from subsetprivacy._choices import Engine, Missing, WeightsKind
 from subsetprivacy._types import IntArray
-from subsetprivacy.counting.tables import Asked
+from subsetprivacy.counting.tables import CountRequest
 from subsetprivacy.data import GroupedCounts, JointCounts, SubsetCounts
 from subsetprivacy.design import Design, product
 from subsetprivacy.engines.arrow import tally_batches
@@ -210,7 +210,7 @@ class Release(Result):
 
     def _counted(self, names: list[str], by: Any, weights: tuple[Any, Any], missing: Any, progress: Any) -> Any:
         designs = {name: self.stored.designs[name] for name in names}
-        asked = Asked.of(designs, self.file.names(names), by, *self._weights(*weights), missing)
+        asked = CountRequest.of(designs, self.file.names(names), by, *self._weights(*weights), missing)
         check_present(self.file, asked.columns)
         asked.check()
         groups = tally_batches(

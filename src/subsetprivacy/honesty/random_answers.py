@@ -17,7 +17,7 @@ always "no" look like random answers and are counted with them.
 
 import numpy as np
 
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import read_only
 from subsetprivacy._types import FloatArray
 from subsetprivacy.estimation.newton import newton
 from subsetprivacy.estimation.simplex import project

@@ -7,8 +7,7 @@ from attrs import frozen
 from scipy.special import ndtri
 
 from subsetprivacy import draw
-from subsetprivacy._checks import check_count
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import check_count, read_only
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy._words import counted
 from subsetprivacy.errors import NotIdentifiableError

@@ -9,7 +9,7 @@ import numpy as np
 from attrs import field, frozen
 
 from subsetprivacy import draw
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import read_only
 from subsetprivacy._choices import Engine
 from subsetprivacy._types import AnyArray, FloatArray, IntArray, Label
 from subsetprivacy._words import people

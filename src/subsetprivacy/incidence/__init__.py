@@ -15,10 +15,9 @@ or random answering, a cell probability is :math:`c_a 1_a^\top w + d_a` on the s
 
 from subsetprivacy._types import IntArray
 from subsetprivacy.incidence.base import MAX_MATRIX, Incidence, Listable
-from subsetprivacy.incidence.held import Affine, Mapped
-from subsetprivacy.incidence.masks import MAX_DENSE_BITS, Bytes, Halves, Rows
+from subsetprivacy.incidence.derived import Affine, Mapped, Stacked
+from subsetprivacy.incidence.masks import MAX_DENSE_BITS, Bytes, DenseRows, Halves
 from subsetprivacy.incidence.products import Branches, Cells, Kronecker, RowByRow, joint_incidence
-from subsetprivacy.incidence.stacked import Stacked
 from subsetprivacy.incidence.walsh import Walsh
 from subsetprivacy.subsets import bits
 
@@ -29,13 +28,13 @@ __all__ = [
     "Branches",
     "Bytes",
     "Cells",
+    "DenseRows",
     "Halves",
     "Incidence",
     "Kronecker",
     "Listable",
     "Mapped",
     "RowByRow",
-    "Rows",
     "Stacked",
     "Walsh",
     "incidence",
@@ -46,11 +45,11 @@ __all__ = [
 _SMALL, _LARGE = 1 << 15, 1 << 18
 
 
-def incidence(codes: IntArray, p: int) -> "Rows | Halves | Bytes":
+def incidence(codes: IntArray, p: int) -> "DenseRows | Halves | Bytes":
     """Choose the cheapest implementation for these bit masks."""
     entries = len(codes) * p
     if p <= MAX_DENSE_BITS and entries > max(_SMALL, 2 << p):
         return Halves(codes, p)
     if entries <= _LARGE:
-        return Rows(bits(codes, p))
+        return DenseRows(bits(codes, p))
     return Bytes(codes, p)

@@ -11,7 +11,7 @@ MAX_DENSE_BITS = 22
 _MAX_SQUARES = 1 << 20
 
 
-class Rows:
+class DenseRows:
     """An explicit row matrix, for few distinct subsets or rows that are not 0/1."""
 
     def __init__(self, matrix: FloatArray) -> None:
@@ -112,8 +112,8 @@ class Halves:
 
     def peak(self, w: FloatArray) -> FloatArray:
         """Return the largest w_j with j in a."""
-        low = Rows(self._low_bits).peak(w[..., : self._low])
-        high = Rows(self._high_bits).peak(w[..., self._low :])
+        low = DenseRows(self._low_bits).peak(w[..., : self._low])
+        high = DenseRows(self._high_bits).peak(w[..., self._low :])
         return self._gather(np.maximum(high[..., :, None], low[..., None, :]))
 
     def _gather(self, grid: FloatArray) -> FloatArray:
@@ -182,5 +182,5 @@ class Bytes:
         """Return the largest w_j with j in a."""
         out = np.full((*w.shape[:-1], self._rows), -np.inf)
         for plane, part, table in zip(self._planes, self._parts, self._tables, strict=True):
-            np.maximum(out, np.take(Rows(table).peak(w[..., part]), plane, axis=-1), out=out)
+            np.maximum(out, np.take(DenseRows(table).peak(w[..., part]), plane, axis=-1), out=out)
         return out

@@ -102,7 +102,7 @@ class Cells:
         return sums.astype(np.float64, copy=False).reshape(*values.shape[:-1], self._whole.rows)
 
 
-class WrittenOut:
+class BlockwiseRows:
     """What is made of rows that are written out, a block at a time."""
 
     if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class WrittenOut:
         return np.concatenate([(self._rows(part) * w[..., None, :]).max(axis=-1) for part in self._blocks()], axis=-1)
 
 
-class RowByRow(WrittenOut):
+class RowByRow(BlockwiseRows):
     """Rows u_i ⊗ v_i, the i-th of one variable with the i-th of another, where few of all pairs occur.
 
     Neither the grid of all pairs nor the matrix of the rows is built: each
@@ -171,7 +171,7 @@ class RowByRow(WrittenOut):
         return (self._U[part, :, None] * self._V[part, None, :]).reshape(-1, self.p)
 
 
-class Branches(WrittenOut):
+class Branches(BlockwiseRows):
     """Rows of many variables, of whose combinations few occur: what several rows share is summed up once.
 
     Level k has the different combinations of the last k variables. Each is a branch of one of the level before, to

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.data import JointCounts, SubsetCounts
-from subsetprivacy.data.aggregated import memberships
+from subsetprivacy.data.membership import memberships
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError, NotIdentifiableError, SubsetPrivacyWarning, TooLargeError
 from subsetprivacy.estimation.dispatch import MAX_JOINT
@@ -17,7 +17,7 @@ from subsetprivacy.estimation.mle import mle
 from subsetprivacy.estimation.newton import TOLERANCE
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.simplex import project
-from subsetprivacy.incidence import Kronecker, Listable, Rows, joint_incidence
+from subsetprivacy.incidence import DenseRows, Kronecker, Listable, joint_incidence
 from subsetprivacy.messages.for_tests import PICK_TWO
 
 _MOST_RANKED = 512  # categories for which it is worth the time to see what the questions asked can tell
@@ -178,8 +178,8 @@ class Sheet:
 
     def _pairs(self, one: FloatArray, two: FloatArray) -> Listable:
         if self.is_grid:
-            return Kronecker(Rows(one), Rows(two))
-        return joint_incidence([(Rows(one), self.at_a), (Rows(two), self.at_b)])
+            return Kronecker(DenseRows(one), DenseRows(two))
+        return joint_incidence([(DenseRows(one), self.at_a), (DenseRows(two), self.at_b)])
 
     def seen(self, n: FloatArray) -> "Sheet":
         """Return the sheet of the cells that occur in one table."""

@@ -7,8 +7,7 @@ import numpy as np
 from attrs import evolve, frozen
 from scipy.special import chdtrc
 
-from subsetprivacy._checks import check_choice, shown
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import check_choice, read_only, shown
 from subsetprivacy._choices import DegreesOfFreedom, IndependenceMethod, NullMethod
 from subsetprivacy._types import FloatArray, Label, Seed
 from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_counts

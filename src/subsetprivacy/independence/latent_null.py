@@ -3,8 +3,7 @@
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy._checks import check_count
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import check_count, read_only
 from subsetprivacy._seeds import numpy_generator
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts

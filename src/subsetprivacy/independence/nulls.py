@@ -7,7 +7,7 @@ import numpy as np
 from attrs import field, frozen
 from attrs.converters import optional
 
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import read_only
 from subsetprivacy._choices import IndependenceMethod, NullMethod
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import JointCounts

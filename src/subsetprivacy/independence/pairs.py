@@ -7,7 +7,7 @@ import numpy as np
 from attrs import field, frozen
 
 from subsetprivacy import draw
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import read_only
 from subsetprivacy._types import FloatArray, Label
 from subsetprivacy.independence.crossing import Crossing
 from subsetprivacy.independence.degrees import asymptotic_pvalue

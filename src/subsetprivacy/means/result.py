@@ -9,8 +9,7 @@ import numpy as np
 from attrs import field, frozen
 
 from subsetprivacy import draw
-from subsetprivacy._checks import check_choice, check_level
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import check_choice, check_level, read_only
 from subsetprivacy._choices import Engine, EqualMeansMethod, MeansInterval, PairsOf
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label
 from subsetprivacy._words import group_text

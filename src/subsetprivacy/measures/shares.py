@@ -9,7 +9,7 @@ from subsetprivacy.errors import TooLargeError
 from subsetprivacy.estimation.likelihood import mean_loglik
 from subsetprivacy.estimation.newton import newton
 from subsetprivacy.estimation.simplex import lifted
-from subsetprivacy.incidence import Mapped, Rows
+from subsetprivacy.incidence import DenseRows, Mapped
 from subsetprivacy.messages.for_measures import DELTA_OR_FEWER_VARIABLES
 
 MAX_COLUMNS = 1024  # of T; with more, a single interval takes minutes
@@ -94,7 +94,7 @@ class TwoShares:
     def height(self, x: float, y: float) -> float:
         """Return the maximum; a large negative number where some observed subset becomes impossible."""
         T = np.hstack([self._one.held(x, self._p), self._two.held(y, self._p), self._free])
-        rows = Mapped(self._inc, T) if self._matrix is None else Rows(self._matrix @ T)
+        rows = Mapped(self._inc, T) if self._matrix is None else DenseRows(self._matrix @ T)
         if rows.inner(np.full(rows.p, 1 / rows.p)).min() <= 0:
             return _IMPOSSIBLE
         u = newton(rows, self._f, start=self._near, tol=_TOLERANCE).w

@@ -14,7 +14,7 @@ from subsetprivacy._words import counted
 from subsetprivacy.design import Design, require_design
 from subsetprivacy.errors import ArgumentError, CategoryError, UnknownDesignError
 from subsetprivacy.mechanism.cover import dummy_rows, with_dummy_category
-from subsetprivacy.mechanism.reports import Sampler, in_blocks, sampler
+from subsetprivacy.mechanism.reports import ReportSampler, in_blocks, sampler
 from subsetprivacy.messages import Hint
 from subsetprivacy.messages.for_data import PRIVATIZE_A_PRODUCT, SAME_TYPES, STORE_MISSING_AS_FULL
 
@@ -81,10 +81,10 @@ class Publisher:
 
     design: Design = field(converter=_check_design)
     missing: Missing = field(default="error", kw_only=True, converter=_check_missing)
-    _sampler: Sampler = field(init=False, repr=False)
+    _sampler: ReportSampler = field(init=False, repr=False)
 
     @_sampler.default
-    def _make_sampler(self) -> Sampler:
+    def _make_sampler(self) -> ReportSampler:
         return sampler(self.design.exposed)
 
     def look_up(self, values: Any) -> tuple[IntArray, BoolArray | None]:

@@ -11,10 +11,10 @@ import numpy as np
 from subsetprivacy._types import AnyArray, IntArray, RandomSource
 from subsetprivacy.design import (
     Design,
+    EnlargedDesign,
     EvenPartition,
     FixedSize,
     Hadamard,
-    Held,
     ListedPartition,
     Product,
     choose,
@@ -29,7 +29,7 @@ def draw_given(x: IntArray, design: Design, source: RandomSource) -> IntArray:
     return in_blocks(sampler(design), x, source)
 
 
-def in_blocks(draw: "Sampler", x: IntArray, source: RandomSource) -> IntArray:
+def in_blocks(draw: "ReportSampler", x: IntArray, source: RandomSource) -> IntArray:
     """Draw the subset reported for each position x by a sampler that was made before."""
     out = np.empty(len(x), np.int64)
     for start in range(0, len(x), _BLOCK):
@@ -38,7 +38,7 @@ def in_blocks(draw: "Sampler", x: IntArray, source: RandomSource) -> IntArray:
     return out
 
 
-class Sampler:
+class ReportSampler:
     """What every sampler is: called with positions and a source, it returns codes."""
 
     def __call__(self, x: IntArray, source: RandomSource) -> AnyArray:
@@ -46,7 +46,7 @@ class Sampler:
         raise NotImplementedError
 
 
-class _ByQuestion(Sampler):
+class _ByQuestion(ReportSampler):
     """Ask a question that was drawn without the value, and answer it."""
 
     def __init__(self, design: Design) -> None:
@@ -59,7 +59,7 @@ class _ByQuestion(Sampler):
         return q ^ ((inside - q.dtype.type(1)) & q.dtype.type(self._design.categories.full))
 
 
-class _Table(Sampler):
+class _Table(ReportSampler):
     """For each category the subsets that hold it, drawn by their mu."""
 
     def __init__(self, design: Design) -> None:
@@ -78,12 +78,12 @@ class _Table(Sampler):
 
 
 @singledispatch
-def sampler(design: Design) -> Sampler:
+def sampler(design: Design) -> ReportSampler:
     """Return what draws the reports of a design; its tables are made once, here."""
     return _ByQuestion(design) if design.is_independent else _Table(design)
 
 
-class _Companions(Sampler):
+class _Companions(ReportSampler):
     """A size by its probability, then companions evenly among the other categories."""
 
     def __init__(self, design: FixedSize | EvenPartition) -> None:
@@ -106,16 +106,16 @@ class _Companions(Sampler):
 
 
 @sampler.register
-def _(design: FixedSize) -> Sampler:
+def _(design: FixedSize) -> ReportSampler:
     return _Companions(design)
 
 
 @sampler.register
-def _(design: EvenPartition) -> Sampler:
+def _(design: EvenPartition) -> ReportSampler:
     return _Companions(design)
 
 
-class _Groups(Sampler):
+class _Groups(ReportSampler):
     """Draw a listed partition and report the group that holds the value."""
 
     def __init__(self, design: ListedPartition) -> None:
@@ -128,11 +128,11 @@ class _Groups(Sampler):
 
 
 @sampler.register
-def _(design: ListedPartition) -> Sampler:
+def _(design: ListedPartition) -> ReportSampler:
     return _Groups(design)
 
 
-class _Rows(Sampler):
+class _Rows(ReportSampler):
     """Draw a row of the Hadamard matrix; the value's sign in it is the answer."""
 
     def __init__(self, design: Hadamard) -> None:
@@ -146,11 +146,11 @@ class _Rows(Sampler):
 
 
 @sampler.register
-def _(design: Hadamard) -> Sampler:
+def _(design: Hadamard) -> ReportSampler:
     return _Rows(design)
 
 
-class _Factors(Sampler):
+class _Factors(ReportSampler):
     """Draw every variable's subset by itself."""
 
     def __init__(self, design: Product) -> None:
@@ -163,14 +163,14 @@ class _Factors(Sampler):
 
 
 @sampler.register
-def _(design: Product) -> Sampler:
+def _(design: Product) -> ReportSampler:
     return _Factors(design)
 
 
-class _Hidden(Sampler):
+class _Hidden(ReportSampler):
     """Draw what is mixed in, then report of the two together."""
 
-    def __init__(self, design: Held) -> None:
+    def __init__(self, design: EnlargedDesign) -> None:
         self._sampler = sampler(design.inner)
         # Only what is possible: beyond the last threshold lies what comes last.
         self._laws = [(np.flatnonzero(column), thresholds(column[column > 0])) for column in design.lift.T]
@@ -185,5 +185,5 @@ class _Hidden(Sampler):
 
 
 @sampler.register
-def _(design: Held) -> Sampler:
+def _(design: EnlargedDesign) -> ReportSampler:
     return _Hidden(design)

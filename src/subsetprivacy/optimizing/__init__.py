@@ -1,7 +1,7 @@
 """The best design for a budget of leakage, and the frontier of what is possible."""
 
 from subsetprivacy.optimizing.curve import Frontier, frontier
-from subsetprivacy.optimizing.marked import Mark, marked_designs
+from subsetprivacy.optimizing.named_designs import Mark, marked_designs
 from subsetprivacy.optimizing.result import Optimum
 from subsetprivacy.optimizing.search import optimal
 

@@ -26,7 +26,7 @@ LEAST_SHARE = 1e-6  # of a category; beyond that the information of subsets diff
 
 
 @frozen(eq=False)
-class Task:
+class DesignTask:
     """The arguments that `optimal` and `frontier` share; `w` has a row per distribution."""
 
     categories: Categories
@@ -47,7 +47,7 @@ class Task:
         return self.over == "worst" and len(self.w) > 1
 
 
-def read_task(
+def read_design_task(
     categories: Iterable[Label],
     w: Any,
     *,
@@ -60,7 +60,7 @@ def read_task(
     tol: float,
     max_iter: int,
     progress: Callable[[str], object] | None,
-) -> Task:
+) -> DesignTask:
     """Check the arguments one by one."""
     labels = categories if isinstance(categories, Categories) else Categories(categories)
     check_choice(kind, KINDS, "kind")
@@ -72,7 +72,7 @@ def read_task(
         raise ArgumentError(f"`progress` must be called with a line of text; got {type(progress).__name__}.")
     if not isinstance(tol, (int, float)) or not 0 < tol < 1:
         raise ArgumentError(f"`tol` must be between 0 and 1; got {tol!r}.")
-    return Task(
+    return DesignTask(
         labels,
         _read_distributions(w, labels),
         kind,

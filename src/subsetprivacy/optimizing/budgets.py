@@ -5,14 +5,14 @@ import numpy as np
 from subsetprivacy._types import FloatArray
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages.for_plans import ALLOW_MORE, LEAKS_WITHOUT_DATA
-from subsetprivacy.optimizing.arguments import Task
+from subsetprivacy.optimizing.arguments import DesignTask
 from subsetprivacy.optimizing.feasible import Extreme, inside, least
 from subsetprivacy.optimizing.program import Program, as_leakage, as_linear
 
 _CLOSE = 1e-8  # a budget this near to the least possible leakage is taken for it
 
 
-def within(task: Task, columns: Program, budget: dict[str, float]) -> tuple[Program, FloatArray]:
+def within(task: DesignTask, columns: Program, budget: dict[str, float]) -> tuple[Program, FloatArray]:
     """Return the program with its budgets and weights inside them, or say which budget is too small."""
     limited = columns.limited(budget)
     start = inside(limited)
@@ -43,7 +43,9 @@ def _face(columns: Program, extreme: Extreme, others: dict[str, float]) -> tuple
     return None if start is None else (face, start)
 
 
-def _refusal(task: Task, metric: str, value: float, extreme: Extreme, others: bool, *, attained: bool) -> ArgumentError:
+def _refusal(
+    task: DesignTask, metric: str, value: float, extreme: Extreme, others: bool, *, attained: bool
+) -> ArgumentError:
     nearest = np.ceil(as_leakage(metric, extreme.value) * 1e5 - 1e-4) / 1e5 + 0.0
     least_words = f"{nearest:.5g} or more" if attained else f"above {nearest:.5g}"
     within = ", given the other budgets" if others else ""

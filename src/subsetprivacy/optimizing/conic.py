@@ -9,13 +9,13 @@ from subsetprivacy.errors import ArgumentError, MissingDependencyError
 from subsetprivacy.messages.for_plans import INSTALL_CONIC_SOLVER
 from subsetprivacy.optimizing.criterion import expand, gap, relative_gap
 from subsetprivacy.optimizing.feasible import multipliers
-from subsetprivacy.optimizing.interior import Solution
+from subsetprivacy.optimizing.interior import CertifiedSolution
 from subsetprivacy.optimizing.program import Program
 
 MOST = 8
 
 
-def solve(program: Program, criterion: str, worst: bool, *, tol: float, max_iter: int) -> Solution:
+def solve(program: Program, criterion: str, worst: bool, *, tol: float, max_iter: int) -> CertifiedSolution:
     """Minimise the criterion with CVXPY and Clarabel (the extra ``conic``).
 
     Notes
@@ -53,7 +53,7 @@ def solve(program: Program, criterion: str, worst: bool, *, tol: float, max_iter
 
 def _certified(
     program: Program, criterion: str, worst: bool, found: FloatArray, shares: FloatArray, steps: int
-) -> Solution:
+) -> CertifiedSolution:
     x = np.maximum(found, 0.0)
     shares = shares / shares.sum()
     at = expand(program, criterion, x)
@@ -62,4 +62,4 @@ def _certified(
     absolute = gap(program, at, x, shares, y, lam)
     # What the solver left of a column that vanishes in the limit.
     slack = np.where(x > 1e-7 * x.max(), 0.0, np.inf)
-    return Solution(x, slack, shares, y, lam, relative_gap(criterion, at, shares, worst, absolute), steps)
+    return CertifiedSolution(x, slack, shares, y, lam, relative_gap(criterion, at, shares, worst, absolute), steps)

@@ -8,8 +8,7 @@ import numpy as np
 from attrs import evolve, frozen
 
 from subsetprivacy import draw
-from subsetprivacy._checks import check_choice
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import check_choice, read_only
 from subsetprivacy._choices import Criterion, Leakage, OptimalKind, Over, Solver
 from subsetprivacy._types import Distribution, FloatArray, Label
 from subsetprivacy._words import counted
@@ -17,9 +16,9 @@ from subsetprivacy.design import nonprivate
 from subsetprivacy.errors import ArgumentError, MismatchError
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.optimizing import measure
-from subsetprivacy.optimizing.arguments import Task, read_budget, read_task
+from subsetprivacy.optimizing.arguments import DesignTask, read_budget, read_design_task
 from subsetprivacy.optimizing.feasible import least, most
-from subsetprivacy.optimizing.marked import Mark, marks
+from subsetprivacy.optimizing.named_designs import Mark, marks
 from subsetprivacy.optimizing.program import METRICS, Program, as_leakage
 from subsetprivacy.optimizing.result import NAMES, Optimum
 from subsetprivacy.optimizing.search import MAX_ITER, TOLERANCE, search, write
@@ -256,7 +255,7 @@ def frontier(
     [30.24, 7.68, 3.59, 2.63]
     """
     check_choice(leakage, METRICS, "leakage")
-    task = read_task(
+    task = read_design_task(
         categories,
         w,
         kind=kind,
@@ -290,7 +289,7 @@ def frontier(
 
 
 def _curve(
-    task: Task, columns: Program, others: dict[str, float], metric: str, lowest: float, points: Any
+    task: DesignTask, columns: Program, others: dict[str, float], metric: str, lowest: float, points: Any
 ) -> dict[float, Optimum]:
     """Return the best design for each leakage, in ascending order."""
     quiet = evolve(task, progress=None)
@@ -327,7 +326,7 @@ def _grid(points: Any, lowest: float, highest: float) -> FloatArray:
 
 
 def _bound(
-    task: Task, columns: Program, others: dict[str, float], metric: str, budgets: FloatArray
+    task: DesignTask, columns: Program, others: dict[str, float], metric: str, budgets: FloatArray
 ) -> FloatArray | None:
     """Return the loss of asking directly times (p-1)/(S-1), with the largest S at each leakage."""
     if task.criterion == "A" and np.ptp(task.w) > 1e-9:

@@ -31,7 +31,7 @@ _FEASIBLE = 1e-12
 
 
 @frozen(eq=False)
-class Solution:
+class CertifiedSolution:
     """Weights with their certificate: at most the share `gap` of the loss can still be saved."""
 
     x: FloatArray
@@ -43,7 +43,7 @@ class Solution:
     steps: int
 
 
-class Point(NamedTuple):
+class Iterate(NamedTuple):
     """The unknowns, in pairs whose products vanish; r and pi are empty unless the worst w counts."""
 
     x: FloatArray
@@ -65,10 +65,10 @@ class Point(NamedTuple):
         """The other of each pair."""
         return np.concatenate([self.z, self.lam, self.pi])
 
-    def moved(self, step: "Point", length: float) -> "Point":
+    def moved(self, step: "Iterate", length: float) -> "Iterate":
         """Return the point that lies a part of the step away."""
         pairs: Any = zip(self, step, strict=True)
-        return Point(*(value + length * change for value, change in pairs))
+        return Iterate(*(value + length * change for value, change in pairs))
 
 
 def solve(
@@ -80,7 +80,7 @@ def solve(
     tol: float,
     max_iter: int,
     progress: Callable[[str], object] | None = None,
-) -> Solution:
+) -> CertifiedSolution:
     """Minimise the criterion from strictly feasible weights.
 
     Returns
@@ -92,7 +92,9 @@ def solve(
     at = expand(program, criterion, start)
     if at is None:  # so little room that rounding has taken all of it
         none = np.zeros(len(program.A)), np.zeros(len(program.h))
-        return Solution(start, np.zeros(len(start)), np.full(len(program.c), 1 / len(program.c)), *none, np.inf, 0)
+        return CertifiedSolution(
+            start, np.zeros(len(start)), np.full(len(program.c), 1 / len(program.c)), *none, np.inf, 0
+        )
     search = _Search(program, criterion, worst, at)
     point, best, since = search.first(start), None, 0
     with np.errstate(all="ignore"):
@@ -133,11 +135,11 @@ class _Search:
         """The loss at the last point."""
         return float(as_loss(self._criterion, self._unit * total(self._at.f, self._worst)))
 
-    def _shares(self, point: Point) -> FloatArray:
+    def _shares(self, point: Iterate) -> FloatArray:
         count = len(self._program.c)
         return point.pi if self._worst else np.full(count, 1 / count)
 
-    def first(self, x: FloatArray) -> Point:
+    def first(self, x: FloatArray) -> Iterate:
         """Return a point on the central path but for the first equation, which the steps then meet."""
         program, at = self._program, self._at
         product = 1 / len(x)  # the slopes times x sum to minus one, in these units
@@ -148,10 +150,10 @@ class _Search:
             s = float(at.f.max()) + product * len(at.f)
             r = s - at.f
             pi = (1 / r) / (1 / r).sum()
-        even = float((z - self._shares(Point(x, z, u, u, r, pi, u, s)) @ at.slopes).sum() / program.A.sum())
-        return Point(x, z, u, product / u, r, pi, np.full(len(program.A), even), s)
+        even = float((z - self._shares(Iterate(x, z, u, u, r, pi, u, s)) @ at.slopes).sum() / program.A.sum())
+        return Iterate(x, z, u, product / u, r, pi, np.full(len(program.A), even), s)
 
-    def certified(self, point: Point, step: int) -> Solution:
+    def certified(self, point: Iterate, step: int) -> CertifiedSolution:
         """Return the weights of a point with their certificate."""
         shares = np.maximum(self._shares(point), 0.0)
         shares = shares / shares.sum()
@@ -160,9 +162,9 @@ class _Search:
         over = self._program.G @ point.x - self._program.h
         if not np.isfinite(relative) or over.max(initial=0) > _FEASIBLE:  # it would be a bound for other budgets
             relative = np.inf
-        return Solution(point.x, point.z, shares, self._unit * point.y, self._unit * point.lam, relative, step)
+        return CertifiedSolution(point.x, point.z, shares, self._unit * point.y, self._unit * point.lam, relative, step)
 
-    def next(self, point: Point, tol: float) -> Point | None:
+    def next(self, point: Iterate, tol: float) -> Iterate | None:
         """Return the point after one step, or None if rounding allows none."""
         system = _System(self._program, self._criterion, point, self._at, self._shares(point) / self._unit)
         pairs = len(point.primal)
@@ -184,17 +186,17 @@ class _Search:
             step = system.direction(self._residuals(point, self._at), [goal - point.primal * point.dual])
         return None if step is None else self._taken(point, step)
 
-    def _residuals(self, point: Point, at: Expansion) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    def _residuals(self, point: Iterate, at: Expansion) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         program = self._program
         slope = self._shares(point) @ at.slopes + point.y @ program.A + point.lam @ program.G - point.z
         tops = at.f + point.r - point.s if self._worst else np.empty(0)
         return slope, program.A @ point.x - 1, program.G @ point.x + point.u - program.h, tops
 
-    def _merit(self, point: Point, at: Expansion, x: FloatArray) -> float:
+    def _merit(self, point: Iterate, at: Expansion, x: FloatArray) -> float:
         slope, _, _, tops = self._residuals(point, at)
         return float(np.abs(slope * x).sum() + point.pi @ np.abs(tops) + point.primal @ point.dual)
 
-    def _taken(self, point: Point, step: Point) -> Point | None:
+    def _taken(self, point: Iterate, step: Iterate) -> Iterate | None:
         """Go along the step as far as the conditions become truer, and mend the linear ones."""
         before = self._merit(point, self._at, point.x)
         length = min(1.0, _TO_THE_EDGE * _longest(point, step))
@@ -213,7 +215,7 @@ class _Search:
         return there._replace(x=x, u=np.where(u > 0.5 * there.u, u, there.u), r=np.where(r > 0.5 * there.r, r, there.r))
 
 
-def _longest(point: Point, step: Point) -> float:
+def _longest(point: Iterate, step: Iterate) -> float:
     """Return how often the step can be made before a number becomes negative."""
     values = np.concatenate([point.primal, point.dual])
     changes = np.concatenate([step.primal, step.dual])
@@ -238,7 +240,7 @@ class _System:
     double precision holds.
     """
 
-    def __init__(self, program: Program, criterion: str, point: Point, at: Expansion, shares: FloatArray) -> None:
+    def __init__(self, program: Program, criterion: str, point: Iterate, at: Expansion, shares: FloatArray) -> None:
         bent = curvature(program, criterion, at, shares)
         slopes = at.slopes[: len(point.pi)]
         self._point, self._D = point, point.z / point.x
@@ -253,7 +255,7 @@ class _System:
 
     def direction(
         self, residuals: tuple[FloatArray, FloatArray, FloatArray, FloatArray], products: list[FloatArray]
-    ) -> Point | None:
+    ) -> Iterate | None:
         """Return the step that removes the residuals and adds the sum of `products` to the products."""
         if self._R is None:
             return None
@@ -266,7 +268,7 @@ class _System:
         dx, eta, ds = self._solve(x_ / point.x - slope, left)
         _, y, lam, pi = np.split(eta, self._at)
         z, u, r = (x_ - point.z * dx) / point.x, (u_ - point.u * lam) / point.lam, (r_ - point.r * pi) / point.pi
-        step = Point(dx, z, u, lam, r, pi, y, ds)
+        step = Iterate(dx, z, u, lam, r, pi, y, ds)
         return step if all(np.isfinite(part).all() for part in step) else None
 
     def _solve(self, right: FloatArray, left: FloatArray) -> tuple[FloatArray, FloatArray, float]:

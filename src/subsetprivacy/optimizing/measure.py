@@ -6,7 +6,7 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.design import Design
 from subsetprivacy.optimizing.criterion import as_loss, total
 from subsetprivacy.optimizing.program import tangent_basis
-from subsetprivacy.privacy import information, maximal, prediction, size
+from subsetprivacy.privacy import information, prediction, size, worst_cases
 from subsetprivacy.privacy.attacker import Setting
 
 
@@ -38,5 +38,5 @@ def leakage(design: Design, w: FloatArray) -> dict[str, float]:
         "size": max(size.leakage(setting) for setting in settings),
         "mi": max(information.leakage(setting).value for setting in settings),
         "prediction": max(prediction.leakage(setting) for setting in settings),
-        "maximal": maximal.maximal_leakage(design),
+        "maximal": worst_cases.maximal_leakage(design),
     }

@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import read_only
 from subsetprivacy._choices import Criterion, OptimalKind, Over, Solver
 from subsetprivacy._types import Distribution, FloatArray, Label
 from subsetprivacy.design import Design, conditional, independent, nonprivate, uniform
 from subsetprivacy.errors import ArgumentError, ConvergenceWarning
 from subsetprivacy.messages.for_plans import A_THOUSANDTH_MORE, MORE_STEPS
 from subsetprivacy.optimizing import conic, interior, measure
-from subsetprivacy.optimizing.arguments import Task, read_budget, read_task
+from subsetprivacy.optimizing.arguments import DesignTask, read_budget, read_design_task
 from subsetprivacy.optimizing.budgets import within
 from subsetprivacy.optimizing.criterion import expand, gap, relative_gap
 from subsetprivacy.optimizing.feasible import inside, multipliers
-from subsetprivacy.optimizing.interior import Solution
+from subsetprivacy.optimizing.interior import CertifiedSolution
 from subsetprivacy.optimizing.program import Program, program
 from subsetprivacy.optimizing.result import Optimum
 from subsetprivacy.optimizing.shorten import exact, shorten
@@ -105,7 +105,7 @@ def optimal(
     >>> round(best.loss, 3), round(best.uniform_loss, 3), best.saturated
     (2.737, 2.773, ('mi',))
     """
-    task = read_task(
+    task = read_design_task(
         categories,
         w,
         kind=kind,
@@ -121,18 +121,18 @@ def optimal(
     return search(task, write(task), read_budget(budget))
 
 
-def write(task: Task) -> Program:
+def write(task: DesignTask) -> Program:
     """Write the program of a task, without budgets."""
     return program(task.categories, task.w, task.kind, task.smallest, task.full_set)
 
 
-def search(task: Task, columns: Program, budget: dict[str, float]) -> Optimum:
+def search(task: DesignTask, columns: Program, budget: dict[str, float]) -> Optimum:
     """Solve one program and make a design of its solution."""
     limited, start = within(task, columns, budget)
     found = _solved(task, limited, start)
     x, proved = _designed(task, limited, found)
     if proved > _ACCEPTED:
-        _doubt(task, budget, limited, start, proved)
+        _refuse_or_warn(task, budget, limited, start, proved)
     design = _design(task, limited, x)
     return Optimum(
         design=design,
@@ -150,11 +150,11 @@ def search(task: Task, columns: Program, budget: dict[str, float]) -> Optimum:
     )
 
 
-def _compared(task: Task, make: Callable[[Any], Design]) -> float:
+def _compared(task: DesignTask, make: Callable[[Any], Design]) -> float:
     return measure.loss(make(task.categories.labels), task.w, task.criterion, task.worst)
 
 
-def _solved(task: Task, limited: Program, start: FloatArray) -> Solution:
+def _solved(task: DesignTask, limited: Program, start: FloatArray) -> CertifiedSolution:
     if task.solver == "conic":
         return conic.solve(limited, task.criterion, task.worst, tol=task.tol, max_iter=task.max_iter)
     return interior.solve(
@@ -162,7 +162,7 @@ def _solved(task: Task, limited: Program, start: FloatArray) -> Solution:
     )
 
 
-def _designed(task: Task, limited: Program, found: Solution) -> tuple[FloatArray, float]:
+def _designed(task: DesignTask, limited: Program, found: CertifiedSolution) -> tuple[FloatArray, float]:
     """Return short weights with their own certificate, or the long ones if shortening cost too much."""
     x = shorten(limited, found)
     proved = _proved(task, limited, found, x)
@@ -176,7 +176,9 @@ def _designed(task: Task, limited: Program, found: Solution) -> tuple[FloatArray
     return x, _proved(task, limited, found, x)
 
 
-def _polished(task: Task, limited: Program, found: Solution, x: FloatArray) -> tuple[FloatArray, float] | None:
+def _polished(
+    task: DesignTask, limited: Program, found: CertifiedSolution, x: FloatArray
+) -> tuple[FloatArray, float] | None:
     """Minimise again on the columns of short weights: what was dropped left a trace in the others."""
     kept = np.flatnonzero(x)
     few = limited.restricted(kept)
@@ -189,7 +191,7 @@ def _polished(task: Task, limited: Program, found: Solution, x: FloatArray) -> t
     return polished, min(_proved(task, limited, found, polished), _proved(task, limited, last, polished))
 
 
-def _proved(task: Task, limited: Program, found: Solution, x: FloatArray) -> float:
+def _proved(task: DesignTask, limited: Program, found: CertifiedSolution, x: FloatArray) -> float:
     """Return the certified gap of weights, with the multipliers of a solution near by or else the best ones."""
     at = expand(limited, task.criterion, x)
     if at is None or x.min() < 0:
@@ -204,14 +206,16 @@ def _proved(task: Task, limited: Program, found: Solution, x: FloatArray) -> flo
     return near if near <= 10 * task.tol else min(near, relative(*multipliers(limited, found.shares @ at.slopes)))
 
 
-def _design(task: Task, limited: Program, x: FloatArray) -> Design:
+def _design(task: DesignTask, limited: Program, x: FloatArray) -> Design:
     kept = np.flatnonzero(x > 0)
     weights = dict(zip(limited.codes[kept].tolist(), x[kept].tolist(), strict=True))
     make = independent if task.kind == "independent" else conditional
     return make(task.categories.labels, weights).require_identifiable()
 
 
-def _doubt(task: Task, budget: dict[str, float], limited: Program, start: FloatArray, proved: float) -> None:
+def _refuse_or_warn(
+    task: DesignTask, budget: dict[str, float], limited: Program, start: FloatArray, proved: float
+) -> None:
     """Refuse a budget so small that rounding decides, or warn."""
     if len(limited.h) and (limited.h - limited.G @ start).min() < _CRAMPED:
         told = ", ".join(f"{metric} {value:g}" for metric, value in budget.items())

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from subsetprivacy._types import FloatArray, IntArray
-from subsetprivacy.optimizing.interior import Solution, meet
+from subsetprivacy.optimizing.interior import CertifiedSolution, meet
 from subsetprivacy.optimizing.program import Program
 
 _RARE = 1e-7  # a weight below this share of the largest is rounding, or a question that nobody will ever be asked
@@ -12,7 +12,7 @@ _TIGHT = 1e-9  # a budget with less room than this, in units of its largest coef
 _MARGIN = 1e-12  # and is missed by this much, so that no rounding exceeds it
 
 
-def shorten(program: Program, solution: Solution) -> FloatArray:
+def shorten(program: Program, solution: CertifiedSolution) -> FloatArray:
     """Return weights as good as those of the solution on as few columns as can be.
 
     Notes

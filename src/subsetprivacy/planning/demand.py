@@ -41,7 +41,7 @@ _SUM = 1e-6  # how far the shares of groups may be from a sum of 1
 
 
 @frozen
-class Parts:
+class PlanGroups:
     """The groups that the people fall into.
 
     Attributes
@@ -99,7 +99,7 @@ class Demand:
     n: int | None = None
     relative: float | None = None
     category: int | None = None
-    parts: Parts = field(factory=Parts)
+    parts: PlanGroups = field(factory=PlanGroups)
 
     def per_share(self, variances: FloatArray, w: FloatArray) -> FloatArray:
         """Return the variances, divided by the squared shares where a relative margin is asked for."""
@@ -212,7 +212,7 @@ def _read_category(category: Label, labels: Categories) -> int:
         ) from None
 
 
-def _read_n(n: Any, labels: Categories, parts: Parts) -> int:
+def _read_n(n: Any, labels: Categories, parts: PlanGroups) -> int:
     smallest = min(parts.shares.values(), default=1.0)
     least = _up((labels.p - 1) / smallest)
     if read_people(n, "n") < least:
@@ -246,23 +246,23 @@ def _read_relative(relative: Any, w: FloatArray | None, category: int | None, la
     return float(relative)
 
 
-def _read_parts(groups: Any, subgroups: Any) -> Parts:
+def _read_parts(groups: Any, subgroups: Any) -> PlanGroups:
     if groups is not None and subgroups is not None:
         raise ArgumentError("either `groups` or `subgroups` must be given; got both.", GROUPS_OR_SUBGROUPS)
     if subgroups is not None:
-        return Parts(_read_shares(subgroups, "subgroups", 1, SUBGROUPS_WITH_SHARES))
+        return PlanGroups(_read_shares(subgroups, "subgroups", 1, SUBGROUPS_WITH_SHARES))
     if groups is None:
-        return Parts()
+        return PlanGroups()
     if isinstance(groups, (int, np.integer)) and not isinstance(groups, bool):
         if not 2 <= groups <= MOST_PARTS:
             raise ArgumentError(f"`groups` must be from 2 to {MOST_PARTS}; got {groups}.", GROUPS_WITH_SHARES)
-        return Parts({f"group {k + 1}": 1 / int(groups) for k in range(int(groups))}, compared=True)
+        return PlanGroups({f"group {k + 1}": 1 / int(groups) for k in range(int(groups))}, compared=True)
     shares = _read_shares(groups, "groups", 2, GROUPS_WITH_SHARES)
     if sum(shares.values()) < 1 - _SUM:
         raise ArgumentError(
             f"`groups` must have shares that sum to 1; got {sum(shares.values()):.6g}.", GROUPS_WITH_SHARES
         )
-    return Parts(shares, compared=True)
+    return PlanGroups(shares, compared=True)
 
 
 def _read_shares(given: Any, name: str, fewest: int, advice: Any) -> dict[str, float]:

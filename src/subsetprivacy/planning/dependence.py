@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from subsetprivacy._checks import check_choice, check_count, check_distribution, check_level
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import check_choice, check_count, check_distribution, check_level, read_only
 from subsetprivacy._choices import IndependenceMethod
 from subsetprivacy._seeds import numpy_generator
 from subsetprivacy._types import Distribution, FloatArray, Seed
@@ -19,9 +18,15 @@ from subsetprivacy.errors import (
 from subsetprivacy.independence.testing import METHODS
 from subsetprivacy.messages.for_plans import POWER_OF_80, PRODUCT_OF_TWO, SIMULATE_POWER
 from subsetprivacy.planning.demand import read_people
-from subsetprivacy.planning.dependence_law import ENLARGED, VALUES, Alternative, Limit, doubts
+from subsetprivacy.planning.dependence_limits import (
+    ENLARGED,
+    VALUES,
+    JointAlternative,
+    NoncentralChiSquare,
+    limit_caveats,
+)
 from subsetprivacy.planning.dependence_result import IndependencePower, PowerOfTest
-from subsetprivacy.planning.dependence_trials import Effort, Progress, simulated
+from subsetprivacy.planning.dependence_trials import Progress, SimulationEffort, simulated
 
 NO_LAW = ("lrt-mom", "bonferroni")
 
@@ -116,7 +121,7 @@ def independence_power(
     (1683, 188, 9.0)
     """
     both = _read_design(design)
-    there = Alternative(both, _read_joint(W, both))
+    there = JointAlternative(both, _read_joint(W, both))
     check_choice(method, METHODS, "method")
     if check_level(level) > 0.5:
         raise ArgumentError(f"`level` must be that of a test, as 0.05; got {level:g}.")
@@ -127,7 +132,7 @@ def independence_power(
     names = (*METHODS, VALUES, *([ENLARGED] if ENLARGED in limits else [])) if compare else (method,)
     tests = {name: _ready(name, limits, people, level, target) for name in names}
     done = simulated(there, tests, effort) if effort.replications else tests
-    notes = doubts(there, {test.name: test.n for test in done.values()}, simulated=bool(effort.replications))
+    notes = limit_caveats(there, {test.name: test.n for test in done.values()}, simulated=bool(effort.replications))
     return IndependencePower(_names(both), done[method], done, target, effort.permutations, notes)
 
 
@@ -173,17 +178,19 @@ def _is_named(W: Any, design: Product) -> bool:
     return said != [list(range(factor.p)) for factor in design.factors]
 
 
-def _read_effort(replications: Any, permutations: Any, level: float, seed: Any, progress: Progress | None) -> Effort:
+def _read_effort(
+    replications: Any, permutations: Any, level: float, seed: Any, progress: Progress | None
+) -> SimulationEffort:
     samples, tables = check_count(replications, "replications"), check_count(permutations, "permutations")
     fewest = ceil(1 / level - 1e-9) - 1
     if samples and 0 < tables < fewest:
         raise ArgumentError(
             f"`permutations` must be at least {fewest} for a p-value that can be as small as {level:g}; got {tables}."
         )
-    return Effort(samples, tables, int(numpy_generator(seed).integers(1 << 62)), progress)
+    return SimulationEffort(samples, tables, int(numpy_generator(seed).integers(1 << 62)), progress)
 
 
-def _limits(there: Alternative, method: str, effort: Effort) -> dict[str, Limit]:
+def _limits(there: JointAlternative, method: str, effort: SimulationEffort) -> dict[str, NoncentralChiSquare]:
     """Return the limit laws, if they or a simulation can answer."""
     if method == "lrt-mom" and effort.replications and not effort.permutations:
         raise ArgumentError("`permutations` must be above 0 for lrt-mom, which has no limit law; got 0.")
@@ -196,7 +203,7 @@ def _limits(there: Alternative, method: str, effort: Effort) -> dict[str, Limit]
     return there.limits
 
 
-def _read_size(n: Any, target: Any, limit: Limit | None, method: str, level: float) -> int:
+def _read_size(n: Any, target: Any, limit: NoncentralChiSquare | None, method: str, level: float) -> int:
     if (n is None) == (target is None):
         both = "neither" if n is None else "both"
         raise ArgumentError(f"either `n` or `target` must be given; got {both}.", POWER_OF_80)
@@ -209,7 +216,9 @@ def _read_size(n: Any, target: Any, limit: Limit | None, method: str, level: flo
     return limit.people(target, level)
 
 
-def _ready(name: str, limits: Mapping[str, Limit], people: int, level: float, target: float | None) -> PowerOfTest:
+def _ready(
+    name: str, limits: Mapping[str, NoncentralChiSquare], people: int, level: float, target: float | None
+) -> PowerOfTest:
     """Return a test with the people it gets: those it needs for the target if they are worked out."""
     limit = limits.get(name)
     if target is None or limit is None:

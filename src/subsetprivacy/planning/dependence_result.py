@@ -11,7 +11,7 @@ from subsetprivacy import draw
 from subsetprivacy._types import FloatArray
 from subsetprivacy._words import people
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.planning.dependence_law import ENLARGED, VALUES, Limit
+from subsetprivacy.planning.dependence_limits import ENLARGED, VALUES, NoncentralChiSquare
 from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import Table, number, percent
 
@@ -54,7 +54,7 @@ class PowerOfTest(Result):
     name: str
     n: int
     level: float
-    limit: Limit | None
+    limit: NoncentralChiSquare | None
     rejected: int = 0
     replications: int = 0
     direct: int | None = None
@@ -123,7 +123,7 @@ class PowerOfTest(Result):
     @classmethod
     def _restored(cls, facts: Mapping[str, Any]) -> Self:
         """Return the result that `to_dict` wrote."""
-        limit = None if facts["rate"] is None else Limit(facts["rate"], facts["df"])
+        limit = None if facts["rate"] is None else NoncentralChiSquare(facts["rate"], facts["df"])
         return cls(facts["name"], facts["n"], limit=limit, **{name: facts[name] for name in _COUNTS})
 
     def _columns(self) -> Mapping[str, Any]:

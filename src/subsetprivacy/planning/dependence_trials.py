@@ -18,7 +18,7 @@ from subsetprivacy.independence.tables import drawing
 from subsetprivacy.independence.testing import BUDGET, METHODS, read_table
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.messages.for_plans import FEWER_SAMPLES
-from subsetprivacy.planning.dependence_law import ENLARGED, VALUES, Alternative
+from subsetprivacy.planning.dependence_limits import ENLARGED, VALUES, JointAlternative
 from subsetprivacy.planning.dependence_result import PowerOfTest
 from subsetprivacy.subsets import MAX_CATEGORIES
 
@@ -30,7 +30,7 @@ Trial: TypeAlias = tuple[Product, FloatArray, IndependenceMethod]
 
 
 @frozen
-class Effort:
+class SimulationEffort:
     """How much is to be simulated, with which random numbers, and whom to tell about it."""
 
     replications: int
@@ -39,7 +39,9 @@ class Effort:
     progress: Progress | None
 
 
-def simulated(there: Alternative, tests: Mapping[str, PowerOfTest], effort: Effort) -> dict[str, PowerOfTest]:
+def simulated(
+    there: JointAlternative, tests: Mapping[str, PowerOfTest], effort: SimulationEffort
+) -> dict[str, PowerOfTest]:
     """Return the tests with how often they rejected; as they are where they cannot be simulated."""
     trials = {name: trial for name in tests if (trial := _trial(there, name, effort)) is not None}
     done = dict(tests)
@@ -54,7 +56,7 @@ def simulated(there: Alternative, tests: Mapping[str, PowerOfTest], effort: Effo
     return done
 
 
-def _warn_of_time(trials: Sequence[tuple[Trial, int]], effort: Effort) -> None:
+def _warn_of_time(trials: Sequence[tuple[Trial, int]], effort: SimulationEffort) -> None:
     """Warn if the simulation will take minutes."""
     seconds = 0.0
     for (design, W, method), n in trials:
@@ -73,7 +75,7 @@ def _warn_of_time(trials: Sequence[tuple[Trial, int]], effort: Effort) -> None:
         )
 
 
-def _trial(there: Alternative, name: str, effort: Effort) -> Trial | None:
+def _trial(there: JointAlternative, name: str, effort: SimulationEffort) -> Trial | None:
     """Return the design, the joint distribution and the method of a test; None where it cannot be simulated."""
     if name == "lrt-mom" and not effort.permutations:
         return None
@@ -87,7 +89,7 @@ def _trial(there: Alternative, name: str, effort: Effort) -> Trial | None:
     return product({"x": one, "y": two}), W, "pearson"
 
 
-def _decisions(trial: Trial, test: PowerOfTest, effort: Effort) -> Iterator[bool]:
+def _decisions(trial: Trial, test: PowerOfTest, effort: SimulationEffort) -> Iterator[bool]:
     """Yield for sample after sample whether the test rejects; with as many people, all tests see the same samples."""
     design, W, method = trial
     people, shuffles = (np.random.default_rng([effort.seed, k]) for k in (0, 1 + _ORDER.index(test.name)))

@@ -15,8 +15,8 @@ from subsetprivacy.design import Design
 from subsetprivacy.errors import TooLargeError
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.planning.demand import Demand
+from subsetprivacy.planning.least_favorable import least_favorable
 from subsetprivacy.planning.variance import precision
-from subsetprivacy.planning.worst import least_favourable
 from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import Table, label_text, number
 
@@ -210,18 +210,18 @@ def option(design: Design, demand: Demand, w: FloatArray | None) -> PlanOption:
     drawn = design.drawing_note
     notes = [] if drawn is None else [Note(NoteKind.ASSUMPTION, drawn)]
     if w is None:
-        worst = least_favourable(design, demand.category)
-        notes += _doubts(worst.estimator, worst.bound / worst.variance - 1, 0.0)
+        worst = least_favorable(design, demand.category)
+        notes += _approximations(worst.estimator, worst.bound / worst.variance - 1, 0.0)
         found = (worst.w, worst.category, worst.variance, 0.25, even, at_even.variances)
         return PlanOption(design, demand, *found, at_even.variances, worst.estimator, tuple(notes))
     at_w = precision(design, w)
-    notes += _doubts(at_w.estimator, 0.0, at_w.error)
+    notes += _approximations(at_w.estimator, 0.0, at_w.error)
     variance, direct = (demand.largest(variances, w) for variances in (at_w.variances, w * (1 - w)))
     found = (w, demand.hardest(at_w.variances, w), variance, direct, w, at_w.variances)
     return PlanOption(design, demand, *found, at_even.variances, at_w.estimator, tuple(notes))
 
 
-def _doubts(estimator: str, missed: float, error: float) -> list[Note]:
+def _approximations(estimator: str, missed: float, error: float) -> list[Note]:
     """Return what is approximate."""
     notes = []
     if missed > 0.01:

@@ -25,7 +25,7 @@ _NEGLIGIBLE = 1e-12  # probability of larger counts
 
 
 @frozen(eq=False)
-class Outcome:
+class OutcomeModel:
     """An outcome given the private category.
 
     Attributes
@@ -98,7 +98,9 @@ def posterior(w: FloatArray, log_density: FloatArray) -> FloatArray:
     return np.asarray(q / q.sum(axis=1, keepdims=True))
 
 
-def corrected_covariance(design: Design, w: FloatArray, outcome: Outcome, *, people: float | None = None) -> FloatArray:
+def corrected_covariance(
+    design: Design, w: FloatArray, outcome: OutcomeModel, *, people: float | None = None
+) -> FloatArray:
     """Return n times the covariance of the linear predictors of all categories, by corrected scores.
 
     With a number of people, working distributions are those of groups of similar outcomes, as `group_means` has them;
@@ -135,7 +137,7 @@ def _by_similar_outcomes(design: Design, w: FloatArray, y: FloatArray, joint: Fl
     return np.asarray(((shares + _ADDED * w) / (shares.sum(axis=1, keepdims=True) + _ADDED))[number])
 
 
-def likelihood_covariance(design: Design, w: FloatArray, outcome: Outcome) -> FloatArray:
+def likelihood_covariance(design: Design, w: FloatArray, outcome: OutcomeModel) -> FloatArray:
     """Return n times the covariance of the linear predictors of all categories, by likelihood of the mixture."""
     y, joint = outcome.nodes(w)
     joint = outcome.shared(w, y, joint)
@@ -158,6 +160,6 @@ def likelihood_covariance(design: Design, w: FloatArray, outcome: Outcome) -> Fl
     return np.asarray(np.linalg.inv(J)[:p, :p])
 
 
-def direct_covariance(w: FloatArray, outcome: Outcome) -> FloatArray:
+def direct_covariance(w: FloatArray, outcome: OutcomeModel) -> FloatArray:
     """Return n times the covariance of the linear predictors if the values are known."""
     return np.diag(outcome.variance / (w * outcome.slope**2))

@@ -23,7 +23,7 @@ _SHOWN = 8  # groups that a note lists
 
 
 @frozen
-class Limits:
+class PlanLimits:
     """What a recommended design must keep to.
 
     Attributes
@@ -56,16 +56,16 @@ class Limits:
         return f"{self.bits:g} bit (the default: a yes/no question)"
 
 
-def reason(options: Sequence[PlanOption], best: PlanOption, limits: Limits) -> str:
+def reason(options: Sequence[PlanOption], best: PlanOption, limits: PlanLimits) -> str:
     """Return why a design is recommended, with the limits."""
     return f"{_preferred(options, best, limits)}: {_limits(best, limits)}"
 
 
-def _limits(best: PlanOption, limits: Limits) -> str:
+def _limits(best: PlanOption, limits: PlanLimits) -> str:
     return f"at most {limits.of_bits(best.design.p)}, at least {counted(limits.smallest, 'value')} left"
 
 
-def _preferred(options: Sequence[PlanOption], best: PlanOption, limits: Limits) -> str:
+def _preferred(options: Sequence[PlanOption], best: PlanOption, limits: PlanLimits) -> str:
     """Return what the design has over the others."""
     solves_people = best.demand.n is None
     within = [o for o in options if limits.allow(o) and (not limits.asked or o.design.can_be_asked)]
@@ -81,7 +81,7 @@ def notes(
     options: Sequence[PlanOption],
     best: PlanOption,
     cheaper: PlanOption | None,
-    limits: Limits,
+    limits: PlanLimits,
     *,
     at_given_w: bool,
 ) -> tuple[Note, ...]:
@@ -113,7 +113,7 @@ def _per_group(best: PlanOption) -> list[Note]:
 
 
 def _alternatives(
-    options: Sequence[PlanOption], best: PlanOption, cheaper: PlanOption | None, limits: Limits
+    options: Sequence[PlanOption], best: PlanOption, cheaper: PlanOption | None, limits: PlanLimits
 ) -> list[Note]:
     found = []
     if cheaper is not None:
@@ -144,7 +144,7 @@ def _price(best: PlanOption) -> Note:
     return Note(NoteKind.PRICE, f"Asking directly: {direct}.")
 
 
-def _assumptions(best: PlanOption, limits: Limits) -> list[Note]:
+def _assumptions(best: PlanOption, limits: PlanLimits) -> list[Note]:
     found = [Note(NoteKind.ASSUMPTION, "People are those who answer.", INVITE_MORE)]
     if best.demand.relative is not None:
         share, hardest = float(best.w[best.position]), label_text(best.category)

@@ -20,10 +20,10 @@ from subsetprivacy.messages.for_plans import (
     ONE_BIT,
     PLAN_FOR_PUBLISHING,
 )
-from subsetprivacy.planning.choices import MODES, built_in, read_categories
+from subsetprivacy.planning.candidate_designs import MODES, built_in, read_categories
 from subsetprivacy.planning.demand import read_demand, require_spread
 from subsetprivacy.planning.options import PlanOption, option
-from subsetprivacy.planning.plan_notes import Limits
+from subsetprivacy.planning.plan_notes import PlanLimits
 from subsetprivacy.planning.result import Plan
 from subsetprivacy.subsets import Categories
 
@@ -154,7 +154,7 @@ def plan(
         require_spread("w", target)
     most = _read_limit(maximal_leakage, labels.p)
     check_choice(mode, MODES, "mode")
-    limits = Limits(most, check_count(smallest, "smallest", least=1), maximal_leakage is None, mode == "ask")
+    limits = PlanLimits(most, check_count(smallest, "smallest", least=1), maximal_leakage is None, mode == "ask")
     considered = _read_designs(designs, labels, floor) or built_in(labels, mode, _read_floor(floor))
     options = tuple(option(design, demand, target) for design in considered)
     best, cheaper = _recommend(options, limits)
@@ -200,7 +200,7 @@ def _read_designs(designs: Iterable[Design] | None, labels: Categories, floor: A
     return listed
 
 
-def _recommend(options: tuple[PlanOption, ...], limits: Limits) -> tuple[PlanOption, PlanOption | None]:
+def _recommend(options: tuple[PlanOption, ...], limits: PlanLimits) -> tuple[PlanOption, PlanOption | None]:
     """Return the option to take, and the next cheaper one that the limits rule out."""
     possible = [o for o in options if o.design.can_be_asked] if limits.asked else list(options)
     if not possible:
@@ -219,7 +219,7 @@ def _recommend(options: tuple[PlanOption, ...], limits: Limits) -> tuple[PlanOpt
     return best, max(cheaper, key=lambda o: o.variance, default=None)
 
 
-def _refusal(options: list[PlanOption], limits: Limits) -> ArgumentError:
+def _refusal(options: list[PlanOption], limits: PlanLimits) -> ArgumentError:
     large_enough = [o for o in options if o.smallest_set >= limits.smallest]
     if not large_enough:
         most = max(o.smallest_set for o in options)

@@ -14,7 +14,7 @@ from subsetprivacy.design import Design, require_design
 from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.messages.for_plans import EFFECT_BY_FAMILY, PILOT_COEFFICIENT, TWO_GROUPS
 from subsetprivacy.planning.effect_result import EffectPower, planned
-from subsetprivacy.planning.outcomes import Outcome, corrected_covariance, direct_covariance, likelihood_covariance
+from subsetprivacy.planning.outcomes import OutcomeModel, corrected_covariance, direct_covariance, likelihood_covariance
 from subsetprivacy.planning.populations import require_listed
 from subsetprivacy.planning.response_effects import read_effects, read_pair, read_positive, read_ratio, read_size
 from subsetprivacy.planning.z_test import people_for
@@ -187,7 +187,7 @@ def means_power(
     at, base = read_pair(groups[0], groups[1], held, shares)
     eta: FloatArray = np.zeros(held.p)
     eta[at] = _number(difference, "difference")
-    outcome = Outcome("linear", eta, _spreads(sd, held))
+    outcome = OutcomeModel("linear", eta, _spreads(sd, held))
     size = read_size(n, target)
     people = size or _settled(held, shares, outcome, at, base, level, target)
     cov = corrected_covariance(held, shares, outcome, people=people)
@@ -198,7 +198,7 @@ def means_power(
 
 
 def _settled(
-    design: Design, w: FloatArray, outcome: Outcome, at: int, base: int, level: float, target: float | None
+    design: Design, w: FloatArray, outcome: OutcomeModel, at: int, base: int, level: float, target: float | None
 ) -> int:
     """Return the people at which the variance for so many people calls for so many people."""
     effect = float(outcome.eta[at] - outcome.eta[base])
@@ -212,7 +212,7 @@ def _settled(
 
 def _planned(
     what: str,
-    outcome: Outcome,
+    outcome: OutcomeModel,
     cov: FloatArray,
     shares: FloatArray,
     at: int,
@@ -278,7 +278,7 @@ def _read(
     given: Mapping[str, Any],
     sd: Any,
     mean: Any,
-) -> tuple[Outcome, int, int, Design, FloatArray]:
+) -> tuple[OutcomeModel, int, int, Design, FloatArray]:
     """Return the outcome that is planned for, the two categories, the design and the shares."""
     held = require_listed(require_design(design))
     labels = held.categories.labels
@@ -296,9 +296,9 @@ def _read(
         eta = _differences(given[wanted], at, base, labels)
         if mean is not None:
             raise ArgumentError("`mean` must be left out for a linear outcome: its differences do not depend on it.")
-        return Outcome(family, eta, _spreads(sd, held)), at, base, held, shares
+        return OutcomeModel(family, eta, _spreads(sd, held)), at, base, held, shares
     eta = read_effects(given[wanted], at, base, labels, wanted)
-    return Outcome(family, eta + _level(mean, family), np.ones(held.p)), at, base, held, shares
+    return OutcomeModel(family, eta + _level(mean, family), np.ones(held.p)), at, base, held, shares
 
 
 def _level(mean: Any, family: OutcomeFamily) -> float:

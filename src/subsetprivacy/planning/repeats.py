@@ -7,8 +7,7 @@ from math import comb
 import numpy as np
 from attrs import evolve
 
-from subsetprivacy._checks import check_count, check_distribution
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import check_count, check_distribution, read_only
 from subsetprivacy._seeds import numpy_generator
 from subsetprivacy._types import Distribution, FloatArray, Seed
 from subsetprivacy.design import Design, Product, require_design

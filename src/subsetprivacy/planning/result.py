@@ -12,7 +12,7 @@ from subsetprivacy.design import Design
 from subsetprivacy.messages import Note
 from subsetprivacy.planning import plan_notes
 from subsetprivacy.planning.options import PlanOption, bits, times
-from subsetprivacy.planning.plan_notes import Limits
+from subsetprivacy.planning.plan_notes import PlanLimits
 from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import Table, label_text, number, percent
 
@@ -44,7 +44,7 @@ class Plan(Result):
     cheaper: PlanOption | None
     level: float
     at_given_w: bool
-    limits: Limits
+    limits: PlanLimits
 
     @property
     def solves_people(self) -> bool:

@@ -3,7 +3,7 @@
 import numpy as np
 from attrs import evolve, field, frozen
 
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import read_only
 from subsetprivacy._types import FloatArray
 from subsetprivacy.predictors.corrected import CorrectedObjective
 from subsetprivacy.predictors.families import Poisson

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from attrs import field, frozen
 
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import read_only
 from subsetprivacy._types import FloatArray, IntArray, Label
 from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.subsets import Categories

@@ -11,7 +11,7 @@ from subsetprivacy._types import BoolArray, FloatArray, IntArray, Label
 from subsetprivacy._words import counted, people
 from subsetprivacy.data import check_allowed
 from subsetprivacy.design import Design
-from subsetprivacy.design.factors import Product
+from subsetprivacy.design.product import Product
 from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, MismatchError, NoDataError, warn_of
 from subsetprivacy.estimation.indicator import require_indicators
 from subsetprivacy.messages import Note

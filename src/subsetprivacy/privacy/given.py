@@ -7,7 +7,7 @@ import numpy as np
 from subsetprivacy._checks import SUM_TOLERANCE, check_codes
 from subsetprivacy._types import ArrayLike, BoolArray, FloatArray, IntArray, Label
 from subsetprivacy._words import counted
-from subsetprivacy.data.entries import check_allowed
+from subsetprivacy.data.validation import check_allowed
 from subsetprivacy.design import Design, require_design
 from subsetprivacy.errors import ArgumentError, DistributionError, MismatchError, NoDataError
 from subsetprivacy.messages.for_tests import DIVIDE_EACH_ROW, DUMMIES_HAVE_NO_COVARIATES

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import field, frozen
 
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import read_only
 from subsetprivacy._choices import CalibrationMethod
 from subsetprivacy._types import BoolArray, FloatArray
 from subsetprivacy._words import counted, people

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from attrs import evolve, field, frozen
 
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import read_only
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.regression.blocks import Sample
 from subsetprivacy.regression.corrected import working_indicators

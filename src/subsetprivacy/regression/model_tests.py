@@ -7,7 +7,7 @@ import numpy as np
 from attrs import field, frozen
 from scipy.special import chdtrc, fdtrc
 
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import read_only
 from subsetprivacy._types import FloatArray
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages import Note

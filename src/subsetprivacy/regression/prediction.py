@@ -7,8 +7,7 @@ import numpy as np
 from attrs import field, frozen
 
 from subsetprivacy import draw
-from subsetprivacy._checks import check_level
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import check_level, read_only
 from subsetprivacy._choices import Engine, PredictedQuantity
 from subsetprivacy._types import FloatArray, Label
 from subsetprivacy._words import counted

@@ -8,7 +8,7 @@ from scipy.stats import binom, chi2
 
 from subsetprivacy._types import BoolArray, FloatArray
 from subsetprivacy.draw import series
-from subsetprivacy.planning.dependence_law import Limit
+from subsetprivacy.planning.dependence_limits import NoncentralChiSquare
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, corrected, says, spread, stated
 from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
 from subsetprivacy.reproduce.gender_income import (
@@ -127,7 +127,7 @@ def simulate(run: Run, W: FloatArray) -> Decisions:
     return Decisions(np.array(main), null[0], np.array(seen), ratio[0])
 
 
-def ratios(found: Decisions, exact: dict[str, Limit]) -> list[Check]:
+def ratios(found: Decisions, exact: dict[str, NoncentralChiSquare]) -> list[Check]:
     """Return how many times the people of Y subsets take for a power of 80 %, exactly and simulated."""
     n = {name: limit.people(TARGET, LEVEL) for name, limit in exact.items()}
     at = [found.size_at(name) for name in ("LRT:MLE", ENLARGED)]
@@ -154,7 +154,7 @@ def ratios(found: Decisions, exact: dict[str, Limit]) -> list[Check]:
     ]
 
 
-def people(found: Decisions, exact: dict[str, Limit]) -> list[Check]:
+def people(found: Decisions, exact: dict[str, NoncentralChiSquare]) -> list[Check]:
     """State how many people the tests take for a power of 80 %, simulated and by their limit laws."""
     checks = []
     for name in NAMES:
@@ -165,7 +165,7 @@ def people(found: Decisions, exact: dict[str, Limit]) -> list[Check]:
     return checks
 
 
-def information(found: Decisions, exact: dict[str, Limit]) -> list[Check]:
+def information(found: Decisions, exact: dict[str, NoncentralChiSquare]) -> list[Check]:
     """Return whether X tells more than Y and Y more than subsets, in power and in people."""
     pairs = (
         (VALUES, ENLARGED, "the transformation from the original data X to intermediate data Y loses some information"),
@@ -219,7 +219,7 @@ def ends(found: Decisions) -> list[Check]:
     ]
 
 
-def better(found: Decisions, exact: dict[str, Limit]) -> list[Check]:
+def better(found: Decisions, exact: dict[str, NoncentralChiSquare]) -> list[Check]:
     """Return whether the likelihood ratio tests are more powerful than the other two, where there is a difference."""
     law = np.asarray(exact["LRT:MLE"].power(SIZES, LEVEL))
     at = (law >= 0.5) & (law <= 0.9)
@@ -259,7 +259,7 @@ def degrades(found: Decisions) -> Check:
     )
 
 
-def limit_checks(found: Decisions, exact: dict[str, Limit], W: FloatArray) -> list[Check]:
+def limit_checks(found: Decisions, exact: dict[str, NoncentralChiSquare], W: FloatArray) -> list[Check]:
     """Return the simulated powers beside their limit laws, over the sizes where those are to be trusted."""
     rare, large = rarest(W), ("LRT:MLE", "Pearson", HELD)
     cheap = [(name, OPEN_SIZES, found.open[:, :, i]) for i, name in enumerate((VALUES, ENLARGED))]
@@ -267,7 +267,7 @@ def limit_checks(found: Decisions, exact: dict[str, Limit], W: FloatArray) -> li
     return [_limit_check(name, np.array(n), of, exact[name], rare[name]) for name, n, of in (*cheap, *rest)]
 
 
-def _limit_check(name: str, sizes: Any, decisions: FloatArray, limit: Limit, rare: float) -> Check:
+def _limit_check(name: str, sizes: Any, decisions: FloatArray, limit: NoncentralChiSquare, rare: float) -> Check:
     """Add up squared deviations beyond what a limit law is allowed, in standard errors, as a chi-squared."""
     law = np.asarray(limit.power(sizes, LEVEL))
     at = (sizes * rare >= FEW) & (law >= 0.1) & (law <= 0.9)

@@ -12,9 +12,9 @@ from subsetprivacy._choices import IndependenceMethod
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.data import JointCounts
 from subsetprivacy.design import Product, nonprivate, product, uniform
-from subsetprivacy.design.held import beside_bit
+from subsetprivacy.design.secret_bit import uniform_with_bit
 from subsetprivacy.independence import independence_test
-from subsetprivacy.planning.dependence_law import Alternative, Limit
+from subsetprivacy.planning.dependence_limits import JointAlternative, NoncentralChiSquare
 from subsetprivacy.subsets import bits
 
 LEVEL = 0.05
@@ -28,7 +28,9 @@ HELD, VALUES, ENLARGED = "LRT, bits held", "PT:X", "PT:Y"
 NAMES = (*TESTS, HELD, VALUES, ENLARGED)
 SUBSETS = uniform(range(4))
 PAIRS = product({"gender": SUBSETS, "income": SUBSETS})
-HELD_PAIRS = product({"gender": beside_bit(["Female", "Male"], 0.5), "income": beside_bit(["low", "high"], 0.5)})
+HELD_PAIRS = product(
+    {"gender": uniform_with_bit(["Female", "Male"], 0.5), "income": uniform_with_bit(["low", "high"], 0.5)}
+)
 
 
 def draw(rng: np.random.Generator, W: FloatArray, n: int) -> tuple[IntArray, IntArray, IntArray]:
@@ -85,17 +87,17 @@ def pearson(table: IntArray) -> float:
     return float(chdtrc(df, ((seen - expected) ** 2 / expected).sum())) if df else 1.0
 
 
-def laws(W: FloatArray) -> dict[str, Limit]:
+def laws(W: FloatArray) -> dict[str, NoncentralChiSquare]:
     """Return the limit law of every test that has one, and of the likelihood ratio of X and of Y."""
     enlarged = np.kron(W, np.full((2, 2), 0.25))
     values, four = nonprivate(range(2)), nonprivate(range(4))
-    of_subsets = Alternative(PAIRS, enlarged).limits
-    of_values = Alternative(product({"x": values, "y": values}), W).limits
-    of_enlarged = Alternative(product({"x": four, "y": four}), enlarged).limits
+    of_subsets = JointAlternative(PAIRS, enlarged).limits
+    of_values = JointAlternative(product({"x": values, "y": values}), W).limits
+    of_enlarged = JointAlternative(product({"x": four, "y": four}), enlarged).limits
     return {
         "LRT:MLE": of_subsets["lrt"],
         "Pearson": of_subsets["pearson"],
-        HELD: Alternative(HELD_PAIRS, W).limits["lrt"],
+        HELD: JointAlternative(HELD_PAIRS, W).limits["lrt"],
         VALUES: of_values["pearson"],
         ENLARGED: of_enlarged["pearson"],
         "LRT of X": of_values["lrt"],

@@ -16,7 +16,7 @@ from subsetprivacy._paths import local_path
 from subsetprivacy.draw import require_matplotlib
 from subsetprivacy.errors import SubsetPrivacyWarning
 from subsetprivacy.examples import Adult, adult
-from subsetprivacy.processes import crew
+from subsetprivacy.processes import process_pool
 from subsetprivacy.reproduce import registry
 from subsetprivacy.reproduce.crew import Progress, Silence
 from subsetprivacy.reproduce.experiment import Experiment, Run
@@ -100,7 +100,7 @@ def _each(
     own = {label: _settings(label, settings) for label in labels}
     known = {} if again else {label: read(folder, label) for label in labels}
     kept = {label: record for label, record in known.items() if record and _stands(record, own[label])}
-    with crew(jobs if jobs > 1 and len(kept) < len(labels) else 0) as pool:
+    with process_pool(jobs if jobs > 1 and len(kept) < len(labels) else 0) as pool:
         for label in labels:
             if label in kept:
                 yield Finished(label, kept[label], before=True)

@@ -8,8 +8,7 @@ import numpy as np
 from attrs import evolve, field, fields, frozen
 from scipy.sparse import coo_array
 
-from subsetprivacy._checks import check_choice, check_same_index, index_of, shown
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import check_choice, check_same_index, index_of, read_only, shown
 from subsetprivacy._choices import LonelyStrata, ReplicateCenter, ReplicateMethod
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Seed
 from subsetprivacy._words import counted, people

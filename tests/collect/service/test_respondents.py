@@ -11,7 +11,7 @@ from subsetprivacy.collect.survey import coin
 from subsetprivacy.collect.survey.manifest import freeze
 from subsetprivacy.collect.survey.submission import read_submission, was_drawn
 from subsetprivacy.collect.survey.tallies import row_codes
-from subsetprivacy.design.held import EQUAL
+from subsetprivacy.design.secret_bit import EQUAL
 
 KEY = bytes(range(32))
 CODE = coin.code_text(b"ticket-123", b"half-abcde")

@@ -6,7 +6,7 @@ from problems import lopsided, lopsided_conditional, mixture
 
 import subsetprivacy as sp
 from subsetprivacy.design import Mixture, document
-from subsetprivacy.design.held import beside_bit
+from subsetprivacy.design.secret_bit import uniform_with_bit
 
 CLASSES = [pytest.param(one, id=one.__name__) for classes in document.kinds().values() for one in classes]
 
@@ -58,7 +58,7 @@ def test_labels_tell_designs_of_one_kind_apart():
             sp.partition(range(6), 3),
             sp.fixed_size(range(6), 2),
             sp.warner(["no", "yes"], 0.3),
-            beside_bit(["no", "yes"]),
+            uniform_with_bit(["no", "yes"]),
             sp.covered(sp.uniform(range(4)), 0.1),
         )
     ]
@@ -119,7 +119,7 @@ def test_a_rule_that_lists_has_the_distribution_of_the_design(design):
         (sp.fixed_size(range(5), 2), {"rule": "companions", "size": 2}),
         (sp.fixed_size(range(6), 3), {"rule": "groups", "sizes": [3, 3]}),
         (sp.warner(["no", "yes"], 0.2), {"rule": "bit", "q": 0.2}),
-        (beside_bit(["no", "yes"]), None),
+        (uniform_with_bit(["no", "yes"]), None),
         (sp.covered(lopsided(), 0.1), None),
         (mixture(), None),
         (sp.partition(range(6), partitions=[[(0, 1), (2, 3), (4, 5)]], record=True), None),

@@ -7,7 +7,7 @@ from lopsided import ABCD, ABCDE, ASKED, GIVEN, GIVEN3
 import subsetprivacy as sp
 from subsetprivacy.design import identify
 from subsetprivacy.errors import NotIdentifiableError
-from subsetprivacy.incidence import Rows
+from subsetprivacy.incidence import DenseRows
 from subsetprivacy.subsets import bits
 
 TWO_BLOCKS = sp.conditional(ABCD, {("a", "b"): 1.0, ("c", "d"): 1.0})
@@ -90,7 +90,7 @@ def test_identifiability_is_exact_for_tiny_weights():
 def test_exact_elimination_agrees_with_the_rank(p, data):
     codes = np.array(data.draw(st.lists(st.integers(1, (1 << p) - 1), min_size=1, max_size=10, unique=True)))
     M = bits(codes, p)
-    for u in (identify.null_direction(Rows(M)), identify._integer_kernel((M.T @ M).astype(int).tolist())):
+    for u in (identify.null_direction(DenseRows(M)), identify._integer_kernel((M.T @ M).astype(int).tolist())):
         assert (u is None) == (np.linalg.matrix_rank(M) == p)
         if u is not None:
             assert u.any()

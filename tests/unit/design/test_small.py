@@ -8,7 +8,7 @@ from lopsided import ABCD
 
 import subsetprivacy as sp
 from subsetprivacy.design import ArtificialBit, Covered, FixedSize, Hadamard, Product, Uniform
-from subsetprivacy.design.revealed import revealing
+from subsetprivacy.design.disclosure import revealing_reports
 from subsetprivacy.design.small import singles
 from subsetprivacy.errors import ArgumentError, CategoryError, InvalidDesignError
 
@@ -115,7 +115,7 @@ def test_joined_variables_are_never_revealed(shape):
     for k in range(len(shape)):
         left = np.array([[held[:, at[:, k] == value].any(axis=1)] for value in range(shape[k])]).sum(axis=0)
         assert left.min() >= 2
-    assert not any(rows.any() for rows in revealing(design).values())
+    assert not any(rows.any() for rows in revealing_reports(design).values())
     np.testing.assert_allclose(design.support_incidence.spread(design.support()[1]), 1, atol=1e-12)
 
 
@@ -149,7 +149,7 @@ def test_two_binary_variables_as_in_the_paper():
     assert isinstance(design, Uniform)
     w = np.array([0.1, 0.2, 0.3, 0.4])
     law = design.support()[1] * design.support_incidence.inner(w)
-    for rows in revealing(design).values():
+    for rows in revealing_reports(design).values():
         assert law[rows].sum() == pytest.approx(1 / 3)
 
 
@@ -207,7 +207,7 @@ def test_other_designs_of_the_combinations():
 def test_many_combinations_are_asked_by_hadamard_questions(shape):
     design = sp.join(variables(shape))
     assert design.kind == "hadamard"
-    assert not any(rows.any() for rows in revealing(design).values())
+    assert not any(rows.any() for rows in revealing_reports(design).values())
     assert sp.join(variables(shape), reveals=True).p == np.prod(shape)
 
 

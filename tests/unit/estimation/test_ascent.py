@@ -10,7 +10,7 @@ from subsetprivacy.estimation.ascent import ascend
 from subsetprivacy.estimation.likelihood import certified_gap, mean_loglik
 from subsetprivacy.estimation.newton import newton
 from subsetprivacy.estimation.simplex import project
-from subsetprivacy.incidence import Affine, Kronecker, Rows
+from subsetprivacy.incidence import Affine, DenseRows, Kronecker
 from subsetprivacy.incidence.walsh import Walsh, choose_columns
 
 WEIGHTS = {
@@ -55,7 +55,7 @@ def test_the_maximum_is_that_of_newton(p, size, n, kind):
     inc, f, _ = sample(p, size, n, kind)
     solution = ascend(inc, f, tol=1e-9)
     check(inc, f, solution, 1e-9)
-    other = newton(Rows(matrix(inc)), f, tol=1e-10)
+    other = newton(DenseRows(matrix(inc)), f, tol=1e-10)
     assert mean_loglik(inc, f, solution.w) == pytest.approx(mean_loglik(inc, f, other.w), abs=1e-9)
 
 
@@ -120,7 +120,7 @@ def test_two_variables_at_once():
     inc = Kronecker(one, one)
     rng = np.random.default_rng(2)
     f = rng.multinomial(10**6, inc.inner(rng.dirichlet(np.full(400, 0.2))) / 31**2) / 10**6
-    inc, f = Rows(matrix(inc)[f > 0]), f[f > 0]
+    inc, f = DenseRows(matrix(inc)[f > 0]), f[f > 0]
     check(inc, f, ascend(inc, f, tol=1e-9), 1e-9)
 
 

@@ -8,7 +8,7 @@ import subsetprivacy as sp
 from subsetprivacy.estimation.newton import newton
 from subsetprivacy.estimation.newton_many import newton_many
 from subsetprivacy.estimation.simplex import project, project_many
-from subsetprivacy.incidence import Kronecker, Rows
+from subsetprivacy.incidence import DenseRows, Kronecker
 from subsetprivacy.mechanism.simulate import subset_law
 
 TOLERANCE = 1e-11
@@ -50,13 +50,13 @@ PROBLEMS = {
 @pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
 def test_every_sample_is_fitted_as_by_itself(problem):
     rows, f = samples(*problem, size=25, seed=1)
-    found = newton_many(Rows(rows), f, tol=TOLERANCE)
+    found = newton_many(DenseRows(rows), f, tol=TOLERANCE)
     assert found.w.min() >= 0
     assert found.w.sum(axis=1) == pytest.approx(np.ones(25))
     assert found.gap.max() <= TOLERANCE
     for shares, w in zip(f, found.w):
         seen = shares > 0
-        alone = newton(Rows(rows[seen]), shares[seen], tol=TOLERANCE).w
+        alone = newton(DenseRows(rows[seen]), shares[seen], tol=TOLERANCE).w
         assert loglik(rows, shares, w) == pytest.approx(loglik(rows, shares, alone), abs=1e-9)
         assert certified_gap(rows, shares, w) < 1e-9
 
@@ -68,23 +68,26 @@ def test_the_samples_leave_subsets_out():
 def test_the_start_does_not_matter():
     rows, f = samples(*PROBLEMS["yes/no"], size=20, seed=2)
     start = np.array([0.97, 0.01, 0.01, 0.01])
-    near, far = newton_many(Rows(rows), f, tol=TOLERANCE), newton_many(Rows(rows), f, start=start, tol=TOLERANCE)
+    near, far = (
+        newton_many(DenseRows(rows), f, tol=TOLERANCE),
+        newton_many(DenseRows(rows), f, start=start, tol=TOLERANCE),
+    )
     assert far.w == pytest.approx(near.w, abs=1e-5)
     assert start.tolist() == [0.97, 0.01, 0.01, 0.01]
 
 
 def test_no_steps_leave_all_to_newtons_method_for_one(monkeypatch):
     rows, f = samples(*PROBLEMS["urn"], size=10, seed=3)
-    together = newton_many(Rows(rows), f, tol=TOLERANCE)
+    together = newton_many(DenseRows(rows), f, tol=TOLERANCE)
     monkeypatch.setattr("subsetprivacy.estimation.newton_many._STEPS", 1)
-    alone = newton_many(Rows(rows), f, tol=TOLERANCE)
+    alone = newton_many(DenseRows(rows), f, tol=TOLERANCE)
     assert alone.w == pytest.approx(together.w, abs=1e-6)
     assert alone.gap.max() <= TOLERANCE
 
 
 def test_all_people_in_one_subset():
     rows = np.array([[1.0, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0]])
-    found = newton_many(Rows(rows), np.array([[1.0, 0, 0], [0, 1, 0], [0.5, 0.5, 0]]), tol=TOLERANCE)
+    found = newton_many(DenseRows(rows), np.array([[1.0, 0, 0], [0, 1, 0], [0.5, 0.5, 0]]), tol=TOLERANCE)
     assert found.w[:, :2].sum(axis=1) == pytest.approx([1, 0, 0.5])
     assert found.gap.max() <= TOLERANCE
 
@@ -92,10 +95,10 @@ def test_all_people_in_one_subset():
 def test_rows_of_two_variables_and_a_batch_of_one():
     one, two = (np.array([[1.0, 1, 0], [0, 1, 1], [1, 0, 1]]), np.array([[0.7, 0.2], [0.3, 0.8]]))
     f = np.random.default_rng(1).dirichlet(np.ones(6), size=4)
-    apart = newton_many(Rows(np.kron(one, two)), f, tol=TOLERANCE)
-    found = newton_many(Kronecker(Rows(one), Rows(two)), f, tol=TOLERANCE)
+    apart = newton_many(DenseRows(np.kron(one, two)), f, tol=TOLERANCE)
+    found = newton_many(Kronecker(DenseRows(one), DenseRows(two)), f, tol=TOLERANCE)
     assert found.w == pytest.approx(apart.w, abs=1e-6)
-    assert newton_many(Rows(np.kron(one, two)), f[2:3], tol=TOLERANCE).w[0] == pytest.approx(apart.w[2], abs=1e-6)
+    assert newton_many(DenseRows(np.kron(one, two)), f[2:3], tol=TOLERANCE).w[0] == pytest.approx(apart.w[2], abs=1e-6)
 
 
 # Projections of many ------------------------------------------------------------------------------------------------

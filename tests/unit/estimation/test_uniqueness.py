@@ -10,7 +10,7 @@ import subsetprivacy as sp
 from subsetprivacy.design import Coarse
 from subsetprivacy.errors import NotUniqueWarning
 from subsetprivacy.estimation.newton import newton
-from subsetprivacy.incidence import Rows
+from subsetprivacy.incidence import DenseRows
 from subsetprivacy.subsets import bits
 
 
@@ -24,7 +24,7 @@ def is_doubted(counts, method="mle"):
 def several_maxima(counts, rng):
     """Whether the maxima have a width: all have the same sizes L(a), so the ends of a direction are linear programs."""
     rows, p = bits(counts.observed_codes, counts.categories.p).astype(float), counts.categories.p
-    w = newton(Rows(rows), counts.shares, tol=1e-14).w
+    w = newton(DenseRows(rows), counts.shares, tol=1e-14).w
     equal, direction = np.vstack([rows, np.ones(p)]), rng.normal(size=p)
     ends = [linprog(sign * direction, A_eq=equal, b_eq=equal @ w, bounds=(0, 1)) for sign in (1, -1)]
     return (ends[1].x - ends[0].x) @ direction > 1e-4

@@ -22,7 +22,7 @@ from subsetprivacy.messages.for_files import (
     TAKE_A_SIMILAR_COLUMN,
 )
 from subsetprivacy.messages.rendering import for_shell
-from subsetprivacy.processes import crew
+from subsetprivacy.processes import process_pool
 
 DESIGN = sp.uniform(list("abcd"))
 TOLD = [
@@ -45,7 +45,10 @@ def test_text_of_others_holds_no_error_of_ours():
 
 
 def test_advice_comes_home_from_another_process():
-    with crew(1) as pool, pytest.raises(DataFileError, match=r"it does\. Hint: overwrite=True replaces it\.") as caught:
+    with (
+        process_pool(1) as pool,
+        pytest.raises(DataFileError, match=r"it does\. Hint: overwrite=True replaces it\.") as caught,
+    ):
         pool.submit(exec, RAISING, {}).result()
     assert caught.value.advice == REPLACE_OUTPUT()
 

@@ -13,7 +13,7 @@ from subsetprivacy.design import independent, partition, uniform
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.newton import newton
 from subsetprivacy.honesty import check_honesty
-from subsetprivacy.incidence import Rows
+from subsetprivacy.incidence import DenseRows
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.subsets import bits
 
@@ -82,7 +82,7 @@ def test_inside_the_simplex_the_share_is_the_maximum_likelihood_estimate(with_ra
     design = uniform(range(5))
     counts = with_random_answers(design, np.full(5, 0.2), 0.3, 20_000, np.random.default_rng(8))
     M = np.column_stack([bits(counts.codes, 5), np.full(len(counts.codes), 0.5)])
-    best = newton(Rows(M), counts.counts / counts.n).w
+    best = newton(DenseRows(M), counts.counts / counts.n).w
     check = check_honesty(counts)
     assert best.min() > 0.05
     assert check.random_share == pytest.approx(best[-1], abs=2e-4 * check.random_share_se**0.5)

@@ -13,7 +13,7 @@ from subsetprivacy.estimation.likelihood import tangent_inverse
 from subsetprivacy.estimation.newton import newton
 from subsetprivacy.honesty.linear import LinearModel, Solver, WithChance
 from subsetprivacy.honesty.table import tabulate
-from subsetprivacy.incidence import Rows
+from subsetprivacy.incidence import DenseRows
 from subsetprivacy.mechanism.simulate import simulate
 
 W5 = np.array([0.35, 0.05, 0.2, 0.3, 0.1])
@@ -73,7 +73,7 @@ def test_the_covariance_is_that_of_the_information_on_the_simplex():
 def test_at_an_interior_maximum_the_statistic_is_pearsons():
     table = tabulate(simulate(FEW, W5, 5000, seed=4))
     M = explicit(table).astype(float)
-    best = newton(Rows(M), table.observed / table.n).w
+    best = newton(DenseRows(M), table.observed / table.n).w
     assert best.min() > 0.02
     E = table.exposure * (M @ best)
     fit = LinearModel(table).step(table.observed, best)
@@ -92,7 +92,7 @@ def test_an_estimate_of_zero_is_lifted_off_the_boundary():
 def test_rows_with_chance_are_an_extra_column():
     rng = np.random.default_rng(3)
     M = rng.integers(0, 2, (7, 4)).astype(float)
-    mine, plain = WithChance(Rows(M), 0.25), Rows(np.column_stack([M, np.full(7, 0.25)]))
+    mine, plain = WithChance(DenseRows(M), 0.25), DenseRows(np.column_stack([M, np.full(7, 0.25)]))
     w, y = rng.random((3, 5)), rng.random((3, 7))
     assert (mine.rows, mine.p) == (7, 5)
     assert_allclose(mine.inner(w), plain.inner(w))

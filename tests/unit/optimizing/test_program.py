@@ -8,7 +8,7 @@ from subsetprivacy.estimation.likelihood import expected_information, tangent_in
 from subsetprivacy.optimizing.criterion import curvature, expand, gap
 from subsetprivacy.optimizing.feasible import inside, least, most, multipliers
 from subsetprivacy.optimizing.program import METRICS, as_leakage, program
-from subsetprivacy.privacy import information, maximal, prediction, size
+from subsetprivacy.privacy import information, prediction, size, worst_cases
 from subsetprivacy.privacy.attacker import Setting
 from subsetprivacy.subsets import Categories
 
@@ -46,7 +46,7 @@ def test_leakages_and_information_are_the_designs_own(kind, count, full_set):
             "size": size.leakage(setting),
             "mi": information.leakage(setting).value,
             "prediction": prediction.leakage(setting),
-            "maximal": maximal.maximal_leakage(design),
+            "maximal": worst_cases.maximal_leakage(design),
         }
         for metric in METRICS:
             rows = columns.leaks[metric]

@@ -11,7 +11,7 @@ from problems import lopsided, quietly, random_design, random_distribution, with
 from scipy.stats import chi2, ncx2
 
 import subsetprivacy as sp
-from subsetprivacy.design.held import beside_bit, warner
+from subsetprivacy.design.secret_bit import uniform_with_bit, warner
 from subsetprivacy.errors import (
     ArgumentError,
     BudgetWarning,
@@ -24,7 +24,7 @@ from subsetprivacy.examples import adult
 from subsetprivacy.messages import NoteKind
 from subsetprivacy.messages.for_plans import SIMULATE_POWER
 from subsetprivacy.planning import dependence_trials, independence_power
-from subsetprivacy.planning.dependence_law import Limit
+from subsetprivacy.planning.dependence_limits import NoncentralChiSquare
 
 WITH_LAW = ("lrt", "pearson", "pearson-conditional")
 SEX_INCOME = adult.sex_income / adult.sex_income.sum()
@@ -54,7 +54,7 @@ PAIRS = {
     "yes/no": (ASKED, GIVEN),
     "full sets": (with_full_question(), GIVEN3),
     "Warner": (warner(["no", "yes"], q=0.2), ASKED),
-    "a bit, three groups": (beside_bit(["f", "m"], q=0.3), sp.partition(range(6), groups=3)),
+    "a bit, three groups": (uniform_with_bit(["f", "m"], q=0.3), sp.partition(range(6), groups=3)),
     "values": (sp.nonprivate(list("abc")), with_full_question()),
 }
 
@@ -123,12 +123,12 @@ def test_the_fewest_people_for_a_power(method, target):
 
 
 def test_a_power_takes_at_least_one_person():
-    assert Limit(50.0, 1).people(0.8, 0.05) == 1
+    assert NoncentralChiSquare(50.0, 1).people(0.8, 0.05) == 1
 
 
 def test_the_bit_of_the_paper_takes_nine_times_as_many_people():
     # `sec_gender_income`: each variable is known in a third of the rows, both in a ninth, and the rest says nothing.
-    held = {"sex": beside_bit(["Female", "Male"]), "income": beside_bit(["low", "high"])}
+    held = {"sex": uniform_with_bit(["Female", "Male"]), "income": uniform_with_bit(["low", "high"])}
     wanted = independence_power(held, SEX_INCOME, target=0.8, compare=True)
     values = independence_power([sp.nonprivate(range(2))] * 2, SEX_INCOME, 1)
     assert wanted.test.limit.rate == pytest.approx(values.noncentrality / 9)
@@ -205,7 +205,7 @@ def test_simulated_power_is_that_of_the_tests_on_simulated_tables():
 
 def test_a_comparison_does_not_change_what_is_found_for_one():
     options = {"replications": 8, "permutations": 19, "seed": 5}
-    design = {"x": beside_bit(["f", "m"]), "y": ASKED}
+    design = {"x": uniform_with_bit(["f", "m"]), "y": ASKED}
     together = independence_power(design, joint(2, 4), 300, compare=True, **options)
     alone = independence_power(design, joint(2, 4), 300, method="bonferroni", **options)
     assert together.comparison["bonferroni"] == alone.test

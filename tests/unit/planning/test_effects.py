@@ -8,7 +8,7 @@ from scipy.special import expit
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CategoryError, MismatchError, TooLargeError
-from subsetprivacy.planning.outcomes import Outcome, corrected_covariance, likelihood_covariance
+from subsetprivacy.planning.outcomes import OutcomeModel, corrected_covariance, likelihood_covariance
 from subsetprivacy.planning.populations import Nodes, cut_points, logit_intercepts
 from subsetprivacy.planning.variance import limit_covariance
 
@@ -158,7 +158,7 @@ def test_a_logistic_plan_is_that_of_shares_in_two_groups(design, w):
 @pytest.mark.parametrize("family", ["linear", "poisson"])
 def test_the_likelihood_needs_fewer_people(design, w, family):
     eta = 0.5 * (np.arange(design.p) == 1)
-    outcome = Outcome(family, eta, np.ones(design.p))
+    outcome = OutcomeModel(family, eta, np.ones(design.p))
     values = np.linalg.eigvalsh(corrected_covariance(design, w, outcome) - likelihood_covariance(design, w, outcome))
     assert values[0] > -1e-9 * values[-1]
     assert values[-1] > 0
@@ -166,7 +166,7 @@ def test_the_likelihood_needs_fewer_people(design, w, family):
 
 def test_a_linear_outcome_that_says_nothing_leaves_the_even_indicator():
     """All means alike: X is independent of y, and M is sigma^2 times the inverse of G."""
-    outcome = Outcome("linear", np.zeros(4), np.full(4, 2.0))
+    outcome = OutcomeModel("linear", np.zeros(4), np.full(4, 2.0))
     codes, mu = LOPSIDED.support()
     rows = np.stack([LOPSIDED.holds(codes, j) for j in range(4)], axis=1).astype(float)
     G = (rows.T * (mu / (rows @ W))) @ rows

@@ -23,7 +23,7 @@ from subsetprivacy.errors import (
 from subsetprivacy.examples import URN, adult
 from subsetprivacy.messages import NoteKind
 from subsetprivacy.messages.for_plans import MORE_COLUMNS
-from subsetprivacy.planning import choices, plan
+from subsetprivacy.planning import candidate_designs, plan
 
 Z = norm.ppf(0.975)
 SKEWED = np.array([0.6, 0.2, 0.1, 0.04, 0.03, 0.01, 0.01, 0.01])
@@ -309,14 +309,14 @@ def test_a_design_that_is_all_but_blind_is_refused():
 
 @pytest.mark.parametrize("categories", [30_000_000, range(30_000_000), 10**5000], ids=["number", "labels", "huge"])
 def test_too_many_categories_are_refused_before_they_are_listed(categories, monkeypatch):
-    monkeypatch.setattr(choices, "Categories", None)  # cannot be called
-    monkeypatch.setattr(choices, "as_categories", None)
+    monkeypatch.setattr(candidate_designs, "Categories", None)  # cannot be called
+    monkeypatch.setattr(candidate_designs, "as_categories", None)
     with pytest.raises(ArgumentError, match=r"must be at most 1048576, .*Hint: the nearest is 1048576"):
         plan(categories)
 
 
 def test_labels_without_a_length_are_counted_too(monkeypatch):
-    monkeypatch.setattr(choices, "MOST", 60)
+    monkeypatch.setattr(candidate_designs, "MOST", 60)
     with pytest.raises(ArgumentError, match="must be at most 60, the most that any design takes; got 61"):
         plan(iter(range(61)))
 

@@ -12,7 +12,7 @@ import subsetprivacy as sp
 from subsetprivacy.design import conditional, fixed_size, hadamard, nonprivate, partition
 from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.messages import NoteKind
-from subsetprivacy.planning import plan, worst
+from subsetprivacy.planning import least_favorable, plan
 from subsetprivacy.planning.variance import limit_covariance
 
 Z = norm.ppf(0.975)
@@ -153,7 +153,7 @@ def test_alike_categories_have_the_same_worst_case(design):
 
 def test_a_category_beyond_the_search_is_varied_against_an_even_rest(monkeypatch):
     searched = plan(list("abcd"), 0.03, category="d", designs=[LOPSIDED]).best
-    monkeypatch.setattr(worst, "MAX_SEARCH", 3)
+    monkeypatch.setattr(least_favorable, "MAX_SEARCH", 3)
     found = plan(list("abcd"), 0.03, category="d", designs=[LOPSIDED]).best
     assert found.position == 3
     assert np.ptp(found.w[:3]) < 1e-12

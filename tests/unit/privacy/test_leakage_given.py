@@ -10,7 +10,7 @@ from problems import mixture, with_full_question
 
 import subsetprivacy as sp
 from subsetprivacy.design import Mixture, coarse
-from subsetprivacy.design.held import beside_bit
+from subsetprivacy.design.secret_bit import uniform_with_bit
 from subsetprivacy.errors import (
     ArgumentError,
     CodeError,
@@ -38,7 +38,7 @@ DESIGNS = {
     "hadamard": sp.hadamard(range(6)),
     "numbered hadamard": sp.hadamard(range(50)),
     "warner": sp.warner(["no", "yes"], 0.2),
-    "bit": beside_bit(["x", "y", "z"], 0.3),
+    "bit": uniform_with_bit(["x", "y", "z"], 0.3),
     "product": sp.product({"u": ASKED, "v": sp.warner(["no", "yes"])}),
     "product of numbers": NUMBERED,
     "nonprivate": sp.nonprivate(ABCD),

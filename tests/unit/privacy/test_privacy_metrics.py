@@ -11,7 +11,7 @@ from problems import lopsided, lopsided_conditional, mixture, with_full_question
 import subsetprivacy as sp
 from subsetprivacy.design import Coarse, Mixture
 from subsetprivacy.errors import ArgumentError, DistributionError, TooLargeError, UnknownDesignError
-from subsetprivacy.privacy import information, maximal, prediction, size
+from subsetprivacy.privacy import information, prediction, size, worst_cases
 from subsetprivacy.privacy.attacker import Setting, entropy_bits
 
 TENTHS = np.array([0.1, 0.2, 0.3, 0.4])
@@ -73,8 +73,8 @@ def test_every_metric_is_its_definition(name, w, prior):
     assert prediction.leakage(setting) == pytest.approx(expected["prediction"])
     assert prediction.coverage(setting) == pytest.approx(1 - expected["prediction"])
     assert prediction.baseline(setting) == w[belief.argmax()]
-    assert maximal.maximal_leakage(design) == pytest.approx(expected["maximal"], abs=1e-12)
-    assert maximal.largest_posterior(setting) == pytest.approx(expected["posterior"])
+    assert worst_cases.maximal_leakage(design) == pytest.approx(expected["maximal"], abs=1e-12)
+    assert worst_cases.largest_posterior(setting) == pytest.approx(expected["posterior"])
     assert size.nonprivate(setting) == pytest.approx(1 - w @ belief)
     assert information.nonprivate(setting) == pytest.approx(entropy_bits(w, belief))
 
@@ -94,7 +94,7 @@ def test_closed_forms_of_the_uniform_design_are_its_enumeration(p):
         listed = Setting.of(sp.conditional(range(p), dict(zip(codes.tolist(), mu))), w)
         assert prediction.guess_weights(closed) == pytest.approx(prediction.guess_weights(listed))
         assert prediction.leakage(closed) == pytest.approx(prediction.leakage(listed))
-        assert maximal.largest_posterior(closed) == pytest.approx(maximal.largest_posterior(listed))
+        assert worst_cases.largest_posterior(closed) == pytest.approx(worst_cases.largest_posterior(listed))
         assert np.allclose(closed.design.Q, listed.design.Q, atol=1e-12)
         assert np.isclose(closed.design.S, listed.design.S, atol=1e-12)
         assert size.leakage(closed) == pytest.approx(size.leakage(listed))
@@ -146,7 +146,7 @@ def test_simulated_information_is_within_its_error(heavy):
 def test_worst_cases_of_thirty_categories():
     w = np.arange(1, 31) / 465
     setting = Setting.of(sp.uniform(range(30)), w)
-    assert maximal.largest_posterior(setting) == pytest.approx(30 / 31)
+    assert worst_cases.largest_posterior(setting) == pytest.approx(30 / 31)
     # The largest member is the r-th largest of all in 2^(30-r) - 1 sets, but for those too large to be asked about.
     sets = np.array([2.0 ** (30 - r) - 1 for r in range(1, 31)])
     sets[:2] -= [30, 1]
@@ -161,7 +161,7 @@ def test_a_mixture_too_large_to_list_is_the_average_of_its_parts():
     assert prediction.leakage(mixed) == pytest.approx(
         0.8 * prediction.leakage(alone[0]) + 0.2 * prediction.leakage(alone[1])
     )
-    assert maximal.largest_posterior(mixed) == pytest.approx(max(map(maximal.largest_posterior, alone)))
+    assert worst_cases.largest_posterior(mixed) == pytest.approx(max(map(worst_cases.largest_posterior, alone)))
     exact = 0.8 * information.leakage(alone[0]).value + 0.2 * information.leakage(alone[1]).value
     found = information.leakage(mixed)
     error = np.hypot(found.simulation_error, 0.8 * information.leakage(alone[0]).simulation_error)
@@ -220,12 +220,12 @@ def settings_of_designs(draw):
 def test_inequalities_between_metrics(setting):
     leaked, bits = size.leakage(setting), information.leakage(setting).value
     assert -1e-12 <= leaked <= size.nonprivate(setting) + 1e-12
-    assert 0 <= bits <= min(entropy_bits(setting.w), maximal.maximal_leakage(setting.design)) + 1e-12
+    assert 0 <= bits <= min(entropy_bits(setting.w), worst_cases.maximal_leakage(setting.design)) + 1e-12
     guessed = prediction.leakage(setting)
     assert prediction.baseline(setting) - 1e-12 <= guessed <= 1 + 1e-12
     # Maximal leakage bounds every guess, whatever is guessed.
     assert guessed <= setting.design.S * prediction.baseline(setting) + 1e-12
-    assert guessed <= maximal.largest_posterior(setting) + 1e-12
+    assert guessed <= worst_cases.largest_posterior(setting) + 1e-12
     assert information.coverage(setting, bits) + bits == pytest.approx(entropy_bits(setting.w), abs=1e-9)
 
 

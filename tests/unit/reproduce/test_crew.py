@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from subsetprivacy.errors import BoundaryWarning
-from subsetprivacy.processes import crew
+from subsetprivacy.processes import process_pool
 from subsetprivacy.reproduce.crew import Silence, replicate
 from subsetprivacy.reproduce.experiment import Run
 
@@ -15,7 +15,7 @@ from subsetprivacy.reproduce.experiment import Run
 @pytest.fixture(scope="module")
 def two():
     """Two processes, for all tests that need some: to start them takes longer than what they do."""
-    with crew(2) as pool:
+    with process_pool(2) as pool:
         yield pool
 
 
@@ -65,14 +65,14 @@ def test_an_error_in_a_process_comes_home(two):
 def test_threads_of_linear_algebra_are_put_back(monkeypatch):
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
     monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
-    with crew(2):
+    with process_pool(2):
         assert os.environ["OPENBLAS_NUM_THREADS"] == os.environ["MKL_NUM_THREADS"] == "1"
     assert os.environ["OPENBLAS_NUM_THREADS"] == "2"
     assert "MKL_NUM_THREADS" not in os.environ
 
 
 def test_one_job_needs_no_process():
-    with crew(0) as pool:
+    with process_pool(0) as pool:
         assert pool is None
 
 

@@ -12,7 +12,7 @@ from subsetprivacy.collect.survey.definition import MODES, MOST_OPTIONS
 from subsetprivacy.collect.survey.drawing import WORD_BITS
 from subsetprivacy.design import Design, fixed_size, hadamard, uniform, warner
 from subsetprivacy.design.document import kinds
-from subsetprivacy.design.held import MOST_ODDS
+from subsetprivacy.design.secret_bit import MOST_ODDS
 from subsetprivacy.errors import InvalidDesignError
 from subsetprivacy.messages.for_surveys import (
     ASKABLE_KINDS,

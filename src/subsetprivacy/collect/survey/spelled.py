@@ -24,7 +24,7 @@ from subsetprivacy.design import (
     uniform,
     warner,
 )
-from subsetprivacy.design.written import DOCUMENT_FORMAT
+from subsetprivacy.design.document_format import DOCUMENT_FORMAT
 from subsetprivacy.errors import InvalidDesignError, SubsetPrivacyError
 from subsetprivacy.messages import Hint
 from subsetprivacy.messages.advice import as_hint

@@ -8,7 +8,7 @@ from attrs import frozen
 from subsetprivacy.collect.survey import coin
 from subsetprivacy.collect.survey.drawing import Stream, draw_question
 from subsetprivacy.collect.survey.manifest import Manifest
-from subsetprivacy.design.held import EQUAL
+from subsetprivacy.design.secret_bit import EQUAL
 
 MOST_BYTES = 32_768  # 64 variables, each asked as 24 groups of two, take 29 000
 CODE_BYTES = 6

@@ -8,7 +8,7 @@ from lopsided import BIT, BIT3, WARNER
 from problems import quietly
 
 import subsetprivacy as sp
-from subsetprivacy.design.held import beside_bit
+from subsetprivacy.design.secret_bit import uniform_with_bit
 from subsetprivacy.errors import CodeError, DesignDocumentError, InvalidDesignError, MismatchError
 from subsetprivacy.estimation.likelihood import expected_information, tangent_inverse
 from subsetprivacy.mechanism.reports import draw_given
@@ -99,7 +99,7 @@ def test_warners_question_is_asked_without_the_value():
 
 
 @pytest.mark.parametrize(
-    "design", [WARNER, BIT, BIT3, beside_bit(["no", "yes"])], ids=["warner", "bit", "three", "fair"]
+    "design", [WARNER, BIT, BIT3, uniform_with_bit(["no", "yes"])], ids=["warner", "bit", "three", "fair"]
 )
 def test_leakage_is_that_of_the_channel(design):
     # By the definitions, from the matrix P(a | j) alone.
@@ -124,7 +124,7 @@ def test_leakage_is_that_of_the_channel(design):
 
 
 def test_a_fair_bit_reveals_a_third_and_the_rest_says_nothing():
-    design = beside_bit(["no", "yes"])
+    design = uniform_with_bit(["no", "yes"])
     rows, mu = rows_of(design), design.support()[1]
     revealing = (rows > 0).sum(axis=1) == 1
     for w in ([0.5, 0.5], [0.9, 0.1]):
@@ -145,7 +145,7 @@ def test_a_biased_bit_makes_the_rest_say_something():
 def test_the_fair_bit_costs_three_times_asking():
     # A third of the rows carry the value, the others nothing.
     w = np.array([0.3, 0.7])
-    limit = tangent_inverse(expected_information(beside_bit(["no", "yes"]), w))
+    limit = tangent_inverse(expected_information(uniform_with_bit(["no", "yes"]), w))
     assert limit[0, 0] == pytest.approx(3 * 0.3 * 0.7)
 
 
@@ -191,7 +191,7 @@ def test_counts_of_different_bits_cannot_be_added():
 
 @pytest.mark.parametrize("q", [0, 1, -0.2, 1.3, float("nan"), True, "0.25", None])
 def test_the_bits_probability_is_checked(q):
-    for make in (sp.warner, beside_bit):
+    for make in (sp.warner, uniform_with_bit):
         with pytest.raises(InvalidDesignError, match=r"`q` must be between 0 and 1; got .*Hint: q=0.25"):
             make(["no", "yes"], q)
 
@@ -201,7 +201,7 @@ def test_warners_bit_must_not_be_fair():
         with pytest.raises(InvalidDesignError, match="`q` must not be 1/2, where the answers say nothing"):
             sp.warner(["no", "yes"], q)
     assert sp.warner(["no", "yes"], 0.49).is_identifiable
-    assert beside_bit(["no", "yes"], 0.5).is_identifiable
+    assert uniform_with_bit(["no", "yes"], 0.5).is_identifiable
     assert sp.warner(["no", "yes"], np.float64(0.3)) == WARNER
 
 
@@ -241,7 +241,7 @@ def test_answers_in_words_come_back_as_the_truth():
 
 
 def test_questions_beside_a_bit_are_put_in_words():
-    text = str(sp.ask(beside_bit(["no", "yes"]), seed=1))
+    text = str(sp.ask(uniform_with_bit(["no", "yes"]), seed=1))
     assert text.startswith(
         "Secretly draw a number: 1 with probability 0.5, else 0. Tell nobody. Are your answer and the"
     )

@@ -29,7 +29,7 @@ _CELLS = 1 << 16  # subsets times categories that are worked out at once
 
 
 @frozen(eq=False)
-class Worst:
+class LeastFavorable:
     """The least favourable distribution of a design.
 
     Attributes
@@ -53,7 +53,7 @@ class Worst:
     estimator: str = "mle"
 
 
-def least_favourable(design: Design, category: int | None = None) -> Worst:
+def least_favorable(design: Design, category: int | None = None) -> LeastFavorable:
     """Return the distribution at which some share has the largest limit variance.
 
     Parameters
@@ -82,7 +82,7 @@ def least_favourable(design: Design, category: int | None = None) -> Worst:
     if profile is not None:
         x, variance = _peak(profile)
         j = category or 0
-        return Worst(one_against_even(x, j, design.p), j, variance, variance)
+        return LeastFavorable(one_against_even(x, j, design.p), j, variance, variance)
     if design.p <= MAX_SEARCH and design.enumerable:
         return _search(design) if category is None else _search_for(design, category)
     if design.exposed.has_alike_triples:
@@ -110,31 +110,31 @@ def _peak(profile: SizeProfile) -> tuple[float, float]:
     return float(found.x), -float(found.fun)
 
 
-def _search(design: Design) -> Worst:
+def _search(design: Design) -> LeastFavorable:
     """Climb for all categories together, then one by one for those that their certificates do not settle yet."""
     influence = _Influence(design)
     w, variances, bounds = _climb_together(influence)
     best = int(variances.argmax())
-    found = Worst(w[best], best, float(variances[best]), float(bounds[best]))
+    found = LeastFavorable(w[best], best, float(variances[best]), float(bounds[best]))
     climbed = np.zeros(design.p, bool)
     while True:
         j = int(bounds.argmax())
         if climbed[j] or bounds[j] <= found.variance * (1 + TOLERANCE):
-            return Worst(found.w, found.category, found.variance, max(float(bounds[j]), found.variance))
+            return LeastFavorable(found.w, found.category, found.variance, max(float(bounds[j]), found.variance))
         alone = _climb(influence, j, w[j])
         climbed[j] = True
         variance, squares = influence.value(alone, j)
         bounds[j] = min(bounds[j], influence.certificate(squares, j, alone[j]))
         if variance > found.variance:
-            found = Worst(alone, j, variance, float(bounds[j]))
+            found = LeastFavorable(alone, j, variance, float(bounds[j]))
 
 
-def _search_for(design: Design, j: int) -> Worst:
+def _search_for(design: Design, j: int) -> LeastFavorable:
     """Climb for one category."""
     influence = _Influence(design)
     w = _climb(influence, j, np.full(design.p, 1 / design.p))
     variance, squares = influence.value(w, j)
-    return Worst(w, j, variance, max(influence.certificate(squares, j, w[j]), variance))
+    return LeastFavorable(w, j, variance, max(influence.certificate(squares, j, w[j]), variance))
 
 
 class _Influence:
@@ -233,7 +233,7 @@ def _climb(influence: _Influence, j: int, start: FloatArray) -> FloatArray:
     return w / w.sum()
 
 
-def _along_family(design: Design, category: int | None) -> Worst:
+def _along_family(design: Design, category: int | None) -> LeastFavorable:
     """Let one share vary and keep the others even, for the category given or worst at even w; certify the rest."""
     p, even = design.p, np.full(design.p, 1 / design.p)
     influence = _Influence(design)
@@ -245,10 +245,10 @@ def _along_family(design: Design, category: int | None) -> Worst:
         options={"xatol": 1e-3},
     )
     bound = max(influence.bound(even, k) for k in (range(p) if category is None else [j]))
-    return Worst(one_against_even(float(found.x), j, p), j, -float(found.fun), bound)
+    return LeastFavorable(one_against_even(float(found.x), j, p), j, -float(found.fun), bound)
 
 
-def _by_moments(design: Design, j: int) -> Worst:
+def _by_moments(design: Design, j: int) -> LeastFavorable:
     """Maximise the variance of the moment estimator, which depends on w_j alone if all triples are alike.
 
     It is quadratic in x = w_j, and known where all weight is on another category (x = 0) or on this one (x = 1).
@@ -258,4 +258,4 @@ def _by_moments(design: Design, j: int) -> Worst:
     none, all_of_it = float(elsewhere[0]), float(here[0])
     x = float(np.clip((all_of_it - none + share) / (2 * share), 0.0, 1.0))
     variance = none + (all_of_it - none + share) * x - share * x**2
-    return Worst(one_against_even(x, j, p), j, variance, variance, "mom")
+    return LeastFavorable(one_against_even(x, j, p), j, variance, variance, "mom")

@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from subsetprivacy._checks import check_codes
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import check_codes, read_only
 from subsetprivacy._types import AnyArray, ArrayLike, IntArray
 from subsetprivacy._words import counted
 from subsetprivacy.design import Design, require_design

@@ -27,7 +27,7 @@ _RARE = 1e-9  # of a pair of subsets: as good as impossible
 
 
 @frozen
-class Limit:
+class NoncentralChiSquare:
     """A noncentral chi-squared law, the limit of a statistic.
 
     Attributes
@@ -75,7 +75,7 @@ class Limit:
 
 
 @frozen(slots=False, eq=False)
-class Alternative:
+class JointAlternative:
     r"""A joint distribution, seen through the designs of two variables.
 
     Attributes
@@ -123,11 +123,11 @@ class Alternative:
         return np.asarray(_weighted(one, half.T).T)
 
     @cached_property
-    def limits(self) -> dict[str, Limit]:
+    def limits(self) -> dict[str, NoncentralChiSquare]:
         """The limit law of each test that has one, by the test's name."""
         return {**self._of_subsets(), VALUES: _pearson(self.W), **self._enlarged()}
 
-    def _of_subsets(self) -> dict[str, Limit]:
+    def _of_subsets(self) -> dict[str, NoncentralChiSquare]:
         r"""Return the limit laws of the tests of subsets.
 
         Which questions were asked says nothing about the values: the probability of a pair of questions cancels from
@@ -143,12 +143,12 @@ class Alternative:
         parameters = one.p + two.p - 2
         distance = self.answered * _distance(P, P0)
         return {
-            "lrt": Limit(2 * self.answered * float(kl_div(P, P0).sum()), (one.p - 1) * (two.p - 1)),
-            "pearson": Limit(distance, possible - 1 - parameters),
-            "pearson-conditional": Limit(distance, possible - asked - parameters),
+            "lrt": NoncentralChiSquare(2 * self.answered * float(kl_div(P, P0).sum()), (one.p - 1) * (two.p - 1)),
+            "pearson": NoncentralChiSquare(distance, possible - 1 - parameters),
+            "pearson-conditional": NoncentralChiSquare(distance, possible - asked - parameters),
         }
 
-    def _enlarged(self) -> dict[str, Limit]:
+    def _enlarged(self) -> dict[str, NoncentralChiSquare]:
         enlarged = self.enlarged
         return {} if enlarged is None else {ENLARGED: _pearson(enlarged)}
 
@@ -182,16 +182,16 @@ def _distance(P: FloatArray, P0: FloatArray) -> float:
     return float(((P - P0)[possible] ** 2 / P0[possible]).sum())
 
 
-def _pearson(W: FloatArray) -> Limit:
+def _pearson(W: FloatArray) -> NoncentralChiSquare:
     """Return the limit law of Pearson's test of the values themselves."""
     p, q = W.shape
-    return Limit(_distance(W, np.outer(W.sum(axis=1), W.sum(axis=0))), (p - 1) * (q - 1))
+    return NoncentralChiSquare(_distance(W, np.outer(W.sum(axis=1), W.sum(axis=0))), (p - 1) * (q - 1))
 
 
 # Doubt ----------------------------------------------------------------------------------------
 
 
-def doubts(there: Alternative, people: Mapping[str, int], *, simulated: bool) -> tuple[Note, ...]:
+def limit_caveats(there: JointAlternative, people: Mapping[str, int], *, simulated: bool) -> tuple[Note, ...]:
     """Return a note for each thing that makes a limit law rough, given the people each test gets."""
     if not there.design.enumerable:
         many = "There are too many pairs of subsets to list: the tests of subsets have no limit law here."
@@ -201,7 +201,7 @@ def doubts(there: Alternative, people: Mapping[str, int], *, simulated: bool) ->
     return tuple(Note(kind, text, advice) for kind, text in found.items() if text)
 
 
-def _boundary(there: Alternative, people: Mapping[str, int]) -> str:
+def _boundary(there: JointAlternative, people: Mapping[str, int]) -> str:
     n = people.get("lrt")
     near = 0 if n is None else _near_zero(there, n)
     if n is None or not near:
@@ -212,7 +212,7 @@ def _boundary(there: Alternative, people: Mapping[str, int]) -> str:
     )
 
 
-def _small_counts(there: Alternative, people: Mapping[str, int]) -> str:
+def _small_counts(there: JointAlternative, people: Mapping[str, int]) -> str:
     sizes = [n for name, n in people.items() if name.startswith("pearson")]
     expected = min(sizes, default=0) * there.answered * there.reports[1]
     few = int((expected < FEW).sum())
@@ -224,7 +224,7 @@ def _small_counts(there: Alternative, people: Mapping[str, int]) -> str:
     )
 
 
-def _near_zero(there: Alternative, n: int) -> int:
+def _near_zero(there: JointAlternative, n: int) -> int:
     """Return how many joint shares are within two standard errors of 0."""
     if there.W.size > MOST_INVERTED:
         return int((there.W == 0).sum())

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import read_only
 from subsetprivacy._types import AnyArray, BoolArray, Codes, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.conditional import Conditional
@@ -27,7 +27,7 @@ _BETWEEN_0_AND_1 = r"^(0\.[0-9]*[1-9][0-9]*|[1-9](\.[0-9]+)?[eE]-[0-9]+)$"
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Held(Design):
+class EnlargedDesign(Design):
     """A design on an enlarged variable Y, whose law given the value is known.
 
     The subset is one of values of Y. Column j of `lift` is the law of Y
@@ -134,7 +134,7 @@ class Held(Design):
 
 
 @frozen(slots=False, eq=False, repr=False)
-class ArtificialBit(Held):
+class ArtificialBit(EnlargedDesign):
     """The value beside a bit that is 1 with a known probability; make one with `warner` or `small`."""
 
     q: float
@@ -312,7 +312,7 @@ def warner(categories: Iterable[Label], q: float = 0.25, *, reveals: bool = Fals
     return ArtificialBit(labels, inner, lift_of_bit(labels.p, share), share)
 
 
-def beside_bit(categories: Iterable[Label], q: float = 0.5) -> ArtificialBit:
+def uniform_with_bit(categories: Iterable[Label], q: float = 0.5) -> ArtificialBit:
     """Make the paper's route for few categories: uniform questions about the value and a bit of known law together.
 
     With two categories and a fair bit X is revealed in a third of the rows

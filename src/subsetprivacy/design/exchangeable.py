@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy._checks import check_count
-from subsetprivacy._checks import frozen as read_only
+from subsetprivacy._checks import check_count, read_only
 from subsetprivacy._types import AnyArray, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design import choose
 from subsetprivacy.design.base import Design
@@ -25,7 +24,7 @@ from subsetprivacy.messages.for_general import NEAREST
 from subsetprivacy.subsets import as_categories, sizes
 
 
-class Sized(Design):
+class ExchangeableDesign(Design):
     r"""A design given by the probability :math:`t_k` that k values are left: :math:`\mu_a = t_k / \binom{p-1}{k-1}`."""
 
     @property
@@ -154,7 +153,7 @@ def codes_of_size(p: int, k: int) -> IntArray:
 
 
 @frozen(slots=False, eq=False, repr=False)
-class FixedSize(Sized):
+class FixedSize(ExchangeableDesign):
     """Every subset of k members that holds the value, with the same probability; make one with `fixed_size`."""
 
     k: int

@@ -3,6 +3,7 @@
 import numpy as np
 
 from subsetprivacy.design import Design
+from subsetprivacy.design.disclosure import revealing_reports
 from subsetprivacy.privacy.attacker import Setting
 
 
@@ -19,3 +20,9 @@ def maximal_leakage(design: Design) -> float:
 def largest_posterior(setting: Setting) -> float:
     """Return the largest probability that any reportable subset leaves to one value."""
     return setting.design.largest_posterior(setting.belief)
+
+
+def revealed_shares(setting: Setting) -> dict[str, float]:
+    """Return for each variable the share of rows that leave a single value of it; "the value" where there is one."""
+    _, P, _ = setting.law
+    return {name: float(P[rows].sum()) for name, rows in revealing_reports(setting.design).items()}

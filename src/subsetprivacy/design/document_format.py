@@ -12,7 +12,7 @@ DOCUMENT_FORMAT = "subsetprivacy.design"
 DOCUMENT_VERSION = 1
 
 
-class Written:
+class Serializable:
     """What a design needs to be written down: its kind, its categories and its content."""
 
     kind: ClassVar[str]

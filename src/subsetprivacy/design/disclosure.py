@@ -26,7 +26,7 @@ def _possible(rows: Listable, groups: FloatArray) -> IntArray:
     return left
 
 
-def revealing(design: Design) -> dict[str, BoolArray]:
+def revealing_reports(design: Design) -> dict[str, BoolArray]:
     """Tell for each variable which reports of the support leave one value of it."""
     codes, _ = require_enumerable(design, "what a design reveals").support()
     if not isinstance(design.categories, JointCategories):

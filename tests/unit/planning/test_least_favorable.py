@@ -8,9 +8,9 @@ from problems import random_design
 import subsetprivacy as sp
 from subsetprivacy.design import covered, fixed_size, hadamard, partition, warner
 from subsetprivacy.errors import TooLargeError
-from subsetprivacy.planning import worst
+from subsetprivacy.planning import least_favorable as searching
+from subsetprivacy.planning.least_favorable import TOLERANCE, least_favorable
 from subsetprivacy.planning.variance import limit_covariance
-from subsetprivacy.planning.worst import TOLERANCE, least_favourable
 
 # Five questions that tell all distributions apart, and one time in ten a question about nothing.
 ASKED5 = sp.independent(
@@ -33,14 +33,14 @@ def test_sets_of_one_size_by_hand(p, k):
     q = (k - 1) / (p - 1)
     odds = q / (1 - q)
     x = min(max((1 - odds) / 2, 0), 1)
-    found = least_favourable(fixed_size(range(p), k))
+    found = least_favorable(fixed_size(range(p), k))
     assert found.variance == pytest.approx(x + (1 - x) * odds - x**2, abs=1e-6)
     assert found.w[0] == pytest.approx(x, abs=1e-3)
     assert found.bound == found.variance
 
 
 def test_groups_of_one_size_are_sets_of_one_size():
-    assert least_favourable(partition(range(9), groups=3)).variance == pytest.approx(4 / 9)
+    assert least_favorable(partition(range(9), groups=3)).variance == pytest.approx(4 / 9)
 
 
 def search_at_random(design, rng, tries=1000):
@@ -54,7 +54,7 @@ def search_at_random(design, rng, tries=1000):
 
 @pytest.mark.parametrize("design", [sp.uniform(range(5)), partition(range(7), groups=3)], ids=lambda d: d.kind)
 def test_alike_categories_against_random_search(design):
-    found = least_favourable(design)
+    found = least_favorable(design)
     seen = search_at_random(design, np.random.default_rng(1), tries=500)
     assert 0.97 * found.variance < seen <= found.variance
     assert limit_covariance(design, found.w).diagonal().max() == pytest.approx(found.variance)
@@ -63,7 +63,7 @@ def test_alike_categories_against_random_search(design):
 @pytest.mark.parametrize("name", LOPSIDED)
 def test_lopsided_designs_against_random_search(name):
     design = LOPSIDED[name]
-    found = least_favourable(design)
+    found = least_favorable(design)
     seen = search_at_random(design, np.random.default_rng(2), tries=400)
     assert 0.9 * found.variance < seen <= found.bound
     assert found.variance <= found.bound <= (1 + TOLERANCE) * found.variance
@@ -73,7 +73,7 @@ def test_lopsided_designs_against_random_search(name):
 
 def test_a_certificate_bounds_every_distribution():
     # From a poor estimator the bound is loose and still a bound.
-    influence = worst._Influence(ASKED5)
+    influence = searching._Influence(ASKED5)
     rng = np.random.default_rng(4)
     w = np.array([0.4, 0.1, 0.1, 0.2, 0.2])
     for j in range(5):
@@ -85,9 +85,9 @@ def test_a_certificate_bounds_every_distribution():
 @pytest.mark.parametrize("p", [64, 33])
 def test_moments_bound_what_the_search_finds(p, monkeypatch):
     design = hadamard(range(p))
-    searched = least_favourable(design)
-    monkeypatch.setattr(worst, "MAX_SEARCH", 10)
-    by_moments = least_favourable(design)
+    searched = least_favorable(design)
+    monkeypatch.setattr(searching, "MAX_SEARCH", 10)
+    by_moments = least_favorable(design)
     assert (searched.estimator, by_moments.estimator) == ("mle", "mom")
     assert searched.variance <= by_moments.variance * (1 + 1e-9)
     assert by_moments.variance <= 1.02 * searched.variance
@@ -99,7 +99,7 @@ def test_the_moment_bound_is_the_largest_moment_variance():
     from subsetprivacy.planning.variance import moment_variances
 
     design = hadamard(range(100))
-    found = least_favourable(design)
+    found = least_favorable(design)
     rng = np.random.default_rng(5)
     spiky = [rng.dirichlet(np.full(100, a)) for a in (0.02, 0.1, 1.0, 10.0) for _ in range(50)]
     assert max(moment_variances(design, w).max() for w in spiky) <= found.variance
@@ -107,17 +107,17 @@ def test_the_moment_bound_is_the_largest_moment_variance():
 
 
 def test_large_designs_without_balance_are_refused(monkeypatch):
-    monkeypatch.setattr(worst, "MAX_SEARCH", 4)
-    monkeypatch.setattr(worst, "MAX_FAMILY", 4)
+    monkeypatch.setattr(searching, "MAX_SEARCH", 4)
+    monkeypatch.setattr(searching, "MAX_FAMILY", 4)
     with pytest.raises(TooLargeError, match=r"at most 4 categories; got a independent design on 5\. Hint: give `w`"):
-        least_favourable(ASKED5)
+        least_favorable(ASKED5)
 
 
 def test_one_share_against_the_others_says_what_it_may_miss(monkeypatch):
     design = LOPSIDED["few questions likely"]
-    searched = least_favourable(design)
-    monkeypatch.setattr(worst, "MAX_SEARCH", 4)
-    along = least_favourable(design)
+    searched = least_favorable(design)
+    monkeypatch.setattr(searching, "MAX_SEARCH", 4)
+    along = least_favorable(design)
     assert 0.9 * searched.variance < along.variance <= searched.variance
     assert along.bound >= searched.variance
 
@@ -125,28 +125,30 @@ def test_one_share_against_the_others_says_what_it_may_miss(monkeypatch):
 def test_forty_categories_climb_together_in_a_few_steps(monkeypatch):
     # Two Hadamard designs are searched, forty categories each, every one nearly as bad as the worst.
     decomposed, steps = [], []
-    eigh, values = np.linalg.eigh, worst._Influence.values
+    eigh, values = np.linalg.eigh, searching._Influence.values
     monkeypatch.setattr(np.linalg, "eigh", lambda matrix: (decomposed.append(len(matrix)), eigh(matrix))[1])
-    monkeypatch.setattr(worst._Influence, "values", lambda self, W, j: (steps.append(len(W)), values(self, W, j))[1])
+    monkeypatch.setattr(
+        searching._Influence, "values", lambda self, W, j: (steps.append(len(W)), values(self, W, j))[1]
+    )
     survey = sp.plan(40, margin=0.02)
     assert sum("hadamard" in option.name for option in survey.options) == 2
     assert len(decomposed) <= len(survey.options)
-    assert len(steps) <= 2 * worst._STEPS
+    assert len(steps) <= 2 * searching._STEPS
     assert sum(steps) < 2 * 6 * 40
 
 
 @pytest.mark.parametrize("name", LOPSIDED)
 def test_climbing_one_by_one_ends_at_the_same_variance(name, monkeypatch):
-    together = least_favourable(LOPSIDED[name])
-    monkeypatch.setattr(worst, "_STEPS", 1)
-    alone = least_favourable(LOPSIDED[name])
+    together = least_favorable(LOPSIDED[name])
+    monkeypatch.setattr(searching, "_STEPS", 1)
+    alone = least_favorable(LOPSIDED[name])
     assert alone.variance == pytest.approx(together.variance, rel=TOLERANCE)
     assert alone.variance <= alone.bound <= (1 + TOLERANCE) * alone.variance
 
 
 @pytest.mark.parametrize("design", LOPSIDED.values(), ids=LOPSIDED)
 def test_the_variance_of_one_share_is_that_of_the_whole_matrix(design):
-    influence, p = worst._Influence(design), design.p
+    influence, p = searching._Influence(design), design.p
     spiky = np.where(np.arange(p) == 0, 1 - 1e-6, 1e-6 / (p - 1))  # so near a corner that the matrix is hardly regular
     for w in (np.random.default_rng(8).dirichlet(np.ones(p)), spiky):
         V = limit_covariance(design, w).diagonal()

@@ -8,7 +8,7 @@ import pytest
 from lopsided import ABCD, SEVEN
 
 import subsetprivacy as sp
-from subsetprivacy.design.sized import codes_of_size
+from subsetprivacy.design.exchangeable import codes_of_size
 from subsetprivacy.errors import ArgumentError, InvalidDesignError, NotIndependentError, TooLargeError
 from subsetprivacy.estimation.likelihood import expected_information, tangent_inverse
 

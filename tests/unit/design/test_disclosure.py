@@ -7,10 +7,10 @@ import pytest
 from lopsided import ASKED, COVERED, TRIPLE
 
 import subsetprivacy as sp
-from subsetprivacy.design.held import beside_bit
-from subsetprivacy.design.revealed import revealing, values_left
+from subsetprivacy.design.disclosure import revealing_reports, values_left
+from subsetprivacy.design.secret_bit import uniform_with_bit
 from subsetprivacy.errors import TooLargeError, UnknownDesignError
-from subsetprivacy.incidence import Rows
+from subsetprivacy.incidence import DenseRows
 
 
 def by_hand(design):
@@ -37,7 +37,7 @@ def by_hand(design):
     ids=["2x2", "2x3", "2x3x2", "pairs of 3x2", "product"],
 )
 def test_what_is_revealed_is_what_all_members_share(design):
-    found = revealing(design)
+    found = revealing_reports(design)
     expected = by_hand(design)
     assert set(found) == set(expected)
     for name in expected:
@@ -49,16 +49,16 @@ def test_two_binary_variables_reveal_each_in_a_third():
     rows, mu = design.support_incidence, design.support()[1]
     for w in ([0.25] * 4, [0.1, 0.2, 0.3, 0.4]):
         law = mu * rows.inner(np.array(w))
-        shown = revealing(design)
+        shown = revealing_reports(design)
         assert law[shown["s"]].sum() == pytest.approx(1 / 3)
         assert law[shown["t"]].sum() == pytest.approx(1 / 3)
         assert not (shown["s"] & shown["t"]).any()
 
 
 def test_one_variable_is_the_value():
-    assert not revealing(ASKED)["the value"].any()
-    assert revealing(sp.nonprivate(list("abc")))["the value"].all()
-    assert revealing(beside_bit(["no", "yes"]))["the value"].sum() == 2
+    assert not revealing_reports(ASKED)["the value"].any()
+    assert revealing_reports(sp.nonprivate(list("abc")))["the value"].all()
+    assert revealing_reports(uniform_with_bit(["no", "yes"]))["the value"].sum() == 2
 
 
 def test_rows_that_are_not_zero_and_one_count_what_is_possible():
@@ -66,17 +66,17 @@ def test_rows_that_are_not_zero_and_one_count_what_is_possible():
     M = np.zeros((8, 6))
     for row, (i, k, m) in zip(M, combinations([0, 0.25], [0, 0.5], [0, 1e-3])):
         row[[0, 2, 5]] = i, k, m
-    left = values_left(Rows(M), joint)
+    left = values_left(DenseRows(M), joint)
     assert left["s"].tolist() == [len({0} if (M[r, 0] or M[r, 2]) else set()) + bool(M[r, 5]) for r in range(8)]
     assert left["t"].tolist() == [bool(M[r, 0]) + bool(M[r, 2] or M[r, 5]) for r in range(8)]
 
 
 def test_dummies_hide_from_whoever_does_not_know():
-    assert not revealing(COVERED)["the value"].any()
+    assert not revealing_reports(COVERED)["the value"].any()
 
 
 def test_what_cannot_be_listed_is_refused():
     with pytest.raises(TooLargeError, match="what a design reveals lists all subsets"):
-        revealing(sp.uniform(range(30)))
+        revealing_reports(sp.uniform(range(30)))
     with pytest.raises(UnknownDesignError, match="must be known for this"):
-        revealing(sp.design.coarse(list("abcd")))
+        revealing_reports(sp.design.coarse(list("abcd")))
