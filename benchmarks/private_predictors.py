@@ -19,7 +19,7 @@ from regression import _module
 from work import Timing, clock
 
 import subsetprivacy as sp
-from subsetprivacy.predictors.layout import Layout, ModelTerm, arrange
+from subsetprivacy.predictors.layout import ModelLayout, ModelTerm, arrange
 from subsetprivacy.predictors.outcome import fit_outcome
 from subsetprivacy.predictors.result import OutcomeRegression
 
@@ -36,7 +36,7 @@ class Sample:
     codes: Ints
     y: Floats
     design: Any
-    layout: Layout
+    layout: ModelLayout
 
 
 @cache

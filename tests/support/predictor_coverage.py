@@ -20,11 +20,11 @@ from subsetprivacy.estimation.indicator import IndicatorTable
 from subsetprivacy.predictors import fitting
 from subsetprivacy.predictors.comparison import comparison_statistic
 from subsetprivacy.predictors.corrected import CorrectedObjective
+from subsetprivacy.predictors.indicators import Indicators
 from subsetprivacy.predictors.layout import ModelTerm, arrange
 from subsetprivacy.predictors.outcome import fit_outcome
 from subsetprivacy.predictors.people import CellPeople
 from subsetprivacy.predictors.problem import OutcomeProblem
-from subsetprivacy.predictors.working import Indicators
 from subsetprivacy.regression.model_tests import ModelTests
 from subsetprivacy.subsets import Categories
 

@@ -161,12 +161,12 @@ def calibration(
     strategy: CalibrationBins,
 ) -> CalibrationCurve:
     """Return the curve of every category, bins as in scikit-learn's `calibration_curve`."""
-    found = []
+    rows = []
     for j, (D, scores) in enumerate(zip(sample.D, prediction.proba.T, strict=True)):
         at = np.searchsorted(_edges(scores, bins, strategy)[1:-1], scores)
         made = _bins(D, scores, sample.weights, at, bins)
-        found.append(np.vstack([np.full(made.shape[1], j), made]))
-    category, predicted, estimate, se, people = np.hstack(found)
+        rows.append(np.vstack([np.full(made.shape[1], j), made]))
+    category, predicted, estimate, se, people = np.hstack(rows)
     return CalibrationCurve(categories, category.astype(np.int64), predicted, estimate, se, people)
 
 

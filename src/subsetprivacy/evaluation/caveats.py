@@ -20,9 +20,9 @@ def with_notes(
     made: Evaluation, sample: EvaluationSample, prediction: ClassifierOutput, sizes: FloatArray, notes: tuple[Note, ...]
 ) -> Evaluation:
     """Return an evaluation with its caveats."""
-    found = [*notes, *_rare(made, sample), *_few_guesses(made, sample, prediction), *_few_people(made)]
-    found += [*_zeros(made, prediction, sizes), *_outside(made)]
-    return evolve(made, notes=tuple(found))
+    all_notes = [*notes, *_rare(made, sample), *_few_guesses(made, sample, prediction), *_few_people(made)]
+    all_notes += [*_zeros(made, prediction, sizes), *_outside(made)]
+    return evolve(made, notes=tuple(all_notes))
 
 
 def _rare(made: Evaluation, sample: EvaluationSample) -> list[Note]:

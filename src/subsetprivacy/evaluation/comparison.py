@@ -169,12 +169,12 @@ class EvaluationComparison(Result):
 
     @classmethod
     def _restored(cls, facts: Mapping[str, Any]) -> Self:
-        one, two = (Evaluation.from_dict(facts[name]) for name in ("one", "two"))
+        evaluations = [Evaluation.from_dict(facts[name]) for name in ("one", "two")]
         differences, errors = (
             np.array([unknown_as_nan(row[name]) for row in facts["differences"]]) for name in ("estimate", "se")
         )
         first, second = facts["names"]
-        return cls(one, two, (first, second), differences, errors)
+        return cls(evaluations[0], evaluations[1], (first, second), differences, errors)
 
     def plot(self, *, level: float = 0.95, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
         """Draw the differences of all measures from 0 to 1, with their intervals."""

@@ -239,8 +239,10 @@ class _Evaluator:
     def evaluation(self, k: int, bins: int, strategy: CalibrationBins) -> Evaluation:
         """Return the evaluation of one classifier."""
         sample, prediction, labels = self.sample, self.predictions[k], tuple(self.design.categories.labels)
-        found = [(one.measure, one.category, one.value, one.se(sample)) for one in self._measured(k)]
-        measures, positions, estimates, errors = zip(*found, strict=True)
+        rows = [
+            (measured.measure, measured.category, measured.value, measured.se(sample)) for measured in self._measured(k)
+        ]
+        measures, positions, estimates, errors = zip(*rows, strict=True)
         known, both = sample.has_indicators, sample.has_indicators and prediction.has_proba
         made = Evaluation(
             categories=labels,

@@ -111,10 +111,10 @@ def _balanced_accuracy(sample: EvaluationSample, prediction: ClassifierOutput) -
         return _noise("balanced_accuracy", None)
     value, influence = 0.0, np.zeros(len(prediction.guess))
     for j in range(len(sample.D)):
-        one = _recall(sample, prediction, j)
-        assert one.influence is not None
-        value += one.value / len(sample.D)
-        influence += one.influence / len(sample.D)
+        recall = _recall(sample, prediction, j)
+        assert recall.influence is not None
+        value += recall.value / len(sample.D)
+        influence += recall.influence / len(sample.D)
     return Measured("balanced_accuracy", None, value, influence)
 
 

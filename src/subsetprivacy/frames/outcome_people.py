@@ -29,7 +29,7 @@ from subsetprivacy.messages.for_regression import (
     NAME_THE_DESIGN_OF_TEXT,
     WITHOUT_PREDICTORS,
 )
-from subsetprivacy.predictors.layout import Layout
+from subsetprivacy.predictors.layout import ModelLayout
 from subsetprivacy.predictors.outcome import fit_outcome, most_frequent
 from subsetprivacy.predictors.result import OutcomeRegression
 from subsetprivacy.regression.problem import require_response
@@ -89,7 +89,7 @@ class PredictorPeople:
 
     data: OutcomeData
     outcome: SeenOutcome | None
-    layout: Layout
+    layout: ModelLayout
     V: FloatArray
     baseline: Label | None = None
     notes: tuple[Note, ...] = ()
@@ -314,9 +314,9 @@ def joint(columns: Sequence[PrivateColumn]) -> tuple[IntArray, Design]:
     return design.join([column.codes for column in columns]), design
 
 
-def layout_of(encoder: PredictorEncoder, columns: Sequence[PrivateColumn]) -> Layout:
+def layout_of(encoder: PredictorEncoder, columns: Sequence[PrivateColumn]) -> ModelLayout:
     """Return the columns of the model as a layout."""
-    return Layout(
+    return ModelLayout(
         names=encoder.columns,
         terms=encoder.terms,
         Z=encoder.Z,

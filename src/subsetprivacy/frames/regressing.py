@@ -29,7 +29,7 @@ from subsetprivacy.frames.regressing_files import is_files, no_private_name, peo
 from subsetprivacy.frames.regression_people import Asked, HeldPeople, People
 from subsetprivacy.messages.for_regression import DESIGN_OF_THE_RESPONSE, RENAME_A_COLUMN, RESPONSE_AND_COVARIATES
 from subsetprivacy.predictors.result import OutcomeRegression
-from subsetprivacy.regression.problem import Columns
+from subsetprivacy.regression.problem import CovariateColumns
 from subsetprivacy.regression.result import Regression
 from subsetprivacy.sampling import Sampling
 
@@ -278,7 +278,7 @@ def _of_table(right: str, data: Any, response: str, known: dict[str, Design], as
     codes = _codes(table, response, known[response], asked.missing)
     encoder, X = formula_matrix(right, table, leave_out=left_out)
     weights, clusters, offset = _columns(table, asked)
-    columns = Columns.of(encoder)
+    columns = CovariateColumns.of(encoder)
     sampling = None if asked.sampling is None else asked.sampling.of(table)
     return HeldPeople(
         response, codes, known[response], X, columns, table, weights, asked.weights_kind, clusters, offset, sampling
@@ -377,7 +377,7 @@ def _of_covariates(
         )
     private = _private_response(response, design, asked)
     encoder, X = covariate_matrix(covariates)
-    columns = Columns.of(encoder)
+    columns = CovariateColumns.of(encoder)
     given = (asked.weights, asked.weights_kind, asked.clusters, asked.offset, asked.sampling)
     return HeldPeople(private.name, private.codes, private.design, X, columns, covariates, *given)
 

@@ -27,7 +27,7 @@ from subsetprivacy.frames.regression_people import MOST_HELD, Asked, HeldPeople,
 from subsetprivacy.frames.release import Release
 from subsetprivacy.frames.streamed_blocks import StreamedBlocks
 from subsetprivacy.messages.for_regression import DESIGN_OF_THE_RESPONSE, LOAD_OR_SAMPLE
-from subsetprivacy.regression.problem import Columns, require_response
+from subsetprivacy.regression.problem import CovariateColumns, require_response
 
 _BYTES = 8  # of a number
 
@@ -87,7 +87,7 @@ def people_of_files(formula: str, data: Any, designs: Any, asked: Asked) -> Peop
         leave_out=asked.named,
     )
     require_response(stream.design)
-    columns = Columns.of(stream.encoder)
+    columns = CovariateColumns.of(stream.encoder)
     if asked.stream is False or (asked.stream is None and _fits(stream)):
         return _loaded(stream, releases, columns, asked)
     asked.check_streamable()
@@ -206,7 +206,7 @@ def _fits(stream: EncodedStream) -> bool:
     return stream.rows * len(stream.encoder.columns) * _BYTES <= MOST_HELD
 
 
-def _loaded(stream: EncodedStream, releases: Sequence[Release], columns: Columns, asked: Asked) -> HeldPeople:
+def _loaded(stream: EncodedStream, releases: Sequence[Release], columns: CovariateColumns, asked: Asked) -> HeldPeople:
     """Return the people with all their rows in memory."""
     table = stream.load()
     rows = stream.arrays()

@@ -39,7 +39,7 @@ from subsetprivacy.frames.streamed_blocks import BlockMaker, Progress, Tally
 from subsetprivacy.frames.worker_sums import SUMS, RowReader, SpreadTask, SumTask, run_task, unpacked
 from subsetprivacy.messages.for_regression import IN_MEMORY
 from subsetprivacy.regression.blocks import Block, Kernel, Sums, largest, summed
-from subsetprivacy.regression.problem import Columns, require_response
+from subsetprivacy.regression.problem import CovariateColumns, require_response
 
 _READ = "read the table"
 _FEW = 1000  # rows that show what columns look like
@@ -78,7 +78,7 @@ def people_on_spark(formula: str, table: Any, designs: Mapping[str, Design], ask
     source = SparkCovariates(kept.rows, names)
     source.check(list(dict.fromkeys([*terms.variables, *filter(None, (offset,))])))
     encoder = encoder_of_terms(terms, source)
-    columns = Columns.of(encoder)
+    columns = CovariateColumns.of(encoder)
     maker = BlockMaker(designs[response], columns.intercept if asked.ordinal else None, tally.scale)
     blocks = SparkBlocks(kept, RowReader(encoder, maker, names, weights, offset), tally.rows, asked.progress)
     return StreamedPeople(response, blocks, tally, columns, asked.weights_kind)

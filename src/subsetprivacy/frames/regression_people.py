@@ -14,7 +14,7 @@ from subsetprivacy.frames.streamed_blocks import Progress, Tally
 from subsetprivacy.messages.for_regression import NAME_A_COLUMN, PRIVATE_BASELINE, WITHOUT_A_STREAM
 from subsetprivacy.regression.blocks import Blocks
 from subsetprivacy.regression.caveats import doubts
-from subsetprivacy.regression.problem import Columns, Options
+from subsetprivacy.regression.problem import CovariateColumns, Options
 from subsetprivacy.regression.response import CHOSEN, fit_response, fit_sample
 from subsetprivacy.regression.result import Regression
 from subsetprivacy.sampling import Sampling
@@ -138,7 +138,7 @@ class HeldPeople:
     codes: IntArray
     design: Design
     X: FloatArray
-    columns: Columns
+    columns: CovariateColumns
     table: Any
     weights: Any = None
     weights_kind: WeightsKind | None = None
@@ -163,7 +163,7 @@ class HeldPeople:
             sampling=self.sampling,
             ridge=asked.ridge,
             lasso=asked.lasso,
-            told=None if asked.progress is None else _counting(asked.progress, len(self.codes)),
+            on_step=None if asked.progress is None else _counting(asked.progress, len(self.codes)),
             stacklevel=stacklevel + 1,
         )
 
@@ -187,7 +187,7 @@ class StreamedPeople:
     name: str
     blocks: Blocks
     tally: Tally
-    columns: Columns
+    columns: CovariateColumns
     weights_kind: WeightsKind | None = None
 
     def fit(self, asked: Asked, *, stacklevel: int) -> Regression:
@@ -249,9 +249,9 @@ def _counting(progress: Progress, rows: int) -> Callable[[float], None]:
     """Return what a solver tells its value, which tells how many rows it has gone through."""
     passed = 0
 
-    def told(_: float) -> None:
+    def on_step(_: float) -> None:
         nonlocal passed
         passed += rows
         progress(passed, None)
 
-    return told
+    return on_step

@@ -105,10 +105,10 @@ def _in_polars(table: Any, coded: Mapping[str, tuple[tuple[Label, ...], IntArray
 def _in_arrow(table: Any, coded: Mapping[str, tuple[tuple[Label, ...], IntArray]]) -> Any:
     import pyarrow as pa
 
-    held = pa.Table.from_batches([table]) if isinstance(table, pa.RecordBatch) else table
+    result = pa.Table.from_batches([table]) if isinstance(table, pa.RecordBatch) else table
     columns = {name: pa.array(list(labels)).take(pa.array(at)) for name, (labels, at) in coded.items()}
-    if not held.num_columns:
+    if not result.num_columns:
         return pa.table(columns)
     for name, column in columns.items():
-        held = held.append_column(name, column)
-    return held
+        result = result.append_column(name, column)
+    return result

@@ -56,7 +56,7 @@ def read_fit(fit: Any, at: int) -> ReadFit:
         return _of_mapping(fit, at)
     if isinstance(fit, (tuple, list)):
         return _of_pair(fit, at)
-    parameters = next((held for name in _PARAMETERS if (held := getattr(fit, name, None)) is not None), None)
+    parameters = next((value for name in _PARAMETERS if (value := getattr(fit, name, None)) is not None), None)
     if parameters is None or callable(parameters):
         raise _unreadable(fit, at, "no parameters")
     covariance = _covariance(fit)
@@ -73,9 +73,9 @@ def read_fit(fit: Any, at: int) -> ReadFit:
 
 def _covariance(fit: Any) -> Any:
     for name in _COVARIANCES:
-        held = getattr(fit, name, None)
-        if held is not None:
-            return held() if callable(held) else held
+        value = getattr(fit, name, None)
+        if value is not None:
+            return value() if callable(value) else value
     errors = getattr(fit, "bse", None)
     if errors is None:
         errors = getattr(fit, "standard_errors_", None)

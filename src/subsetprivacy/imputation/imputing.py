@@ -106,31 +106,35 @@ def impute(
     array([1.])
     """
     check_count(m, "m", least=2)
-    codes, held = _people(data, given, design)
+    codes, design_of_codes = _people(data, given, design)
     rng = numpy_generator(seed)
-    model = _model(given, codes, held, m, _read_prior(prior), rng)
-    values = draw_values(model, codes, held, m, rng)
-    joint = isinstance(held.categories, JointCategories)
+    model = _model(given, codes, design_of_codes, m, _read_prior(prior), rng)
+    values = draw_values(model, codes, design_of_codes, m, rng)
+    joint = isinstance(design_of_codes.categories, JointCategories)
     if joint and name is not None:
         raise ArgumentError("`name` must be left out for several variables, which have names.")
     named = given.name if isinstance(given, Regression) and given.name != "response" else "value"
-    names = held.categories.names if isinstance(held.categories, JointCategories) else (name or named,)
-    return Imputations(names, held.categories, values, model.description, model.notes)
+    names = (
+        design_of_codes.categories.names
+        if isinstance(design_of_codes.categories, JointCategories)
+        else (name or named,)
+    )
+    return Imputations(names, design_of_codes.categories, values, model.description, model.notes)
 
 
 def _people(data: Any, given: Any, design: Design | None) -> tuple[IntArray, Design]:
     """Return the codes of the people and their design."""
     if design is None and isinstance(given, Regression) and not isinstance(data, (SubsetData, SubsetTable)):
         design = given.problem.design
-    codes, held = read_column(data, design)
-    check_allowed(codes, held)
-    if held.covered is not None:
+    codes, design_of_codes = read_column(data, design)
+    check_allowed(codes, design_of_codes)
+    if design_of_codes.covered is not None:
         raise ArgumentError(
             "`data` must be people only; got a covered design, whose dummy rows have no value.", PEOPLE_ONLY
         )
-    if held.is_known:
-        held.require_identifiable()
-    return codes, held
+    if design_of_codes.is_known:
+        design_of_codes.require_identifiable()
+    return codes, design_of_codes
 
 
 def _read_prior(prior: Any) -> float:

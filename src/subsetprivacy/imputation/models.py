@@ -128,15 +128,15 @@ def regression_model(
             "`given` must have a row for each person; got rows that stand for several people.", ROW_PER_PERSON
         )
     rows = fit._require_rows()
-    said = np.ones(len(codes), bool) if rows.said is None else rows.said
-    if len(said) != len(codes) or not np.array_equal(codes[said], rows.codes):
-        fitted = people(len(rows.codes if rows.said is None else rows.said))
+    answered = np.ones(len(codes), bool) if rows.answered is None else rows.answered
+    if len(answered) != len(codes) or not np.array_equal(codes[answered], rows.codes):
+        fitted = people(len(rows.codes if rows.answered is None else rows.answered))
         raise MismatchError(
             f"`given` must be fitted to the people of `data`, in their order; got a fit to {fitted} for {len(codes)}.",
             SAME_PEOPLE,
         )
-    X, offset = fit._matrix(rows.table) if rows.said is not None else _own_columns(fit), fit._offset()
-    if offset is not None and not said.all():
+    X, offset = fit._matrix(rows.table) if rows.answered is not None else _own_columns(fit), fit._offset()
+    if offset is not None and not answered.all():
         raise ArgumentError("`given` must have no offset where some people said nothing; got one.")
     names = [term for term in fit.columns.terms if term != "Intercept"]
     text = f"a {fit.family} regression of {fit.name} on {', '.join(names) or 'nothing'} ({fit.method})"

@@ -103,9 +103,9 @@ def _names(fit: ReadFit, names: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(map(str, names))
 
 
-def _complete_df(df: Any, found: float) -> float:
+def _complete_df(df: Any, degrees: float) -> float:
     if df is None:
-        return found
+        return degrees
     if isinstance(df, bool) or not isinstance(df, (int, float, np.number)) or not df > 0:
         raise ArgumentError("`df` must be a number above 0; got something else.")
     return float(df)

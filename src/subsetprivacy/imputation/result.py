@@ -120,10 +120,10 @@ class Imputations(Result):
     @cached_property
     def document(self) -> dict[str, Any]:
         """What is said of these values wherever they are put: that they are imputed, from what, and the categories."""
-        held = {}
+        columns = {}
         for (column, (labels, _)), name in zip(self._coded(self.values[0]).items(), self.variables, strict=True):
-            held[column] = {"variable": name, "categories": plain(list(labels))}
-        return imputed_document(held, imputations=self.m, model=self.model)
+            columns[column] = {"variable": name, "categories": plain(list(labels))}
+        return imputed_document(columns, imputations=self.m, model=self.model)
 
     def write(self, path: str | Path, table: Any = None, *, overwrite: bool = False) -> Path:
         """Write all sets to a Parquet or Arrow file that says that its values are imputed.

@@ -14,9 +14,9 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.learning.people import People, SlopesAndIntercept
 from subsetprivacy.regression.coordinates import Coordinates, Linear
 from subsetprivacy.regression.links import MultinomialLogit
-from subsetprivacy.regression.models import Likelihood, SeparateSlopes
+from subsetprivacy.regression.models import LikelihoodKernel, SeparateSlopes
 from subsetprivacy.regression.objective import Objective, Ridge
-from subsetprivacy.regression.starting import Moments, multinomial_start, whitened
+from subsetprivacy.regression.starting import CovariateSums, multinomial_start, whitened
 
 _COARSE = 3e-3  # gradient at which the curvature is worth looking at
 _SAMPLE = 8192  # people whose curvature is looked at
@@ -89,7 +89,7 @@ def fit_ridge(people: People, amount: float, *, intercept: bool, tolerance: floa
 
 def _gram(people: People, *, intercept: bool) -> tuple[float, FloatArray]:
     """Return the sum of weights, and the mean of xx' with the intercept last."""
-    n, x, xx = people.total(Moments())
+    n, x, xx = people.total(CovariateSums())
     gram = xx / n
     if intercept:
         gram = np.block([[gram, (x / n)[:, None]], [(x / n)[None, :], np.ones((1, 1))]])
@@ -126,17 +126,17 @@ class _Climb:
             self.converged = False
             return
         options = {"maxcor": 20, "maxiter": self.left, "maxfun": 20 * self.left, "gtol": tolerance, "ftol": 0.0}
-        found = minimize(self._downhill, self.z, jac=True, method="L-BFGS-B", options=options)
-        self.z, self.value = found.x, -float(found.fun) * self.objective.n
-        self.n_iter, self.left = self.n_iter + int(found.nit), self.left - int(found.nit)
+        result = minimize(self._downhill, self.z, jac=True, method="L-BFGS-B", options=options)
+        self.z, self.value = result.x, -float(result.fun) * self.objective.n
+        self.n_iter, self.left = self.n_iter + int(result.nit), self.left - int(result.nit)
         # Near the maximum of very many people rounding ends a line search before the tolerance.
-        self.converged = bool(np.abs(found.jac).max() <= max(tolerance, 1e-7))
+        self.converged = bool(np.abs(result.jac).max() <= max(tolerance, 1e-7))
 
     def turn(self) -> None:
         """Change to the coordinates of the curvature of some people."""
         objective, theta = self.objective, self.coordinates.natural(self.z)
         block = objective.blocks.some(_SAMPLE)
-        J = Likelihood(objective.model, theta, curvature=True)(block)[2] / block.amount
+        J = LikelihoodKernel(objective.model, theta, curvature=True)(block)[2] / block.amount
         if objective.ridge is not None:
             J = J + objective.ridge.curvature(len(theta)) / objective.n
         values, vectors = np.linalg.eigh(self.coordinates.information(self.z, theta, J))

@@ -131,31 +131,31 @@ def score_subsets(
         The design of `y`; None where `y` brings its own.
     """
     measure: Any = _MEASURES.get(metric, metric)
-    said = _said(estimator, X, design or y.design, guesses=metric in _OF_GUESSES)
+    output = _classifier_output(estimator, X, design or y.design, guesses=metric in _OF_GUESSES)
     kind: Any = None if sample_weight is None else "sampling"
     with warnings.catch_warnings():
         if metric not in _BY_CATEGORY and metric != "balanced_accuracy":
             warnings.simplefilter("ignore", SmallCountWarning)  # of standard errors, which are not used here
-        found = evaluate(y, design=design, metrics=measure, weights=sample_weight, weights_kind=kind, **said)
-    value = _value(found, category)
+        result = evaluate(y, design=design, metrics=measure, weights=sample_weight, weights_kind=kind, **output)
+    value = _value(result, category)
     return -value if metric in _LOSSES else value
 
 
-def _value(found: Evaluation, category: Label | None) -> float:
+def _value(result: Evaluation, category: Label | None) -> float:
     """Return the one value of an evaluation: of a category, or the mean of all."""
     if category is None:
-        return float(np.mean(found.estimates))
-    return float(found.estimates[found.categories.index(category)])
+        return float(np.mean(result.estimates))
+    return float(result.estimates[result.categories.index(category)])
 
 
-def _said(estimator: Any, X: Any, design: Design, *, guesses: bool) -> dict[str, Any]:
+def _classifier_output(estimator: Any, X: Any, design: Design, *, guesses: bool) -> dict[str, Any]:
     """Return what a classifier says of people: probabilities where it has them, and guesses where they are wanted."""
-    said = {}
+    output = {}
     if hasattr(estimator, "predict_proba"):
-        said["proba"] = padded(np.asarray(estimator.predict_proba(X), np.float64), estimator.classes_, design)
-    if guesses or not said:
-        said["guess"] = estimator.predict(X)
-    return said
+        output["proba"] = padded(np.asarray(estimator.predict_proba(X), np.float64), estimator.classes_, design)
+    if guesses or not output:
+        output["guess"] = estimator.predict(X)
+    return output
 
 
 def padded(proba: FloatArray, classes: Any, design: Design) -> FloatArray:

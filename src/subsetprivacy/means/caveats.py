@@ -18,8 +18,8 @@ _MOST_NAMED = 6
 
 def with_notes(made: GroupMeans, notes: tuple[Note, ...]) -> GroupMeans:
     """Return means with their caveats."""
-    found = [*notes, *_rare(made), *_near(made), *_few(made), *_spread(made), *_outside(made), *_model(made)]
-    return evolve(made, notes=tuple(found))
+    all_notes = [*notes, *_rare(made), *_near(made), *_few(made), *_spread(made), *_outside(made), *_model(made)]
+    return evolve(made, notes=tuple(all_notes))
 
 
 def small_groups(made: GroupMeans, sizes: FloatArray) -> list[Note]:

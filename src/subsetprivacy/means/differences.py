@@ -191,6 +191,6 @@ class MeanDifferences(Result):
         )
 
     def __repr__(self) -> str:
-        one = f"{self.first[0]} - {self.second[0]}: {number(float(self.estimate[0]))} (se {number(float(self.se[0]))})"
+        row = f"{self.first[0]} - {self.second[0]}: {number(float(self.estimate[0]))} (se {number(float(self.se[0]))})"
         more = f", and {len(self) - 1} more" if len(self) > 1 else ""
-        return f"<MeanDifferences of {self.outcome}, {one}{more}>"
+        return f"<MeanDifferences of {self.outcome}, {row}{more}>"

@@ -21,8 +21,8 @@ from subsetprivacy.means.likelihood import with_model
 from subsetprivacy.means.quantiles import quantiles_of
 from subsetprivacy.means.result import GroupMeans
 from subsetprivacy.means.sample import KnownGroups, MeansSample, Weighting
-from subsetprivacy.means.sums import Moments, Sums, moments_of, sums_of
-from subsetprivacy.means.working import by_outcome
+from subsetprivacy.means.sums import CellMoments, Sums, moments_of, sums_of
+from subsetprivacy.means.working_distributions import by_outcome
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_means import CORRECTED_MEANS, EMPTY_OUTCOMES
 from subsetprivacy.regression.inputs import read_clusters
@@ -147,7 +147,7 @@ def _means(
     sums = sums_of(sample)
     # The covariance of a sampling has its own n/(n - 1).
     moments = moments_of(sums, frequencies=sample.weights.are_frequencies and sample.weights.independent)
-    found = quantiles_of(sample, wanted)
+    estimated = quantiles_of(sample, wanted)
     known, p = sample.cells
     is_rate = bool(len(sample.y)) and bool(((sample.y == 0) | (sample.y == 1)).all())
     with np.errstate(invalid="ignore"):
@@ -183,8 +183,8 @@ def _means(
         variance=given(variance),
         variance_se=given(variance_se),
         probabilities=wanted,
-        quantile=given(found.estimate),
-        quantile_ends=given(found.ends),
+        quantile=given(estimated.estimate),
+        quantile_ends=given(estimated.ends),
         **_kept_sums(sums),
         is_rate=is_rate,
         df=sample.weights.df,
@@ -203,7 +203,7 @@ def _kept_sums(sums: Sums) -> dict[str, Any]:
     }
 
 
-def _variances(moments: Moments, *, is_rate: bool) -> tuple[FloatArray, FloatArray]:
+def _variances(moments: CellMoments, *, is_rate: bool) -> tuple[FloatArray, FloatArray]:
     """Return the variances; of an outcome of 0 and 1 the mean says them."""
     if not is_rate:
         return moments.variance, moments.variance_se

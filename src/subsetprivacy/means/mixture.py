@@ -60,7 +60,7 @@ class NormalMixture:
         return cls(*three, np.full((p, p), np.nan), np.empty((0, p)), nothing, nothing, float("nan"), float("nan"))
 
 
-class _People:
+class _GroupPeople:
     """The people of one known group, standardized, a chunk at a time."""
 
     def __init__(self, z: FloatArray, codes: IntArray, design: Design, weight: FloatArray) -> None:
@@ -76,7 +76,7 @@ class _People:
 
 
 @frozen(eq=False, repr=False)
-class _Theta:
+class _MixtureParameters:
     """Shares, means and standard deviations of the categories that are not empty."""
 
     share: FloatArray
@@ -93,13 +93,13 @@ class _Theta:
         total = q.sum(axis=0)
         return q / total, u, top + np.log(total)
 
-    def moved(self, step: FloatArray) -> "_Theta":
+    def moved(self, step: FloatArray) -> "_MixtureParameters":
         """Return the parameters after a step in log shares against the last category, means and log deviations."""
         p = len(self.share)
         log = np.log(self.share)
         log[:-1] += step[: p - 1]
         share = np.exp(log - log.max())
-        return _Theta(
+        return _MixtureParameters(
             share / share.sum(), self.mean + step[p - 1 : 2 * p - 1], self.sd * np.exp(step[2 * p - 1 :].clip(-1, 1))
         )
 
@@ -122,7 +122,7 @@ def fit_normal(
     """
     center = float(np.average(y, weights=weight))
     scale = float(np.sqrt(np.average((y - center) ** 2, weights=weight))) or 1.0
-    people = _People((y - center) / scale, codes, design, weight)
+    people = _GroupPeople((y - center) / scale, codes, design, weight)
     theta, used = _started(start, center, scale)
     total = float(weight.sum())
     for step in range(_MOST):
@@ -142,23 +142,25 @@ def fit_normal(
     return _finished(people, theta, used, design.p, (center, scale))
 
 
-def _started(start: tuple[FloatArray, FloatArray, FloatArray], center: float, scale: float) -> tuple[_Theta, IntArray]:
+def _started(
+    start: tuple[FloatArray, FloatArray, FloatArray], center: float, scale: float
+) -> tuple[_MixtureParameters, IntArray]:
     share, mean, variance = start
     share = np.where(np.isfinite(share), np.maximum(share, 0.02), 0.02)
     mean = np.where(np.isfinite(mean), (mean - center) / scale, 0.0).clip(-3, 3)
     sd = np.sqrt(np.where(np.isfinite(variance), variance / scale**2, 1.0).clip(0.04, 4.0))
-    return _Theta(share / share.sum(), mean, sd), np.arange(len(share))
+    return _MixtureParameters(share / share.sum(), mean, sd), np.arange(len(share))
 
 
-def _without_empty(theta: _Theta, used: IntArray, total: float) -> tuple[_Theta, IntArray]:
+def _without_empty(theta: _MixtureParameters, used: IntArray, total: float) -> tuple[_MixtureParameters, IntArray]:
     kept = (theta.share * total > _NOBODY) | (theta.share == theta.share.max())
     if kept.all():
         return theta, used
     share = theta.share[kept]
-    return _Theta(share / share.sum(), theta.mean[kept], theta.sd[kept]), used[kept]
+    return _MixtureParameters(share / share.sum(), theta.mean[kept], theta.sd[kept]), used[kept]
 
 
-def _em(people: _People, theta: _Theta, used: IntArray) -> tuple[_Theta, float]:
+def _em(people: _GroupPeople, theta: _MixtureParameters, used: IntArray) -> tuple[_MixtureParameters, float]:
     sums, value = np.zeros((3, len(used))), 0.0
     for z, R, w in people.parts(used):
         q, _, log = theta.posterior(z, R)
@@ -168,19 +170,21 @@ def _em(people: _People, theta: _Theta, used: IntArray) -> tuple[_Theta, float]:
     amount = np.maximum(sums[0], 1e-300)
     mean = sums[1] / amount
     sd = np.sqrt(np.maximum(sums[2] / amount - mean**2, _LEAST_SPREAD**2))
-    return _Theta(sums[0] / sums[0].sum(), mean, sd), value
+    return _MixtureParameters(sums[0] / sums[0].sum(), mean, sd), value
 
 
-def _loglik(people: _People, theta: _Theta, used: IntArray) -> float:
+def _loglik(people: _GroupPeople, theta: _MixtureParameters, used: IntArray) -> float:
     return float(sum(w @ theta.posterior(z, R)[2] for z, R, w in people.parts(used)))
 
 
-def _scores(theta: _Theta, q: FloatArray, u: FloatArray) -> FloatArray:
+def _scores(theta: _MixtureParameters, q: FloatArray, u: FloatArray) -> FloatArray:
     """Return the scores of people: shares against the last, means, log deviations; shape (3p - 1, m)."""
     return np.concatenate([(q - theta.share[:, None])[:-1], q * u / theta.sd[:, None], q * (u * u - 1)])
 
 
-def _derivatives(people: _People, theta: _Theta, used: IntArray) -> tuple[FloatArray, FloatArray, float]:
+def _derivatives(
+    people: _GroupPeople, theta: _MixtureParameters, used: IntArray
+) -> tuple[FloatArray, FloatArray, float]:
     """Return the gradient, the observed information and the log-likelihood."""
     p = len(used)
     gradient, value = np.zeros(3 * p - 1), 0.0
@@ -196,7 +200,7 @@ def _derivatives(people: _People, theta: _Theta, used: IntArray) -> tuple[FloatA
     return gradient, outer - _complete(theta, within), value
 
 
-def _complete(theta: _Theta, sums: FloatArray) -> FloatArray:
+def _complete(theta: _MixtureParameters, sums: FloatArray) -> FloatArray:
     """Return the sum over people of the mean of second derivatives and squared scores, given what is seen."""
     p, sd, pi = len(theta.share), theta.sd, theta.share
     n0, n1, n2, n3, n4 = sums
@@ -226,7 +230,9 @@ def _newton(gradient: FloatArray, information: FloatArray) -> FloatArray | None:
     return np.asarray(step / max(1.0, float(np.abs(step).max())))
 
 
-def _finished(people: _People, theta: _Theta, used: IntArray, p: int, units: tuple[float, float]) -> NormalMixture:
+def _finished(
+    people: _GroupPeople, theta: _MixtureParameters, used: IntArray, p: int, units: tuple[float, float]
+) -> NormalMixture:
     """Return the fit in the units of y, with the covariance of its means."""
     center, scale = units
     gradient, information, value = _derivatives(people, theta, used)

@@ -140,8 +140,8 @@ class GroupMeans(Result):
         What the errors of the means add to it on average is taken out; it is at least 0. Rare categories without a mean
         are left out.
         """
-        found = np.array([self._eta(g) for g in range(len(self.groups))])
-        return found if self.by else float(found[0])
+        values = np.array([self._eta(g) for g in range(len(self.groups))])
+        return values if self.by else float(values[0])
 
     def _eta(self, g: int) -> float:
         at = self._cells(g)
@@ -237,24 +237,26 @@ class GroupMeans(Result):
         return self._compared([pair for line in lines.tolist() for pair in combinations(line, 2)])
 
     def _compared(self, pairs: list[tuple[int, int]]) -> MeanDifferences:
-        one, two = np.array(pairs, np.int64).T
+        first, second = np.array(pairs, np.int64).T
         L = np.zeros((len(pairs), self.mean.size))
-        L[np.arange(len(pairs)), one] += 1.0
-        L[np.arange(len(pairs)), two] -= 1.0
+        L[np.arange(len(pairs)), first] += 1.0
+        L[np.arange(len(pairs)), second] -= 1.0
         mean, variance, amount = self.mean.ravel(), self.variance.ravel(), np.maximum(self.number.ravel(), 0.0)
         known = np.isfinite(mean)
         cov = L @ np.where(known[:, None] & known, self.cov, 0.0) @ L.T
-        estimate = mean[one] - mean[two]
+        estimate = mean[first] - mean[second]
         cov[np.isnan(estimate)] = np.nan
         cov[:, np.isnan(estimate)] = np.nan
         with np.errstate(invalid="ignore", divide="ignore"):
-            pooled = (amount[one] * variance[one] + amount[two] * variance[two]) / (amount[one] + amount[two])
+            pooled = (amount[first] * variance[first] + amount[second] * variance[second]) / (
+                amount[first] + amount[second]
+            )
             effect = estimate / np.sqrt(pooled)
         names = self._names()
         return MeanDifferences(
             self.outcome,
-            tuple(names[k] for k in one),
-            tuple(names[k] for k in two),
+            tuple(names[k] for k in first),
+            tuple(names[k] for k in second),
             estimate,
             cov,
             effect,

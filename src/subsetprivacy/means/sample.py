@@ -84,11 +84,11 @@ class Weighting:
     def simple_random(self, scores: FloatArray) -> FloatArray:
         """Return the covariance of a simple random sample of as many people."""
         assert self.sampling is not None
-        found = self.sampling.simple_random(self._of_all_rows(scores))
+        covariance = self.sampling.simple_random(self._of_all_rows(scores))
         if not self.are_frequencies:
-            return found
+            return covariance
         drawn = self.sampling.weights  # it counts rows
-        return np.asarray(found * max(int((drawn > 0).sum()) - 1, 1) / max(drawn.sum() - 1, 1.0))
+        return np.asarray(covariance * max(int((drawn > 0).sum()) - 1, 1) / max(drawn.sum() - 1, 1.0))
 
     def _of_all_rows(self, scores: FloatArray) -> FloatArray:
         """Return scores with 0 for people who are not used: a row keeps its place."""

@@ -114,7 +114,7 @@ def _scores(sample: MeansSample, center: float, scale: float) -> FloatArray:
 
 
 @frozen(eq=False, repr=False)
-class Moments:
+class CellMoments:
     """Numbers, means and variances of all cells, in the units of y, with what their errors are made of.
 
     Attributes
@@ -139,7 +139,7 @@ class Moments:
     design_effect: FloatArray | None = None
 
 
-def moments_of(sums: Sums, *, frequencies: bool) -> Moments:
+def moments_of(sums: Sums, *, frequencies: bool) -> CellMoments:
     r"""Return the moments of all cells.
 
     Notes
@@ -164,7 +164,7 @@ def moments_of(sums: Sums, *, frequencies: bool) -> Moments:
         variance = _unless_rounding(v + apart, m, sums)
     share, share_se = _shares(sums)
     unit = sums.scale
-    return Moments(
+    return CellMoments(
         number=S0,
         share=share,
         share_se=share_se,

@@ -17,7 +17,7 @@ from subsetprivacy._choices import OutcomeFamily
 from subsetprivacy._types import FloatArray
 from subsetprivacy.design import Design
 from subsetprivacy.estimation.indicator import IndicatorTable
-from subsetprivacy.means.working import _ADDED, _bin_count
+from subsetprivacy.means.working_distributions import _ADDED, _bin_count
 from subsetprivacy.planning.populations import gauss, support_of
 
 _BLOCKS = 64  # the most working distributions of `group_means`

@@ -27,7 +27,7 @@ _ENTRIES = 1 << 21
 
 
 @frozen(eq=False, repr=False)
-class Moments:
+class ScoreProducts:
     """The corrected score of some people, and the second moments of both scores under the model, all summed.
 
     Attributes
@@ -43,8 +43,8 @@ class Moments:
     across: FloatArray
     likelihood: FloatArray
 
-    def __add__(self, other: "Moments") -> "Moments":
-        return Moments(
+    def __add__(self, other: "ScoreProducts") -> "ScoreProducts":
+        return ScoreProducts(
             self.score + other.score,
             self.corrected + other.corrected,
             self.across + other.across,
@@ -54,7 +54,7 @@ class Moments:
 
 def block_moments(
     objective: MixtureObjective, theta: FloatArray, support: Support, block: PeopleBlock, *, squared: bool
-) -> Moments:
+) -> ScoreProducts:
     """Return the moments of a block of people; second moments with squared weights where asked."""
     parts = objective.before(theta, block)
     T, w = objective.coefficients(parts), parts.posterior
@@ -81,7 +81,7 @@ def block_moments(
         W = block.weighted(np.moveaxis(moment, 0, -1))
         return objective.products(block.weighted(W) if squared else W, block.V)
 
-    return Moments(score, summed(corrected)[:k, :k], summed(across)[:k], summed(likelihood))
+    return ScoreProducts(score, summed(corrected)[:k, :k], summed(across)[:k], summed(likelihood))
 
 
 def comparison_statistic(objective: MixtureObjective, theta: FloatArray, *, frequency: bool) -> tuple[float, int]:
@@ -105,10 +105,10 @@ def comparison_statistic(objective: MixtureObjective, theta: FloatArray, *, freq
     return degenerate_statistic(total.score, squares.corrected, left)
 
 
-def _summed(objective: MixtureObjective, theta: FloatArray, support: Support, *, squared: bool) -> Moments:
+def _summed(objective: MixtureObjective, theta: FloatArray, support: Support, *, squared: bool) -> ScoreProducts:
     cells, subsets = support.R.shape
     size = max(min(_BLOCK, _ENTRIES // max(subsets, cells**2)), 16)
-    total: Moments | None = None
+    total: ScoreProducts | None = None
     for block in objective.people.blocks(size):
         part = block_moments(objective, theta, support, block, squared=squared)
         total = part if total is None else total + part

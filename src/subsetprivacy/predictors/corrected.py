@@ -12,8 +12,8 @@ from attrs import frozen
 from subsetprivacy._types import FloatArray
 from subsetprivacy.predictors.atoms import Atoms
 from subsetprivacy.predictors.families import OutcomeModel
+from subsetprivacy.predictors.indicators import Indicators
 from subsetprivacy.predictors.people import CellPeople, PeopleBlock
-from subsetprivacy.predictors.working import Indicators
 from subsetprivacy.regression.coordinates import Linear
 from subsetprivacy.regression.links import pairs
 

@@ -197,7 +197,7 @@ def _replaced(fit: OutcomeRegression, variable: str, value: Any) -> FloatArray:
     """Return the seen columns of the people with a variable set to a value, or to one for each of everyone."""
     encoder = _encoder(fit)
     V: FloatArray = encoder.matrix(encoder.replace_variable(fit.problem.table, variable, value))
-    return V if fit.problem.said is None else V[fit.problem.said]
+    return V if fit.problem.answered is None else V[fit.problem.answered]
 
 
 def _values(fit: OutcomeRegression, variable: str) -> FloatArray:
@@ -207,7 +207,7 @@ def _values(fit: OutcomeRegression, variable: str) -> FloatArray:
 
 def _quartiles(fit: OutcomeRegression, variable: str) -> list[float]:
     column = _values(fit, variable)
-    fitted = column if fit.problem.said is None else column[fit.problem.said]
+    fitted = column if fit.problem.answered is None else column[fit.problem.answered]
     return sorted(set(np.quantile(fitted, [0.25, 0.5, 0.75], method="inverted_cdf").tolist()))
 
 
@@ -260,7 +260,7 @@ def _derivative(fit: OutcomeRegression, variable: str) -> Average:
     step, ends = _STEP * (float(column.std()) or 1.0), (column.min(), column.max())
     below, above = (np.clip(column + sign * step, *ends) for sign in (-1, 1))
     times = 1 / (above - below)
-    times = times if fit.problem.said is None else times[fit.problem.said]
+    times = times if fit.problem.answered is None else times[fit.problem.answered]
     return _average(fit, _replaced(fit, variable, above), times=times) - _average(
         fit, _replaced(fit, variable, below), times=times
     )

@@ -18,7 +18,7 @@ _LARGEST = 700.0  # the largest exponent
 
 
 @frozen(eq=False, repr=False)
-class Derivatives:
+class OutcomeDerivatives:
     """Log-density (J, m), gradient (r, J, m) and curvature (r (r+1) / 2, J, m) of each cell and person."""
 
     loglik: FloatArray
@@ -39,7 +39,7 @@ class OutcomeModel(Protocol):
         """Whether the log-density is quadratic in the predictors, so that one step of Newton's method arrives."""
         ...
 
-    def of(self, U: FloatArray, y: FloatArray) -> Derivatives:
+    def of(self, U: FloatArray, y: FloatArray) -> OutcomeDerivatives:
         """Return the log-density and its derivatives; without terms that do not depend on the predictors."""
         ...
 
@@ -67,10 +67,10 @@ class Normal:
     predictors: int = 1
     quadratic: bool = True
 
-    def of(self, U: FloatArray, y: FloatArray) -> Derivatives:
+    def of(self, U: FloatArray, y: FloatArray) -> OutcomeDerivatives:
         """Return minus half the squared residual and its derivatives."""
         E = y - U[0]
-        return Derivatives(-0.5 * E**2, E[None], np.ones_like(U))
+        return OutcomeDerivatives(-0.5 * E**2, E[None], np.ones_like(U))
 
     def gradient(self, U: FloatArray, y: FloatArray) -> FloatArray:
         """Return the residuals."""
@@ -96,12 +96,12 @@ class Binomial:
     predictors: int = 1
     quadratic: bool = False
 
-    def of(self, U: FloatArray, y: FloatArray) -> Derivatives:
+    def of(self, U: FloatArray, y: FloatArray) -> OutcomeDerivatives:
         """Return the log-density and its derivatives."""
         u = U[0]
         small = np.exp(-np.abs(u))
         P = np.where(u > 0, 1.0, small) / (1 + small)
-        return Derivatives(y * u - np.maximum(u, 0.0) - np.log1p(small), (y - P)[None], (P * (1 - P))[None])
+        return OutcomeDerivatives(y * u - np.maximum(u, 0.0) - np.log1p(small), (y - P)[None], (P * (1 - P))[None])
 
     def gradient(self, U: FloatArray, y: FloatArray) -> FloatArray:
         """Return the derivative."""
@@ -128,10 +128,10 @@ class Poisson:
     predictors: int = 1
     quadratic: bool = False
 
-    def of(self, U: FloatArray, y: FloatArray) -> Derivatives:
+    def of(self, U: FloatArray, y: FloatArray) -> OutcomeDerivatives:
         """Return the log-density and its derivatives."""
         M = self.mean(U)
-        return Derivatives(y * U[0] - M[0], y - M, M)
+        return OutcomeDerivatives(y * U[0] - M[0], y - M, M)
 
     def gradient(self, U: FloatArray, y: FloatArray) -> FloatArray:
         """Return the derivative."""
@@ -173,15 +173,15 @@ class Multinomial:
         k = np.arange(1, self.predictors + 1).reshape(-1, *([1] * y.ndim))
         return (k == y).astype(np.float64)
 
-    def of(self, U: FloatArray, y: FloatArray) -> Derivatives:
+    def of(self, U: FloatArray, y: FloatArray) -> OutcomeDerivatives:
         """Return the log-density and its derivatives."""
         logs, P = self._all(U)
-        one = self._chosen(y)
-        loglik = (one * logs[1:]).sum(axis=0) + (1 - one.sum(axis=0)) * logs[0]
+        chosen = self._chosen(y)
+        loglik = (chosen * logs[1:]).sum(axis=0) + (1 - chosen.sum(axis=0)) * logs[0]
         first, second = pairs(self.predictors)
         C = -P[1:][first] * P[1:][second]
         C[first == second] += P[1:]
-        return Derivatives(loglik, one - P[1:], C)
+        return OutcomeDerivatives(loglik, chosen - P[1:], C)
 
     def gradient(self, U: FloatArray, y: FloatArray) -> FloatArray:
         """Return the derivatives."""

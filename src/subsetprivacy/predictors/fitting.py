@@ -7,16 +7,16 @@ from subsetprivacy._checks import read_only
 from subsetprivacy._types import FloatArray
 from subsetprivacy.predictors.corrected import CorrectedObjective
 from subsetprivacy.predictors.families import Poisson
+from subsetprivacy.predictors.indicators import features_of, fit_cells
 from subsetprivacy.predictors.influence import covariance_of, of_everyone, rescaled
 from subsetprivacy.predictors.mixture import MixtureObjective
+from subsetprivacy.predictors.negative_counts import negative_counts
 from subsetprivacy.predictors.problem import OutcomeProblem
-from subsetprivacy.predictors.unsolvable import negative_counts
-from subsetprivacy.predictors.working import features_of, fit_cells
 from subsetprivacy.regression.coordinates import Linear
 from subsetprivacy.regression.covariance import sandwich
 from subsetprivacy.regression.fitting import endless
 from subsetprivacy.regression.maxima import NEAR, RANDOM_STARTS, SAME, SMALL, different
-from subsetprivacy.regression.solver import ARRIVED, Optimum, Told, maximise, newton
+from subsetprivacy.regression.solver import ARRIVED, OnStep, SolverResult, maximise, newton
 
 _MAX_SEARCH = 2e6  # people times columns times cells: beyond it every start takes seconds
 _SOME = 50_000  # people of whom a likelihood is fitted to start from
@@ -72,9 +72,13 @@ class OutcomeFit:
     solved: bool = True
 
 
-def fit(problem: OutcomeProblem, *, told: Told | None = None) -> OutcomeFit:
+def fit(problem: OutcomeProblem, *, on_step: OnStep | None = None) -> OutcomeFit:
     """Fit a problem by the method that was asked for."""
-    return fit_corrected(problem, told=told) if problem.method == "corrected" else fit_mixture(problem, told=told)
+    return (
+        fit_corrected(problem, on_step=on_step)
+        if problem.method == "corrected"
+        else fit_mixture(problem, on_step=on_step)
+    )
 
 
 # Corrected scores ---------------------------------------------------------------------------------------------------
@@ -85,23 +89,25 @@ def corrected_objective(problem: OutcomeProblem) -> CorrectedObjective:
     return CorrectedObjective(problem.people, problem.atoms, problem.model, problem.indicators)
 
 
-def fit_corrected(problem: OutcomeProblem, *, told: Told | None = None) -> OutcomeFit:
+def fit_corrected(problem: OutcomeProblem, *, on_step: OnStep | None = None) -> OutcomeFit:
     """Solve the corrected equations."""
     objective = corrected_objective(problem)
-    found = solve(objective, told)
-    if found is None and not objective.family.quadratic:  # the objective is not concave: try from another side
-        found = solve(objective, told, likelihood_fit(problem, _SOME)[1].theta)
-    if found is None:
+    solution = solve(objective, on_step)
+    if solution is None and not objective.family.quadratic:  # the objective is not concave: try from another side
+        solution = solve(objective, on_step, likelihood_fit(problem, _SOME)[1].theta)
+    if solution is None:
         return _without_solution(problem, objective)
-    bread = np.linalg.inv(found.J)
-    robust = sandwich(bread, meat(objective, found.theta, problem))
-    scale = float(np.sqrt(max(-2 * found.value / objective.n, 0.0))) if problem.model.quadratic else None
-    none = np.zeros(len(found.theta))
-    return OutcomeFit(found.theta, found.theta, scale, None, None, robust, bread, found.gap, True, True, (), 1, none)
+    bread = np.linalg.inv(solution.J)
+    robust = sandwich(bread, meat(objective, solution.theta, problem))
+    scale = float(np.sqrt(max(-2 * solution.value / objective.n, 0.0))) if problem.model.quadratic else None
+    none = np.zeros(len(solution.theta))
+    return OutcomeFit(
+        solution.theta, solution.theta, scale, None, None, robust, bread, solution.gap, True, True, (), 1, none
+    )
 
 
 @frozen(eq=False, repr=False)
-class Solution:
+class CorrectedSolution:
     """Where corrected equations are solved: coefficients, minus the second derivatives, the value, what is left."""
 
     theta: FloatArray
@@ -110,7 +116,9 @@ class Solution:
     gap: float = 0.0
 
 
-def solve(objective: CorrectedObjective, told: Told | None = None, start: FloatArray | None = None) -> Solution | None:
+def solve(
+    objective: CorrectedObjective, on_step: OnStep | None = None, start: FloatArray | None = None
+) -> CorrectedSolution | None:
     """Return the solution of the corrected equations; None where there is none to be found from a start.
 
     The start is the same outcome for everyone unless another is given.
@@ -123,14 +131,14 @@ def solve(objective: CorrectedObjective, told: Told | None = None, start: FloatA
         if not _is_positive(J):
             return None
         step = np.linalg.solve(J, g)
-        return Solution(start + step, J, value + float(g @ step) / 2)
+        return CorrectedSolution(start + step, J, value + float(g @ step) / 2)
     coordinates = _whitened(start, J / objective.n)
-    best = newton(objective, coordinates, np.zeros(objective.size), told=told)
+    best = newton(objective, coordinates, np.zeros(objective.size), on_step=on_step)
     fine = best.converged and best.is_maximum and not best.flat.shape[1]
     if not fine or objective.largest_move(best.theta - start) > _FARTHEST:  # offsets are in the start
         return None
     T = np.linalg.inv(coordinates.T)
-    return Solution(best.theta, T.T @ best.J @ T, best.value, best.gap)
+    return CorrectedSolution(best.theta, T.T @ best.J @ T, best.value, best.gap)
 
 
 def _constant_start(objective: CorrectedObjective) -> FloatArray:
@@ -187,12 +195,12 @@ def mixture_objective(problem: OutcomeProblem) -> MixtureObjective:
     return MixtureObjective(people, problem.atoms, problem.model, columns)
 
 
-def fit_mixture(problem: OutcomeProblem, *, told: Told | None = None) -> OutcomeFit:
+def fit_mixture(problem: OutcomeProblem, *, on_step: OnStep | None = None) -> OutcomeFit:
     """Maximise the likelihood, from several starts where people are few."""
     objective = mixture_objective(problem)
     start = _mixture_start(problem, objective)
     coordinates = _whitened(start, objective.full(start)[2] / objective.n)
-    best = maximise(objective, coordinates, start, told=told)
+    best = maximise(objective, coordinates, start, on_step=on_step)
     maxima: tuple[float, ...] = (best.value,)
     starts = 1
     random = _random_starts(problem)
@@ -203,10 +211,10 @@ def fit_mixture(problem: OutcomeProblem, *, told: Told | None = None) -> Outcome
 
 
 def _search(
-    objective: MixtureObjective, coordinates: Linear, first: Optimum, random: int
-) -> tuple[Optimum, tuple[float, ...]]:
+    objective: MixtureObjective, coordinates: Linear, first: SolverResult, random: int
+) -> tuple[SolverResult, tuple[float, ...]]:
     """Climb from random starts, and go to the end where that may be another maximum as good as the first."""
-    found = [first]
+    results = [first]
     rng = np.random.default_rng(0)
     size = min(1.0, _AWAY / np.sqrt(objective.d))
     for step in size * rng.standard_normal((random, coordinates.size)):
@@ -214,15 +222,15 @@ def _search(
         there = maximise(objective, coordinates, start, polish=False, tolerance=_COARSE)
         apart = np.abs(there.z - coordinates.inverse(first.theta)).max() > _APART
         if there.value > first.value - NEAR and (apart or there.value > first.value):
-            found.append(newton(objective, coordinates, there.z))
-    arrived = [each for each in found if each.converged and each.is_maximum] or found[:1]
+            results.append(newton(objective, coordinates, there.z))
+    arrived = [each for each in results if each.converged and each.is_maximum] or results[:1]
     values = different(sorted((each.value for each in arrived), reverse=True))
     best = max(arrived, key=lambda each: each.value)
     return (first if first.converged and best.value <= first.value + SAME else best), values
 
 
 def _mixture_fit(
-    problem: OutcomeProblem, objective: MixtureObjective, best: Optimum, maxima: tuple[float, ...], starts: int
+    problem: OutcomeProblem, objective: MixtureObjective, best: SolverResult, maxima: tuple[float, ...], starts: int
 ) -> OutcomeFit:
     k = objective.leading
     bread = best.covariance() if best.gap <= ARRIVED else None
@@ -274,14 +282,14 @@ def _cell_start(problem: OutcomeProblem, objective: MixtureObjective) -> FloatAr
     people, columns = problem.people, objective.cells
     B = np.zeros((people.layout.cells, len(columns)))
     at = int(np.flatnonzero(columns == people.layout.constant)[0])
-    found = None if people.private_outcome else fit_cells(people, ())
-    if found is None:
+    fitted = None if people.private_outcome else fit_cells(people, ())
+    if fitted is None:
         shares = np.maximum(problem.w.reshape(people.layout.cells, -1).sum(axis=1), _LEAST)
         B[:, at] = np.log(shares)
         return B[1:] - B[0]
-    features = found.features
-    standard = found.model.predictors(found.theta, np.eye(1 + len(features.center)))
-    full = np.insert(standard, found.model.link.baseline, 0.0, axis=0)  # type: ignore[union-attr]
+    features = fitted.features
+    standard = fitted.model.predictors(fitted.theta, np.eye(1 + len(features.center)))
+    full = np.insert(standard, fitted.model.link.baseline, 0.0, axis=0)  # type: ignore[union-attr]
     slopes = full[:, 1:] / features.scale
     B[:, np.searchsorted(columns, features.columns)] = slopes
     B[:, at] += full[:, 0] - slopes @ features.center
@@ -293,20 +301,20 @@ def meat(objective: CorrectedObjective | MixtureObjective, theta: FloatArray, pr
     return covariance_of(problem, lambda block: objective.scores(theta, block), len(theta))
 
 
-def design_effects(problem: OutcomeProblem, found: OutcomeFit) -> FloatArray | None:
+def design_effects(problem: OutcomeProblem, fit: OutcomeFit) -> FloatArray | None:
     """Return the variances over those of a simple random sample with the same weights; None without a sampling."""
-    if problem.sampling is None or found.bread is None or found.robust is None:
+    if problem.sampling is None or fit.bread is None or fit.robust is None:
         return None
     made: CorrectedObjective | MixtureObjective
     made = corrected_objective(problem) if problem.method == "corrected" else mixture_objective(problem)
-    theta, k = found.parameters, len(found.theta)
+    theta, k = fit.parameters, len(fit.theta)
     S = of_everyone(problem, lambda block: made.scores(theta, block), len(theta))
-    simple = problem.sampling.simple_random(S, problem.said) * rescaled(problem) ** 2
-    return found.robust.diagonal() / sandwich(found.bread, simple).diagonal()[:k]
+    simple = problem.sampling.simple_random(S, problem.answered) * rescaled(problem) ** 2
+    return fit.robust.diagonal() / sandwich(fit.bread, simple).diagonal()[:k]
 
 
 def likelihood_fit(problem: OutcomeProblem, most: int) -> tuple[MixtureObjective, OutcomeFit]:
     """Return the likelihood of at most so many of the people, and its fit, for the comparison of the two methods."""
     people = problem.people.some(most)
-    smaller = evolve(problem, people=people, method="ml", said=None, clusters=None, sampling=None)
+    smaller = evolve(problem, people=people, method="ml", answered=None, clusters=None, sampling=None)
     return mixture_objective(smaller), fit_mixture(smaller)

@@ -35,15 +35,15 @@ def _by_cluster(problem: OutcomeProblem, each: Each, k: int) -> FloatArray:
     sums = np.zeros((number, k))
     for block in problem.people.blocks():
         S, at = each(block), problem.clusters[block.part]
-        one = np.ones(len(S)) if block.weight is None else block.weight
-        sums += csr_array((one, (at, np.arange(len(S)))), shape=(number, len(S))) @ S
+        amounts = np.ones(len(S)) if block.weight is None else block.weight
+        sums += csr_array((amounts, (at, np.arange(len(S)))), shape=(number, len(S))) @ S
     return np.asarray(sums.T @ sums * (number / (number - 1)))
 
 
 def of_everyone(problem: OutcomeProblem, each: Each, k: int) -> FloatArray:
     """Return the numbers of everyone, shape (n, k); 0 for people who were left out."""
-    n = len(problem.people) if problem.said is None else len(problem.said)
-    rows: IntArray = np.arange(n) if problem.said is None else np.flatnonzero(problem.said)
+    n = len(problem.people) if problem.answered is None else len(problem.answered)
+    rows: IntArray = np.arange(n) if problem.answered is None else np.flatnonzero(problem.answered)
     S = np.zeros((n, k))
     for block in problem.people.blocks():
         S[rows[block.part]] = each(block)
@@ -54,5 +54,5 @@ def rescaled(problem: OutcomeProblem) -> float:
     """Return the factor between the weights of a fit, whose mean is 1, and those of the sampling."""
     assert problem.sampling is not None
     assert problem.people.weight is not None
-    used = problem.sampling.weights if problem.said is None else problem.sampling.weights[problem.said]
+    used = problem.sampling.weights if problem.answered is None else problem.sampling.weights[problem.answered]
     return float(problem.people.weight.sum() / used.sum())

@@ -77,7 +77,7 @@ def _positions(values: Any) -> IntArray:
 
 
 @frozen(eq=False, repr=False)
-class Layout:
+class ModelLayout:
     """The columns of a model with private predictors; see the module. `arrange` makes one from terms.
 
     Attributes
@@ -169,10 +169,10 @@ class Layout:
 
     def levels(self, name: str) -> dict[Label, int]:
         """Return the first category, by position, of each level of a private predictor: merged ones are one."""
-        found: dict[Label, int] = {}
+        positions: dict[Label, int] = {}
         for j, label in enumerate(self.private[name].labels):
-            found.setdefault(self.level_of(name, label), j)
-        return found
+            positions.setdefault(self.level_of(name, label), j)
+        return positions
 
     def coordinate(self, name: str) -> IntArray:
         """Return the category, by position, of one private predictor in each of the cells."""
@@ -191,7 +191,7 @@ def arrange(
     baselines: Mapping[str, Label],
     terms: Sequence[ModelTerm],
     encoder: OutcomeEncoder | None = None,
-) -> Layout:
+) -> ModelLayout:
     """Arrange terms as columns of a model.
 
     Parameters
@@ -245,7 +245,7 @@ def arrange(
                 seen.append(column)
         positions[term.name] = tuple(range(start, len(names)))
     table = np.stack(Z, axis=1) if Z else np.zeros((int(np.prod(shape)), 0))
-    return Layout(
+    return ModelLayout(
         tuple(names),
         positions,
         table,

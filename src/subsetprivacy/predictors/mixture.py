@@ -27,7 +27,7 @@ _HALF_LN_2PI = 0.5 * float(np.log(2 * np.pi))
 
 
 @frozen(eq=False, repr=False)
-class Parts:
+class MixtureTerms:
     """What the likelihood says of some people.
 
     Attributes
@@ -111,15 +111,15 @@ class MixtureObjective:
 
     # Sums -------------------------------------------------------------------------------------
 
-    def parts(self, theta: FloatArray, block: PeopleBlock) -> Parts:
+    def parts(self, theta: FloatArray, block: PeopleBlock) -> MixtureTerms:
         """Return what the likelihood says of some people."""
         return self._of(theta, block, self.people.rows(block.part))
 
-    def before(self, theta: FloatArray, block: PeopleBlock) -> Parts:
+    def before(self, theta: FloatArray, block: PeopleBlock) -> MixtureTerms:
         """Return the same for people whose subset is not known: the posterior is that given columns and outcome."""
         return self._of(theta, block, np.ones((self.people.design.p, len(block.V))))
 
-    def _of(self, theta: FloatArray, block: PeopleBlock, R: FloatArray) -> Parts:
+    def _of(self, theta: FloatArray, block: PeopleBlock, R: FloatArray) -> MixtureTerms:
         coefficients, sigma, B = self.split(theta)
         made = self.family.of(self.atoms.predictors(coefficients, block.V, block.offset), block.y)
         shares = self.link.shares(B @ block.V[:, self.cells].T)
@@ -138,7 +138,7 @@ class MixtureObjective:
             square = -2 * made.loglik / sigma**2
             A = np.concatenate([A, (square - 1)[None]])
             K = np.stack([K[0], 2 * A[0], 2 * square])
-        return Parts(top + np.log(total), q, shares, A, K)
+        return MixtureTerms(top + np.log(total), q, shares, A, K)
 
     @cached_property
     def places(self) -> tuple[IntArray, IntArray]:
@@ -154,7 +154,7 @@ class MixtureObjective:
             columns.append(self.cells)
         return np.concatenate(rows), np.concatenate(columns)
 
-    def coefficients(self, parts: Parts) -> FloatArray:
+    def coefficients(self, parts: MixtureTerms) -> FloatArray:
         """Return the coefficients of the scores that people would have in each cell, shape (coefficients, cells, m)."""
         r, cells, m = self.family.predictors, *parts.posterior.shape
         theta = (parts.A[:r, None] * self.atoms.z[None, :, :, None]).reshape(-1, cells, m)
@@ -173,7 +173,7 @@ class MixtureObjective:
         z = self.atoms.z
         return np.ascontiguousarray((z[:, None] * z[None]).reshape(-1, z.shape[1]))
 
-    def means(self, parts: Parts) -> FloatArray:
+    def means(self, parts: MixtureTerms) -> FloatArray:
         """Return the coefficients of the scores, shape (coefficients, m)."""
         F = parts.A * parts.posterior
         r = self.family.predictors
@@ -181,7 +181,7 @@ class MixtureObjective:
         pi = (self._cell_of @ parts.posterior - parts.shares)[self.link.free]
         return np.concatenate([theta, F[r:].sum(axis=1), pi])
 
-    def information(self, parts: Parts) -> FloatArray:
+    def information(self, parts: MixtureTerms) -> FloatArray:
         """Return what is observed of the coefficients' information, shape (coefficients, coefficients, m).
 
         The curvature in each cell less the square of the score there, on average over the posterior, and the square of

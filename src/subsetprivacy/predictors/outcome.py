@@ -19,14 +19,14 @@ from subsetprivacy.messages.for_regression import CENTER_THE_COLUMN, FEWER_TERMS
 from subsetprivacy.predictors.atoms import Atoms
 from subsetprivacy.predictors.caveats import doubts
 from subsetprivacy.predictors.fitting import fit
-from subsetprivacy.predictors.layout import Layout
+from subsetprivacy.predictors.layout import ModelLayout
 from subsetprivacy.predictors.people import CellPeople
 from subsetprivacy.predictors.problem import OutcomeProblem
 from subsetprivacy.predictors.result import OutcomeRegression
 from subsetprivacy.regression.blocks import BLOCK
 from subsetprivacy.regression.inputs import read_clusters, read_offset, read_weights
 from subsetprivacy.regression.problem import dependent_columns, require_response
-from subsetprivacy.regression.solver import Told
+from subsetprivacy.regression.solver import OnStep
 from subsetprivacy.regression.starting import shares_of_all
 from subsetprivacy.sampling import Sampling
 from subsetprivacy.tables import label_text
@@ -38,8 +38,8 @@ _CONSTANT = 1e-12  # of its mean: what varies by less does not vary
 
 def most_frequent(codes: IntArray, design: Design) -> Label:
     """Return the category with the largest estimated share: the baseline of a private predictor by default."""
-    said = codes[~design.is_missing(codes)]
-    distinct, amounts = np.unique(said, return_counts=True)
+    informative = codes[~design.is_missing(codes)]
+    distinct, amounts = np.unique(informative, return_counts=True)
     return design.categories.labels[int(shares_of_all(distinct, amounts.astype(np.float64), design).argmax())]
 
 
@@ -49,7 +49,7 @@ def fit_outcome(
     V: FloatArray,
     codes: IntArray,
     design: Design,
-    layout: Layout,
+    layout: ModelLayout,
     *,
     family: OutcomeFamily = "linear",
     method: RegressionMethod = "corrected",
@@ -63,7 +63,7 @@ def fit_outcome(
     table: Any = None,
     notes: tuple[Note, ...] = (),
     starts: int | None = None,
-    told: Told | None = None,
+    on_step: OnStep | None = None,
     stacklevel: int = 2,
 ) -> OutcomeRegression:
     """Fit an outcome to seen columns and private predictors in memory.
@@ -99,15 +99,15 @@ def fit_outcome(
     answers = _answers(name, y, V, codes, design, layout, family, method, response_design, baseline)
     weight, kind = _weights(weights, weights_kind, clusters, sampling, len(codes))
     cluster, shift = read_clusters(clusters, len(codes)), read_offset(offset, len(codes))
-    said = ~answers.missing if weight is None else ~answers.missing & (weight > 0)
-    if not said.any():
+    answered = ~answers.missing if weight is None else ~answers.missing & (weight > 0)
+    if not answered.any():
         raise NoDataError("`data` must hold a subset that says something; got none.")
     if answers.categories is None:
-        _check_varies(name, answers.y[said])
+        _check_varies(name, answers.y[answered])
     missing = float(answers.missing.sum() if kind != "frequency" or weight is None else weight[answers.missing].sum())
     if weight is not None and kind == "sampling":
-        weight = weight * (said.sum() / weight[said].sum())
-    kept = None if said.all() else said
+        weight = weight * (answered.sum() / weight[answered].sum())
+    kept = None if answered.all() else answered
     sample = _sample(answers, V, layout, weight, None if shift is None else shift[:, 0], kept)
     _check_columns(sample)
     if cluster is not None:
@@ -117,7 +117,7 @@ def fit_outcome(
     problem = OutcomeProblem(
         sample, family, method, answers.categories, kept, kind, cluster, sampling, starts=starts, table=table
     )
-    made = OutcomeRegression(name, problem, fit(problem, told=told), missing, notes)
+    made = OutcomeRegression(name, problem, fit(problem, on_step=on_step), missing, notes)
     for note in doubts(made):
         warn_of(note, stacklevel=stacklevel)
     return made
@@ -140,7 +140,7 @@ def _answers(
     V: FloatArray,
     codes: IntArray,
     design: Design,
-    layout: Layout,
+    layout: ModelLayout,
     family: OutcomeFamily,
     method: RegressionMethod,
     response_design: Design | None,
@@ -172,7 +172,7 @@ def _answers(
 def _sample(
     answers: _Answers,
     V: FloatArray,
-    layout: Layout,
+    layout: ModelLayout,
     weight: FloatArray | None,
     offset: FloatArray | None,
     kept: BoolArray | None,

@@ -8,7 +8,7 @@ from attrs import frozen
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.design import Design
 from subsetprivacy.estimation.indicator import rows_of
-from subsetprivacy.predictors.layout import Layout
+from subsetprivacy.predictors.layout import ModelLayout
 from subsetprivacy.regression.blocks import BLOCK, distinct_codes
 
 _ENTRIES = 1 << 22  # numbers of a table with an entry for each distinct subset
@@ -74,7 +74,7 @@ class CellPeople:
         y: FloatArray,
         codes: IntArray,
         design: Design,
-        layout: Layout,
+        layout: ModelLayout,
         *,
         private_outcome: bool = False,
         weight: FloatArray | None = None,

@@ -11,9 +11,9 @@ from subsetprivacy._types import BoolArray, FloatArray, IntArray, Label
 from subsetprivacy.design import Design
 from subsetprivacy.predictors.atoms import Atoms
 from subsetprivacy.predictors.families import Binomial, Multinomial, Normal, OutcomeModel, Poisson
-from subsetprivacy.predictors.layout import Layout
+from subsetprivacy.predictors.indicators import Indicators, working_indicators
+from subsetprivacy.predictors.layout import ModelLayout
 from subsetprivacy.predictors.people import CellPeople
-from subsetprivacy.predictors.working import Indicators, working_indicators
 from subsetprivacy.regression.starting import information_kept, shares_of_all
 from subsetprivacy.sampling import Sampling
 
@@ -48,7 +48,7 @@ class OutcomeProblem:
     family: OutcomeFamily
     method: RegressionMethod
     categories: tuple[Label, ...] | None = None
-    said: BoolArray | None = None
+    answered: BoolArray | None = None
     weighted: Literal["frequency", "sampling"] | None = None
     clusters: IntArray | None = None
     sampling: Sampling | None = None
@@ -56,7 +56,7 @@ class OutcomeProblem:
     table: Any = None
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> ModelLayout:
         """The columns of the model."""
         return self.people.layout
 
@@ -75,8 +75,8 @@ class OutcomeProblem:
         """The model of the outcome."""
         if self.categories is not None and len(self.categories) > 2:
             return Multinomial(len(self.categories) - 1)
-        found: dict[str, OutcomeModel] = {"linear": Normal(), "logit": Binomial(), "poisson": Poisson()}
-        return found[self.family]
+        models: dict[str, OutcomeModel] = {"linear": Normal(), "logit": Binomial(), "poisson": Poisson()}
+        return models[self.family]
 
     @cached_property
     def atoms(self) -> Atoms:

@@ -19,7 +19,7 @@ from subsetprivacy.messages.for_regression import LIKELIHOOD_OF_PREDICTORS, ROBU
 from subsetprivacy.predictors.caveats import caveats
 from subsetprivacy.predictors.effects import adjusted_means, marginal_effects, predict_rows
 from subsetprivacy.predictors.fitting import OutcomeFit, design_effects, mixture_objective
-from subsetprivacy.predictors.layout import Layout
+from subsetprivacy.predictors.layout import ModelLayout
 from subsetprivacy.predictors.presenting import facts_of, frame_columns, plot_of, summary_of
 from subsetprivacy.predictors.problem import OutcomeProblem
 from subsetprivacy.predictors.testing import compare_nested, comparison_of, terms_tests
@@ -63,7 +63,7 @@ class OutcomeRegression(Result):
     # What was fitted --------------------------------------------------------------------------
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> ModelLayout:
         """The columns of the model."""
         return self.problem.layout
 

@@ -40,15 +40,15 @@ def terms_tests(fit: OutcomeRegression, terms: str | Sequence[str] | None, metho
         fit.require_likelihood("likelihood ratio tests")
         objective = mixture_objective(fit.problem)
         J = information_at(objective, fit.fit.parameters)
-        found = {
+        statistics = {
             term: likelihood_ratio(objective, fit.fit.parameters, fit.fit.bread, J, at) for term, at in places.items()
         }
     else:
         cov = fit.robust if chosen == "robust" else fit._cov("wald")
-        found = {term: wald(fit.estimates, cov, at) for term, at in places.items()}
+        statistics = {term: wald(fit.estimates, cov, at) for term, at in places.items()}
     if not fit.fit.solved:
-        return tests_of_terms(fit.name, found, chosen, np.inf, _NO_SOLUTION)
-    return tests_of_terms(fit.name, found, chosen, fit.degrees_of_freedom, NO_LIMIT)
+        return tests_of_terms(fit.name, statistics, chosen, np.inf, _NO_SOLUTION)
+    return tests_of_terms(fit.name, statistics, chosen, fit.degrees_of_freedom, NO_LIMIT)
 
 
 def _positions(fit: OutcomeRegression, term: str) -> IntArray:
@@ -59,10 +59,10 @@ def _positions(fit: OutcomeRegression, term: str) -> IntArray:
 
 def compare_nested(fit: OutcomeRegression, smaller: OutcomeRegression) -> ModelTests:
     """Return the likelihood ratio test of a smaller model within a larger one."""
-    for one in (fit, smaller):
-        if one.method == "corrected":
+    for regression in (fit, smaller):
+        if regression.method == "corrected":
             raise ArgumentError("likelihood ratio tests need a fit by likelihood; got corrected scores.", TEST_A_TERM)
-        one.require_likelihood("likelihood ratio tests")
+        regression.require_likelihood("likelihood ratio tests")
     if fit.family != smaller.family or not _same_people(fit, smaller):
         raise MismatchError("`smaller` must be a fit of the same outcome to the same people; it is not.")
     df = fit.df - smaller.df
@@ -95,14 +95,14 @@ def comparison_of(fit: OutcomeRegression) -> ModelTests:
     if reason:
         return _untested(reason)
     if problem.method == "ml" and len(problem.people) <= COMPARED:
-        objective, found = mixture_objective(problem), fit.fit
+        objective, likelihood = mixture_objective(problem), fit.fit
     else:
-        objective, found = likelihood_fit(problem, COMPARED)
-    if not found.converged or not found.is_maximum or found.bread is None:
+        objective, likelihood = likelihood_fit(problem, COMPARED)
+    if not likelihood.converged or not likelihood.is_maximum or likelihood.bread is None:
         return _untested("the likelihood has no maximum that was found")
     frequency = problem.weighted != "sampling"
     try:
-        statistic, df = comparison_statistic(objective, found.parameters, frequency=frequency)
+        statistic, df = comparison_statistic(objective, likelihood.parameters, frequency=frequency)
     except np.linalg.LinAlgError:
         return _untested("the two methods hardly differ in these data")
     notes: tuple[Note, ...] = ()

@@ -101,11 +101,11 @@ def distinct_codes(codes: IntArray) -> tuple[IntArray, IntArray]:
     if not len(codes) or codes.max() >= _TABLE or codes.min() < 0:
         distinct, index = np.unique(codes, return_inverse=True)
         return distinct, index
-    found = np.bincount(codes) > 0  # counting is faster than sorting
-    return np.flatnonzero(found).astype(codes.dtype), (np.cumsum(found) - 1)[codes]
+    present = np.bincount(codes) > 0  # counting is faster than sorting
+    return np.flatnonzero(present).astype(codes.dtype), (np.cumsum(present) - 1)[codes]
 
 
-class Sample:
+class InMemoryBlocks:
     """People in memory.
 
     Parameters
@@ -130,7 +130,7 @@ class Sample:
     ) -> None:
         self.X, self.codes, self.weight, self.offset = X, codes, weight, offset
         self._design = design
-        self.everyone: Sample | None = None  # before people who are alike were joined
+        self.everyone: InMemoryBlocks | None = None  # before people who are alike were joined
         self._distinct, index = distinct_codes(codes)
         self._table = rows_of(self._distinct, design) if len(self._distinct) * design.p <= _TABLE else None
         # Small numbers are read faster.
@@ -171,11 +171,11 @@ class Sample:
         offset = None if self.offset is None else np.ascontiguousarray(self.offset[part].T)
         return Block(self.X[part], R, weight, offset)
 
-    def rows(self, kept: BoolArray) -> "Sample":
+    def rows(self, kept: BoolArray) -> "InMemoryBlocks":
         """Return some of the people."""
         weight = None if self.weight is None else self.weight[kept]
         offset = None if self.offset is None else self.offset[kept]
-        return Sample(self.X[kept], self.codes[kept], self._design, weight, offset)
+        return InMemoryBlocks(self.X[kept], self.codes[kept], self._design, weight, offset)
 
     def some(self, n: int) -> Block:
         """Return about so many people, evenly spread."""
@@ -191,7 +191,7 @@ class Sample:
         return largest(kernel(block) for block in self.blocks())
 
 
-def grouped(sample: Sample) -> Sample:
+def grouped(sample: InMemoryBlocks) -> InMemoryBlocks:
     """Return the sample with one weighted row for all people who are alike, where that at least halves the rows.
 
     People are alike if covariates and subset are the same. They are told apart by a random projection of their
@@ -217,6 +217,6 @@ def grouped(sample: Sample) -> Sample:
         ):
             return sample
     weight = np.bincount(inverse, sample.weight, minlength=len(first)).astype(np.float64)
-    joined = Sample(sample.X[first], sample.codes[first], sample.design, weight)
+    joined = InMemoryBlocks(sample.X[first], sample.codes[first], sample.design, weight)
     joined.everyone = sample
     return joined

@@ -5,12 +5,12 @@ import numpy as np
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.regression.coordinates import Coordinates, Increasing, Linear
 from subsetprivacy.regression.objective import Maximand
-from subsetprivacy.regression.solver import Optimum, newton
+from subsetprivacy.regression.solver import SolverResult, newton
 
 
 def maximise_with(
     objective: Maximand, start: FloatArray, fixed: IntArray, values: FloatArray, J: FloatArray | None = None
-) -> Optimum:
+) -> SolverResult:
     """Maximise with some slopes fixed at values.
 
     Parameters

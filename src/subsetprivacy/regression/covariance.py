@@ -5,9 +5,9 @@ from attrs import frozen
 from scipy.sparse import csr_array
 
 from subsetprivacy._types import FloatArray, IntArray
-from subsetprivacy.regression.blocks import Block, Sample
+from subsetprivacy.regression.blocks import Block, InMemoryBlocks
 from subsetprivacy.regression.links import outer_squares
-from subsetprivacy.regression.models import Likelihood
+from subsetprivacy.regression.models import LikelihoodKernel
 from subsetprivacy.regression.objective import Objective
 
 
@@ -19,7 +19,7 @@ class OuterScores:
     weight is meant as it is.
     """
 
-    likelihood: Likelihood
+    likelihood: LikelihoodKernel
     frequency: bool
 
     def __call__(self, block: Block) -> tuple[FloatArray, ...]:
@@ -37,7 +37,7 @@ def meat(objective: Objective, theta: FloatArray, *, frequency: bool, clusters: 
     if clusters is None:
         return objective.blocks.total(OuterScores(likelihood, frequency))[0]
     blocks = objective.blocks
-    assert isinstance(blocks, Sample)  # a stream has no clusters
+    assert isinstance(blocks, InMemoryBlocks)  # a stream has no clusters
     number = int(clusters.max()) + 1
     sums = np.zeros((number, objective.model.size))
     start = 0

@@ -9,12 +9,12 @@ from attrs import evolve, frozen
 from subsetprivacy._types import FloatArray
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages.for_regression import IN_MEMORY
-from subsetprivacy.regression.blocks import Sample
+from subsetprivacy.regression.blocks import InMemoryBlocks
 from subsetprivacy.regression.lasso import fit_lasso, largest_penalty
 from subsetprivacy.regression.links import MultinomialLogit
-from subsetprivacy.regression.models import Likelihood
+from subsetprivacy.regression.models import LikelihoodKernel
 from subsetprivacy.regression.objective import Objective
-from subsetprivacy.regression.problem import Problem
+from subsetprivacy.regression.problem import ResponseProblem
 from subsetprivacy.regression.solver import maximise
 
 FOLDS = 5
@@ -48,24 +48,24 @@ class Choice:
 Path = Callable[[Objective], list[FloatArray]]  # the parameters along the grid
 
 
-def choose_ridge(problem: Problem) -> Choice:
+def choose_ridge(problem: ResponseProblem) -> Choice:
     """Choose the ridge penalty."""
     free = _require_penalized(problem)
     variance = problem.gram.diagonal()[free > 0].mean()
     grid = problem.n * variance * np.geomspace(1.0, 1e-6, _RIDGES)
 
     def path(objective: Objective) -> list[FloatArray]:
-        theta, found = problem.start(), []
+        theta, fits = problem.start(), []
         for amount in grid:
             ridge = evolve(problem.objective(amount), blocks=objective.blocks, n=objective.n)
             theta = maximise(ridge, problem.coordinates(ridge), theta, polish=False).theta
-            found.append(theta)
-        return found
+            fits.append(theta)
+        return fits
 
     return _best(problem, grid, path)
 
 
-def choose_lasso(problem: Problem) -> Choice:
+def choose_lasso(problem: ResponseProblem) -> Choice:
     """Choose the lasso penalty."""
     link = problem.model.link
     assert isinstance(link, MultinomialLogit)
@@ -75,24 +75,24 @@ def choose_lasso(problem: Problem) -> Choice:
     grid = largest_penalty(objective, link.baseline, start, free) * np.geomspace(1.0, 1e-3, _LASSOS)
 
     def path(objective: Objective) -> list[FloatArray]:
-        B, found = start, []
+        B, fits = start, []
         share = objective.n / problem.n  # a fold has fewer people than all
         for amount in grid:
             B = fit_lasso(objective, link.baseline, amount * share, B, free, scale).B
-            found.append(np.delete(B - B[link.baseline], link.baseline, axis=0).ravel())
-        return found
+            fits.append(np.delete(B - B[link.baseline], link.baseline, axis=0).ravel())
+        return fits
 
     return _best(problem, grid, path)
 
 
-def _require_penalized(problem: Problem) -> FloatArray:
+def _require_penalized(problem: ResponseProblem) -> FloatArray:
     free = penalized_columns(problem)
     if not free.any():
         raise ArgumentError("a penalty must have coefficients to fall on; got a model without covariates.")
     return free
 
 
-def penalized_columns(problem: Problem) -> FloatArray:
+def penalized_columns(problem: ResponseProblem) -> FloatArray:
     """Return 1 for every column that is penalized, 0 for the intercept."""
     free = np.ones(problem.blocks.d)
     if problem.columns.intercept is not None:
@@ -100,9 +100,9 @@ def penalized_columns(problem: Problem) -> FloatArray:
     return free
 
 
-def _best(problem: Problem, grid: FloatArray, path: Path) -> Choice:
+def _best(problem: ResponseProblem, grid: FloatArray, path: Path) -> Choice:
     sample = problem.blocks
-    if not isinstance(sample, Sample):
+    if not isinstance(sample, InMemoryBlocks):
         raise ArgumentError("a penalty is chosen for people in memory; got a stream.", IN_MEMORY)
     fold = np.random.default_rng(0).permutation(len(sample)) % FOLDS
     score = np.zeros(len(grid))
@@ -111,6 +111,6 @@ def _best(problem: Problem, grid: FloatArray, path: Path) -> Choice:
         train, rest = sample.rows(fold != k), sample.rows(fold == k)
         amount = float(len(train) if train.weight is None else train.weight.sum())
         objective = Objective(train, model, amount)
-        score += [float(rest.total(Likelihood(model, theta))[0]) for theta in path(objective)]
+        score += [float(rest.total(LikelihoodKernel(model, theta))[0]) for theta in path(objective)]
     score /= problem.n
     return Choice(float(grid[int(score.argmax())]), grid, score)

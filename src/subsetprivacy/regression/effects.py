@@ -26,8 +26,8 @@ def _average(
     """Return the mean shares, and their gradient, if everyone had a value of a variable, or each one of their own."""
     rows = fit._require_rows()
     X = fit._matrix(fit.columns.encoder.replace_variable(rows.table, variable, value))
-    if rows.said is not None:
-        X, times = X[rows.said], None if times is None else times[rows.said]
+    if rows.answered is not None:
+        X, times = X[rows.answered], None if times is None else times[rows.answered]
     return average_shares(fit.model, fit.fit.theta, X, rows.weight, fit._offset(), times=times)
 
 
@@ -35,7 +35,7 @@ def _require_unchanged(fit: Regression) -> None:
     """Raise if the table is not the one that was fitted any more."""
     rows = fit._require_rows()
     X = fit.columns.encoder.matrix(rows.table)
-    if not np.array_equal(X if rows.said is None else X[rows.said], rows.X):
+    if not np.array_equal(X if rows.answered is None else X[rows.answered], rows.X):
         raise ArgumentError("the table of covariates must be as it was when the model was fitted; it has changed.")
 
 
@@ -43,7 +43,7 @@ def _values(fit: Regression, variable: str) -> FloatArray:
     """Return the numbers of a variable, of everyone; who said nothing gets a fitted one's, so as to decide nothing."""
     rows = fit._require_rows()
     column = np.asarray(fit.columns.encoder.frame(rows.table)[variable], np.float64)
-    return column if rows.said is None else np.where(rows.said, column, column[rows.said.argmax()])
+    return column if rows.answered is None else np.where(rows.answered, column, column[rows.answered.argmax()])
 
 
 def _require_variable(fit: Regression, variable: str) -> None:
@@ -61,10 +61,10 @@ def adjusted_shares(fit: Regression, variable: str, values: Sequence[Any] | None
         chosen: list[Any] = list(levels) if levels is not None else _quartiles(fit, variable)
     else:
         chosen = list(values)
-    found = [_average(fit, variable, value) for value in chosen]
-    errors = np.array([errors_of(gradient, fit._usable_cov) for _, gradient in found])
+    averages = [_average(fit, variable, value) for value in chosen]
+    errors = np.array([errors_of(gradient, fit._usable_cov) for _, gradient in averages])
     names = row_names([f"{value:.4g}" if isinstance(value, float) else value for value in chosen])
-    shares = np.array([mean for mean, _ in found])
+    shares = np.array([mean for mean, _ in averages])
     return Prediction(
         variable, names, fit.categories.labels, shares, errors, fit.n, degrees_of_freedom=fit.degrees_of_freedom
     )
@@ -73,7 +73,7 @@ def adjusted_shares(fit: Regression, variable: str, values: Sequence[Any] | None
 def _quartiles(fit: Regression, variable: str) -> list[float]:
     """Return the quartiles of a variable among the people who were fitted, by their weights."""
     rows, column = fit._require_rows(), _values(fit, variable)
-    fitted = column if rows.said is None else column[rows.said]
+    fitted = column if rows.answered is None else column[rows.answered]
     if rows.weight is None:
         return sorted(set(np.quantile(fitted, [0.25, 0.5, 0.75], method="inverted_cdf").tolist()))
     order = np.argsort(fitted)

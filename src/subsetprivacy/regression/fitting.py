@@ -8,22 +8,22 @@ from attrs import evolve, field, frozen
 
 from subsetprivacy._checks import read_only
 from subsetprivacy._types import FloatArray, IntArray
-from subsetprivacy.regression.blocks import Sample
+from subsetprivacy.regression.blocks import InMemoryBlocks
 from subsetprivacy.regression.corrected import working_indicators
 from subsetprivacy.regression.covariance import meat, sandwich
 from subsetprivacy.regression.crossvalidation import penalized_columns
-from subsetprivacy.regression.drawn import Drawn
 from subsetprivacy.regression.lasso import fit_lasso
 from subsetprivacy.regression.links import MultinomialLogit
 from subsetprivacy.regression.maxima import RANDOM_STARTS, SMALL, search
 from subsetprivacy.regression.objective import Objective
-from subsetprivacy.regression.problem import Problem
-from subsetprivacy.regression.solver import ARRIVED, Optimum, maximise
+from subsetprivacy.regression.problem import ResponseProblem
+from subsetprivacy.regression.sampling_covariance import SamplingCovariance
+from subsetprivacy.regression.solver import ARRIVED, SolverResult, maximise
 
 MAX_COVARIANCE = 2000  # parameters up to which there are standard errors
 _MAX_SEARCH = 5e6  # people times covariates times squared categories: beyond it every start takes seconds
 
-Told = Callable[[float], None]
+OnStep = Callable[[float], None]
 
 
 @frozen(eq=False, repr=False)
@@ -70,31 +70,33 @@ class Fit:
     plain: FloatArray | None = None
 
 
-def fit_likelihood(problem: Problem, *, told: Told | None = None) -> tuple[Objective, Optimum, tuple[float, ...], int]:
+def fit_likelihood(
+    problem: ResponseProblem, *, on_step: OnStep | None = None
+) -> tuple[Objective, SolverResult, tuple[float, ...], int]:
     """Maximise the likelihood of the subsets, from several starts where the sample is small."""
     objective = problem.objective()
     coordinates = problem.coordinates(objective)
     polish = objective.model.size <= MAX_COVARIANCE
-    best = maximise(objective, coordinates, problem.start(), polish=polish, told=told)
+    best = maximise(objective, coordinates, problem.start(), polish=polish, on_step=on_step)
     random = _random_starts(problem)
     if not polish or random == 0:
         return objective, best, (best.value,), 1
-    found = search(objective, coordinates, best, _corrected_start(problem), random=random)
-    return objective, found.best, found.values, found.starts
+    result = search(objective, coordinates, best, _corrected_start(problem), random=random)
+    return objective, result.best, result.values, result.starts
 
 
-def _random_starts(problem: Problem) -> int:
+def _random_starts(problem: ResponseProblem) -> int:
     """Return how many random starts to make besides: none where the sample is large, or a start takes long."""
     asked = problem.options.starts
     if asked is not None:
         return asked - 1
     blocks = problem.blocks
-    if not isinstance(blocks, Sample) or len(blocks) * blocks.d * problem.design.p**2 > _MAX_SEARCH:
+    if not isinstance(blocks, InMemoryBlocks) or len(blocks) * blocks.d * problem.design.p**2 > _MAX_SEARCH:
         return 0
     return RANDOM_STARTS if problem.n_effective < SMALL * blocks.d else 0
 
 
-def _corrected_start(problem: Problem) -> list[FloatArray]:
+def _corrected_start(problem: ResponseProblem) -> list[FloatArray]:
     """Return the corrected fit as a start, where the design is known."""
     objective = problem.objective()
     if not problem.design.is_known or not isinstance(objective.model.link, MultinomialLogit):
@@ -105,12 +107,12 @@ def _corrected_start(problem: Problem) -> list[FloatArray]:
 
 
 def fit(
-    problem: Problem,
+    problem: ResponseProblem,
     *,
     frequency: bool = True,
     clusters: IntArray | None = None,
-    drawn: Drawn | None = None,
-    told: Told | None = None,
+    drawn: SamplingCovariance | None = None,
+    on_step: OnStep | None = None,
 ) -> Fit:
     """Fit a problem by likelihood, or by corrected scores.
 
@@ -125,7 +127,7 @@ def fit(
     """
     if problem.options.lasso > 0:
         return _fit_lasso(problem)
-    objective, best, maxima, starts = fit_likelihood(problem, told=told)
+    objective, best, maxima, starts = fit_likelihood(problem, on_step=on_step)
     if problem.options.method == "corrected":
         objective, best = _correct(problem, objective, best)
         maxima, starts = (best.value,), 1
@@ -154,38 +156,38 @@ def fit(
     )
 
 
-def _fit_lasso(problem: Problem) -> Fit:
+def _fit_lasso(problem: ResponseProblem) -> Fit:
     """Fit with the lasso penalty; there are no standard errors."""
     link = problem.model.link
     assert isinstance(link, MultinomialLogit)
     objective = problem.objective(0.0)
     start = np.insert(problem.start().reshape(link.p - 1, -1), link.baseline, 0.0, axis=0)
     scale = np.sqrt(problem.gram.diagonal())
-    found = fit_lasso(objective, link.baseline, problem.options.lasso, start, penalized_columns(problem), scale)
-    theta = np.delete(found.B - found.B[link.baseline], link.baseline, axis=0).ravel()
+    result = fit_lasso(objective, link.baseline, problem.options.lasso, start, penalized_columns(problem), scale)
+    theta = np.delete(result.B - result.B[link.baseline], link.baseline, axis=0).ravel()
     return Fit(
         theta=theta,
-        loglik=found.value,
+        loglik=result.value,
         observed=None,
         robust=None,
-        gap=found.violation,
-        converged=found.converged,
-        is_maximum=found.converged,
-        steps=found.steps,
-        maxima=(found.value,),
+        gap=result.violation,
+        converged=result.converged,
+        is_maximum=result.converged,
+        steps=result.steps,
+        maxima=(result.value,),
         starts=1,
         infinite=np.zeros(len(theta)),
     )
 
 
-def _correct(problem: Problem, objective: Objective, start: Optimum) -> tuple[Objective, Optimum]:
+def _correct(problem: ResponseProblem, objective: Objective, start: SolverResult) -> tuple[Objective, SolverResult]:
     """Fit the corrected score equations, with the likelihood's fit as working distributions."""
     indicators = working_indicators(problem.blocks, objective.model, start.theta)
     corrected: Any = evolve(objective, indicators=indicators)
     return corrected, maximise(corrected, problem.coordinates(objective), start.theta)
 
 
-def _without_solution(problem: Problem, best: Optimum) -> Fit:
+def _without_solution(problem: ResponseProblem, best: SolverResult) -> Fit:
     """Return the fit of equations that have no solution, with the categories whose coefficients ran away.
 
     Indicators may be negative. Where the estimated number of people of a category is, among people of some covariates,
@@ -204,7 +206,7 @@ def _without_solution(problem: Problem, best: Optimum) -> Fit:
     return Fit(none, float("nan"), None, None, float("inf"), False, False, best.steps, (), 1, np.zeros(size), unsolved)
 
 
-def _infinite(best: Optimum, problem: Problem) -> FloatArray:
+def _infinite(best: SolverResult, problem: ResponseProblem) -> FloatArray:
     """Tell which parameters have no end."""
     size, d = len(best.theta), problem.blocks.d
     spread = np.where(problem.spread > 0, problem.spread, 1.0)
@@ -215,7 +217,7 @@ def _infinite(best: Optimum, problem: Problem) -> FloatArray:
     return endless(best, scale)
 
 
-def endless(best: Optimum, scale: FloatArray) -> FloatArray:
+def endless(best: SolverResult, scale: FloatArray) -> FloatArray:
     """Tell which parameters have no end: the sign of those that run away, not a number for those that go along.
 
     Parameters

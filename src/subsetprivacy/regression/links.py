@@ -60,9 +60,9 @@ def _diagonal(k: int) -> IntArray:
 
 
 @cache
-def _others(p: int, one: int) -> IntArray:
+def _others(p: int, category: int) -> IntArray:
     """Return the positions of p categories but one."""
-    return np.delete(np.arange(p), one)
+    return np.delete(np.arange(p), category)
 
 
 def outer_squares(G: FloatArray) -> FloatArray:

@@ -6,7 +6,7 @@ from attrs import frozen
 from subsetprivacy._types import FloatArray
 from subsetprivacy.regression.coordinates import Coordinates
 from subsetprivacy.regression.objective import Maximand
-from subsetprivacy.regression.solver import Optimum, maximise
+from subsetprivacy.regression.solver import SolverResult, maximise
 
 SMALL = 50.0  # effective people per covariate below which one start is not trusted
 RANDOM_STARTS = 8
@@ -29,31 +29,31 @@ class Search:
         How many starts were made.
     """
 
-    best: Optimum
+    best: SolverResult
     values: tuple[float, ...]
     starts: int
 
 
 def search(
-    objective: Maximand, coordinates: Coordinates, first: Optimum, more: list[FloatArray], *, random: int
+    objective: Maximand, coordinates: Coordinates, first: SolverResult, more: list[FloatArray], *, random: int
 ) -> Search:
     """Start again from given parameters, and from random ones, and keep the best maximum.
 
     Random starts are seeded by the problem alone: the same data give the same fit.
     """
-    found = [first]
+    results = [first]
     rng = np.random.default_rng(0)
     # In all these directions together a linear predictor changes about as much, however many covariates there are.
     size = min(1.0, _AWAY / np.sqrt(max(objective.d, 1)))
     spread = size * rng.standard_normal((random, coordinates.size))
     centre = coordinates.inverse(more[0] if more else first.theta)
     starts = [*more, *(coordinates.natural(centre + step) for step in spread)]
-    found += [maximise(objective, coordinates, start) for start in starts]
-    arrived = [optimum for optimum in found if optimum.converged and optimum.is_maximum] or found[:1]
+    results += [maximise(objective, coordinates, start) for start in starts]
+    arrived = [optimum for optimum in results if optimum.converged and optimum.is_maximum] or results[:1]
     best = max(arrived, key=lambda optimum: optimum.value)
     if best.value <= first.value + SAME and first.converged:
         best = first
-    return Search(best, different(sorted((optimum.value for optimum in arrived), reverse=True)), len(found))
+    return Search(best, different(sorted((optimum.value for optimum in arrived), reverse=True)), len(results))
 
 
 def different(values: list[float]) -> tuple[float, ...]:

@@ -155,7 +155,7 @@ class SharedSlopes:
 
 
 @frozen(eq=False, repr=False)
-class Likelihood:
+class LikelihoodKernel:
     """The kernel of a fit: log-likelihood, gradient and, if asked, observed information of a block of people.
 
     Attributes

@@ -10,7 +10,7 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.regression.blocks import Block, Blocks
 from subsetprivacy.regression.coordinates import Increasing, Linear
 from subsetprivacy.regression.links import CumulativeLogit
-from subsetprivacy.regression.models import LargestMove, Likelihood, Model
+from subsetprivacy.regression.models import LargestMove, LikelihoodKernel, Model
 
 
 class Maximand(Protocol):
@@ -132,7 +132,7 @@ class Objective:
     def _sums(self, theta: FloatArray, *, curvature: bool) -> tuple[FloatArray, ...]:
         sums = list(self.blocks.total(self.kernel(theta, curvature=curvature)))
         if self.pseudo is not None:
-            more = self.blocks.total(Likelihood(self.model, theta, curvature, self.pseudo))
+            more = self.blocks.total(LikelihoodKernel(self.model, theta, curvature, self.pseudo))
             sums = [a + b for a, b in zip(sums, more, strict=True)]
         if self.ridge is not None:
             value, gradient = self.ridge(theta)
@@ -156,9 +156,9 @@ class Objective:
         plain = Linear(np.zeros(size), np.eye(size))
         return Increasing(link.p - 1, plain) if isinstance(link, CumulativeLogit) else plain
 
-    def kernel(self, theta: FloatArray, *, curvature: bool = False) -> Likelihood:
+    def kernel(self, theta: FloatArray, *, curvature: bool = False) -> LikelihoodKernel:
         """Return the kernel of the people, without penalties."""
-        return Likelihood(self.model, theta, curvature, self.indicators)
+        return LikelihoodKernel(self.model, theta, curvature, self.indicators)
 
     @property
     def is_likelihood(self) -> bool:
@@ -167,4 +167,4 @@ class Objective:
 
     def loglik(self, theta: FloatArray) -> float:
         """Return the log-likelihood of the subsets, without penalties."""
-        return float(self.blocks.total(Likelihood(self.model, theta))[0])
+        return float(self.blocks.total(LikelihoodKernel(self.model, theta))[0])

@@ -76,7 +76,7 @@ class CovariateEncoder(Protocol):
 
 
 @frozen(eq=False, repr=False)
-class Columns:
+class CovariateColumns:
     """The columns of X.
 
     Attributes
@@ -97,12 +97,12 @@ class Columns:
     encoder: CovariateEncoder
 
     @classmethod
-    def of(cls, encoder: CovariateEncoder) -> "Columns":
+    def of(cls, encoder: CovariateEncoder) -> "CovariateColumns":
         """Return the columns that an encoder makes."""
         at = encoder.terms.get("Intercept")
         return cls(encoder.columns, dict(encoder.terms), None if at is None else at[0], encoder)
 
-    def without_intercept(self) -> "Columns":
+    def without_intercept(self) -> "CovariateColumns":
         """Return the columns but the intercept."""
         if self.intercept is None:
             return self
@@ -113,7 +113,7 @@ class Columns:
             for term, positions in self.terms.items()
             if positions != (at,)
         }
-        return Columns(names, terms, None, self.encoder)
+        return CovariateColumns(names, terms, None, self.encoder)
 
 
 @frozen(eq=False, repr=False)
@@ -130,7 +130,7 @@ class Options:
 
 
 @frozen(eq=False, repr=False)
-class Problem:
+class ResponseProblem:
     """All that a fit needs.
 
     Attributes
@@ -154,7 +154,7 @@ class Problem:
     """
 
     blocks: Blocks
-    columns: Columns
+    columns: CovariateColumns
     options: Options
     w: FloatArray
     null_loglik: float
@@ -234,8 +234,8 @@ class Problem:
 
 
 def pose(
-    blocks: Blocks, columns: Columns, options: Options, codes: IntArray, amounts: FloatArray, *, rows: float
-) -> Problem:
+    blocks: Blocks, columns: CovariateColumns, options: Options, codes: IntArray, amounts: FloatArray, *, rows: float
+) -> ResponseProblem:
     """Return the problem, with what is known before the fit; raise where it has no answer.
 
     Parameters
@@ -263,7 +263,7 @@ def pose(
     null_loglik = float(amounts @ np.log(design.incidence(codes).inner(w)))
     null = null_information(codes, amounts, design, w)
     kept = information_kept(codes, amounts, design, w)
-    problem = Problem(blocks, columns, options, w, null_loglik, n, mean, spread, gram, null, kept)
+    problem = ResponseProblem(blocks, columns, options, w, null_loglik, n, mean, spread, gram, null, kept)
     size = problem.model.size
     if not (penalized or options.shrink) and rows < size:
         raise ArgumentError(
@@ -288,7 +288,7 @@ def require_response(design: Design) -> None:
 
 
 @frozen(eq=False, repr=False)
-class Ends:
+class ColumnRange:
     """The kernel of the largest and, with the other sign, the smallest number of every column."""
 
     def __call__(self, block: Block) -> tuple[FloatArray, ...]:
@@ -296,7 +296,7 @@ class Ends:
         return block.X.max(axis=0), (-block.X).max(axis=0)
 
 
-def check_sizes(blocks: Blocks, columns: Columns, *, leveled: bool) -> None:
+def check_sizes(blocks: Blocks, columns: CovariateColumns, *, leveled: bool) -> None:
     """Raise if a column is the same for everyone, or too small or too large to be computed with.
 
     `leveled` says whether the model has a level of its own, an intercept or cut points, next to the columns.
@@ -304,7 +304,7 @@ def check_sizes(blocks: Blocks, columns: Columns, *, leveled: bool) -> None:
     others = [k for k in range(blocks.d) if k != columns.intercept]
     if not others:
         return
-    high, low = blocks.most(Ends())
+    high, low = blocks.most(ColumnRange())
     low = -low
     size = np.maximum(np.abs(high), np.abs(low))
     constant = [columns.names[k] for k in others if high[k] == low[k] and (leveled or not size[k])]
@@ -323,7 +323,7 @@ def check_sizes(blocks: Blocks, columns: Columns, *, leveled: bool) -> None:
 
 
 def check_columns(
-    columns: Columns, mean: FloatArray, spread: FloatArray, gram: FloatArray, *, leveled: bool, penalized: bool
+    columns: CovariateColumns, mean: FloatArray, spread: FloatArray, gram: FloatArray, *, leveled: bool, penalized: bool
 ) -> None:
     """Raise if a column is too far from 0 to be computed with, or a combination of others."""
     scale = np.sqrt(gram.diagonal())
@@ -344,7 +344,7 @@ def check_columns(
         )
 
 
-def _dependent(columns: Columns, mean: FloatArray, gram: FloatArray, *, leveled: bool) -> list[str]:
+def _dependent(columns: CovariateColumns, mean: FloatArray, gram: FloatArray, *, leveled: bool) -> list[str]:
     """Return the columns that those before them determine."""
     kept = [k for k in range(len(mean)) if k != columns.intercept]
     S = (gram - np.outer(mean, mean) if leveled else gram)[np.ix_(kept, kept)]
@@ -355,10 +355,10 @@ def dependent_columns(S: FloatArray) -> list[int]:
     """Return which columns those before them determine, from their products S, by elimination."""
     scale = np.sqrt(S.diagonal())
     S = S / np.outer(scale, scale)
-    found = []
+    dependent = []
     for k in range(len(S)):
         if S[k, k] < _DEPENDENT:
-            found.append(k)
+            dependent.append(k)
             continue
         S[k + 1 :, k + 1 :] -= np.outer(S[k + 1 :, k], S[k, k + 1 :]) / S[k, k]
-    return found
+    return dependent

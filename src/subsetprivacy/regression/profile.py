@@ -62,11 +62,11 @@ def _end(
         a, b = np.sqrt(inner_fall), np.sqrt(outer_fall)
         share = float(np.clip((np.sqrt(cut) - a) / (b - a), 0.02, 0.98))
         middle = inner + share * (outer - inner)
-        there, found = fall(middle, start)
+        there, start_there = fall(middle, start)
         if abs(there - cut) < _FINE * cut:
             return middle
         if there < cut:
-            inner, inner_fall, start = middle, there, found
+            inner, inner_fall, start = middle, there, start_there
         else:
             outer, outer_fall = middle, there
     return (inner + outer) / 2

@@ -12,14 +12,14 @@ from subsetprivacy.data import check_allowed
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError, CodeError, MismatchError, NoDataError, warn_of
 from subsetprivacy.messages.for_regression import LOGIT_FAMILY
-from subsetprivacy.regression.blocks import Blocks, Sample, grouped
+from subsetprivacy.regression.blocks import Blocks, InMemoryBlocks, grouped
 from subsetprivacy.regression.caveats import doubts
 from subsetprivacy.regression.crossvalidation import choose_lasso, choose_ridge
-from subsetprivacy.regression.drawn import Drawn
-from subsetprivacy.regression.fitting import Told, fit
+from subsetprivacy.regression.fitting import OnStep, fit
 from subsetprivacy.regression.inputs import read_clusters, read_offset, read_weights
-from subsetprivacy.regression.problem import Columns, Options, pose, require_response
-from subsetprivacy.regression.result import Regression, Rows
+from subsetprivacy.regression.problem import CovariateColumns, Options, pose, require_response
+from subsetprivacy.regression.result import FittedPeople, Regression
+from subsetprivacy.regression.sampling_covariance import SamplingCovariance
 from subsetprivacy.sampling import Sampling
 
 CHOSEN = "cv"  # in the place of a penalty: chosen by cross-validation
@@ -30,7 +30,7 @@ def fit_response(
     codes: IntArray,
     design: Design,
     X: FloatArray,
-    columns: Columns,
+    columns: CovariateColumns,
     options: Options,
     *,
     table: Any = None,
@@ -41,7 +41,7 @@ def fit_response(
     sampling: Sampling | None = None,
     ridge: float | Literal["cv"] = 0.0,
     lasso: float | Literal["cv"] = 0.0,
-    told: Told | None = None,
+    on_step: OnStep | None = None,
     stacklevel: int = 2,
 ) -> Regression:
     """Fit a private response to covariates in memory.
@@ -76,28 +76,32 @@ def fit_response(
             raise MismatchError(f"`sampling` must be of the people of `data`; got {sampling.n} for {people(n)}.")
         weights, weights_kind = sampling.weights, "sampling"
     weight, frequency = read_weights(weights, weights_kind, n)
-    said = ~design.is_missing(codes)
+    answered = ~design.is_missing(codes)
     if weight is not None:
-        said &= weight > 0
-    missing = float(n - said.sum()) if weight is None else float(weight[design.is_missing(codes)].sum())
-    if not said.any():
+        answered &= weight > 0
+    missing = float(n - answered.sum()) if weight is None else float(weight[design.is_missing(codes)].sum())
+    if not answered.any():
         raise NoDataError("`data` must hold a subset that says something; got none.")
     cluster = read_clusters(clusters, n)
     shift = read_offset(offset, n)
-    if not said.all():
-        X, codes = X[said], codes[said]
-        weight, cluster, shift = (None if each is None else each[said] for each in (weight, cluster, shift))
+    if not answered.all():
+        X, codes = X[answered], codes[answered]
+        weight, cluster, shift = (None if each is None else each[answered] for each in (weight, cluster, shift))
     if cluster is not None:
         cluster = np.unique(cluster, return_inverse=True)[1]
         if cluster.max() < 1:
             raise ArgumentError("`clusters` must be at least two; got one.")
-    rows = Rows(table, None if said.all() else said, X, codes, weight)
+    rows = FittedPeople(table, None if answered.all() else answered, X, codes, weight)
     if options.family == "ordinal" and columns.intercept is not None:
         X = np.ascontiguousarray(np.delete(X, columns.intercept, axis=1))
         columns = columns.without_intercept()
     scaled = weight if weight is None or frequency else weight * (len(weight) / weight.sum())
-    drawn = None if sampling is None or weight is None else Drawn(sampling, said, len(weight) / float(weight.sum()))
-    sample = Sample(X, codes, design, scaled, shift)
+    drawn = (
+        None
+        if sampling is None or weight is None
+        else SamplingCovariance(sampling, answered, len(weight) / float(weight.sum()))
+    )
+    sample = InMemoryBlocks(X, codes, design, scaled, shift)
     reported = sample.amounts()
     if cluster is None and (weight is None or frequency):
         sample = grouped(sample)
@@ -113,7 +117,7 @@ def fit_response(
         drawn=drawn,
         ridge=ridge,
         lasso=lasso,
-        told=told,
+        on_step=on_step,
     )
     kind: WeightsKind | None = None if weights is None else "frequency" if frequency else "sampling"
     made = evolve(made, n_missing=missing, weighted=kind, clusters=cluster, sampling=sampling, held=rows)
@@ -125,7 +129,7 @@ def fit_response(
 def fit_sample(
     name: str,
     blocks: Blocks,
-    columns: Columns,
+    columns: CovariateColumns,
     options: Options,
     codes: IntArray,
     amounts: FloatArray,
@@ -133,10 +137,10 @@ def fit_sample(
     rows: float,
     frequency: bool = True,
     clusters: IntArray | None = None,
-    drawn: Drawn | None = None,
+    drawn: SamplingCovariance | None = None,
     ridge: float | Literal["cv"] = 0.0,
     lasso: float | Literal["cv"] = 0.0,
-    told: Told | None = None,
+    on_step: OnStep | None = None,
 ) -> Regression:
     """Fit people in blocks, wherever they are.
 
@@ -158,8 +162,8 @@ def fit_sample(
     elif lasso == CHOSEN:
         choice = choose_lasso(problem)
         problem, chosen = evolve(problem, options=evolve(asked, lasso=choice.penalty)), {"lasso": choice.to_dict()}
-    found = fit(problem, frequency=frequency, clusters=clusters, drawn=drawn, told=told)
-    return Regression(name, problem, found, clusters=clusters, chosen=chosen)
+    result = fit(problem, frequency=frequency, clusters=clusters, drawn=drawn, on_step=on_step)
+    return Regression(name, problem, result, clusters=clusters, chosen=chosen)
 
 
 def _check_penalties(options: Options, ridge: Any, lasso: Any) -> None:

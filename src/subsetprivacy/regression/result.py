@@ -25,7 +25,7 @@ from subsetprivacy.messages import Note
 from subsetprivacy.messages.for_regression import FIT_BY_LIKELIHOOD, IN_MEMORY, ROBUST_INTERVALS
 from subsetprivacy.privacy.given import alone_in_covariates, leakage_given
 from subsetprivacy.privacy.given_result import CovariateLeakage
-from subsetprivacy.regression.blocks import Sample
+from subsetprivacy.regression.blocks import InMemoryBlocks
 from subsetprivacy.regression.caveats import caveats
 from subsetprivacy.regression.effects import adjusted_shares, marginal_effects, posterior_shares
 from subsetprivacy.regression.fitting import Fit
@@ -40,7 +40,7 @@ from subsetprivacy.regression.presenting import (
     plot_of,
     summary_of,
 )
-from subsetprivacy.regression.problem import Columns, Problem
+from subsetprivacy.regression.problem import CovariateColumns, ResponseProblem
 from subsetprivacy.regression.profile import profile_interval
 from subsetprivacy.regression.term_tests import (
     compare_nested,
@@ -58,7 +58,7 @@ INTERVALS: tuple[CoefficientInterval, ...] = ("auto", "wald", "robust", "profile
 
 
 @frozen(eq=False, repr=False)
-class Rows:
+class FittedPeople:
     """The people behind a fit that is in memory, whether grouped or not in the fit itself.
 
     Attributes
@@ -74,7 +74,7 @@ class Rows:
     """
 
     table: Any
-    said: BoolArray | None
+    answered: BoolArray | None
     X: FloatArray
     codes: IntArray
     weight: FloatArray | None = None
@@ -109,13 +109,13 @@ class Regression(Result):
     why_not_restored: ClassVar[str] = "keep the data and fit again, or pickle the fit, which holds the data"
 
     name: str
-    problem: Problem
+    problem: ResponseProblem
     fit: Fit
     n_missing: float = 0.0
     weighted: Literal["frequency", "sampling"] | None = None
     clusters: IntArray | None = None
     sampling: Sampling | None = None
-    held: Rows | None = None
+    held: FittedPeople | None = None
     chosen: Mapping[str, Any] = field(factory=dict)
 
     # What was fitted --------------------------------------------------------------------------
@@ -141,7 +141,7 @@ class Regression(Result):
         return None if self.family == "ordinal" else self.categories.labels[self.problem.baseline]
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> CovariateColumns:
         """The columns of covariates."""
         return self.problem.columns
 
@@ -224,11 +224,11 @@ class Regression(Result):
         return se[self.categories.p - 1 :] if self.family == "ordinal" else se.reshape(self.coef.shape)
 
     def _cov(self, method: str) -> FloatArray:
-        held = self.fit.robust if method == "robust" else self.fit.observed
+        matrix = self.fit.robust if method == "robust" else self.fit.observed
         size = len(self.fit.theta)
-        if held is None:
+        if matrix is None:
             return np.full((size, size), np.nan)
-        out = held.copy()
+        out = matrix.copy()
         loose = self.fit.infinite != 0
         out[loose] = np.nan
         out[:, loose] = np.nan
@@ -236,10 +236,10 @@ class Regression(Result):
 
     def _se(self, method: CoefficientInterval) -> FloatArray:
         robust = method == "robust" or (method != "wald" and self.is_robust)
-        held = self.fit.robust if robust else self.fit.observed
-        if held is None:
+        matrix = self.fit.robust if robust else self.fit.observed
+        if matrix is None:
             return np.full(len(self.fit.theta), np.nan)
-        return np.where(self.fit.infinite == 0, np.sqrt(np.maximum(held.diagonal(), 0.0)), np.nan)
+        return np.where(self.fit.infinite == 0, np.sqrt(np.maximum(matrix.diagonal(), 0.0)), np.nan)
 
     @property
     def _usable_cov(self) -> FloatArray | None:
@@ -407,11 +407,11 @@ class Regression(Result):
 
     def _offset(self) -> FloatArray | None:
         sample = self.problem.blocks
-        if not isinstance(sample, Sample) or sample.offset is None:
+        if not isinstance(sample, InMemoryBlocks) or sample.offset is None:
             return None
         return np.ascontiguousarray(sample.offset.T)
 
-    def _require_rows(self) -> Rows:
+    def _require_rows(self) -> FittedPeople:
         if self.held is None:
             raise ArgumentError("the people must be in memory for this; got a fit from a stream.", IN_MEMORY)
         return self.held

@@ -25,12 +25,12 @@ _LONGEST = 6.0  # the largest change of a linear predictor in a first step; it d
 _FLAT = 1.0  # information of all people below which a direction is looked at: has it an end?
 _NONE = 1e-6  # information below which it has none, whatever the gradient
 
-Told = Callable[[float], None]
+OnStep = Callable[[float], None]
 Local = tuple[float, FloatArray, FloatArray]  # value, gradient and minus the Hessian
 
 
 @frozen(eq=False, repr=False)
-class Optimum:
+class SolverResult:
     """Where a fit arrived.
 
     Attributes
@@ -99,8 +99,8 @@ def maximise(
     *,
     polish: bool = True,
     tolerance: float = 1e-7,
-    told: Told | None = None,
-) -> Optimum:
+    on_step: OnStep | None = None,
+) -> SolverResult:
     """Maximise an objective.
 
     Parameters
@@ -116,7 +116,7 @@ def maximise(
     told
         Called with the value now and then.
     """
-    z = _climb(objective, coordinates, coordinates.inverse(start), 1e-3 if polish else tolerance, told)
+    z = _climb(objective, coordinates, coordinates.inverse(start), 1e-3 if polish else tolerance, on_step)
     if not polish:
         value, g = objective(coordinates.natural(z))
         gz = coordinates.gradient(z, g)
@@ -124,34 +124,36 @@ def maximise(
         none = np.zeros((len(z), 0))
         J = np.full((len(z), len(z)), np.nan) if len(z) <= 2000 else np.full((1, 1), np.nan)
         gap = float(gz @ gz) / (0.1 * objective.n)
-        return Optimum(coordinates.natural(z), z, value, gz, J, gap, reached, none, 0, coordinates)
-    return newton(objective, coordinates, z, told=told)
+        return SolverResult(coordinates.natural(z), z, value, gz, J, gap, reached, none, 0, coordinates)
+    return newton(objective, coordinates, z, on_step=on_step)
 
 
 def _climb(
-    objective: Maximand, coordinates: Coordinates, z: FloatArray, tolerance: float, told: Told | None
+    objective: Maximand, coordinates: Coordinates, z: FloatArray, tolerance: float, on_step: OnStep | None
 ) -> FloatArray:
     """Climb by gradients, with the limited-memory method of Broyden, Fletcher, Goldfarb and Shanno."""
 
     def downhill(z: FloatArray) -> tuple[float, FloatArray]:
         value, g = objective(coordinates.natural(z))
-        if told is not None:
-            told(value)
+        if on_step is not None:
+            on_step(value)
         return -value / objective.n, -coordinates.gradient(z, g) / objective.n
 
     options = {"maxcor": 20, "maxiter": _MAX_GRADIENTS, "maxfun": 2 * _MAX_GRADIENTS, "gtol": tolerance, "ftol": 1e-14}
-    found: FloatArray = minimize(downhill, z, jac=True, method="L-BFGS-B", options=options).x
-    return found
+    end: FloatArray = minimize(downhill, z, jac=True, method="L-BFGS-B", options=options).x
+    return end
 
 
-def newton(objective: Maximand, coordinates: Coordinates, z: FloatArray, *, told: Told | None = None) -> Optimum:
+def newton(
+    objective: Maximand, coordinates: Coordinates, z: FloatArray, *, on_step: OnStep | None = None
+) -> SolverResult:
     """Maximise by Newton's method from coordinates z, until all that is left to gain is below the tolerance."""
     longest = _LONGEST
     here = _at(objective, coordinates, z)
     for steps in range(MAX_NEWTON + 1):
         value, gz, Jz = here
-        if told is not None:
-            told(value)
+        if on_step is not None:
+            on_step(value)
         step = _direction(gz, Jz, objective.n)
         gap = float(gz @ step) / 2
         if gap <= TOLERANCE or steps == MAX_NEWTON:
@@ -166,7 +168,9 @@ def newton(objective: Maximand, coordinates: Coordinates, z: FloatArray, *, told
         value, gz, Jz = here
         gap = float(gz @ _direction(gz, Jz, objective.n)) / 2
     theta = coordinates.natural(z)
-    return Optimum(theta, z, value, gz, Jz, gap, gap <= max(TOLERANCE, 1e-14 * abs(value)), flat, steps, coordinates)
+    return SolverResult(
+        theta, z, value, gz, Jz, gap, gap <= max(TOLERANCE, 1e-14 * abs(value)), flat, steps, coordinates
+    )
 
 
 def _last_step(
@@ -234,12 +238,12 @@ def _flat_directions(
     weak = np.flatnonzero(values < _FLAT)
     if not weak.size:
         return np.zeros((len(z), 0))
-    found = np.zeros(len(weak), np.bool_)
+    is_flat = np.zeros(len(weak), np.bool_)
     D = coordinates.jacobian(z)
     for k, at in enumerate(weak):
         if values[at] < _NONE:
-            found[k] = values[at] > -_NONE
+            is_flat[k] = values[at] > -_NONE
             continue
         change = D @ vectors[:, at] * (g @ vectors[:, at]) / values[at]
-        found[k] = objective.largest_move(change) > 0.5
-    return np.asarray(vectors[:, weak[found]])
+        is_flat[k] = objective.largest_move(change) > 0.5
+    return np.asarray(vectors[:, weak[is_flat]])

@@ -41,8 +41,8 @@ class Support:
     def of(cls, design: Design) -> "Support":
         """List the informative subsets."""
         codes, mu = design.support()
-        said = ~design.is_missing(codes)
-        return cls(design.incidence(codes[said]).inner(np.eye(design.p)), mu[said] / (1 - design.mu_full))
+        informative = ~design.is_missing(codes)
+        return cls(design.incidence(codes[informative]).inner(np.eye(design.p)), mu[informative] / (1 - design.mu_full))
 
     def weighted_rows(self, P: FloatArray, true: FloatArray | None = None) -> FloatArray:
         """Return G(x) of each person, shape (m, p, p), from their shares, shape (p, m).

@@ -15,7 +15,7 @@ _LEAST = 1e-3  # a share to start from
 
 
 @frozen(eq=False, repr=False)
-class Moments:
+class CovariateSums:
     """The kernel of what is known before a fit: the sum of weights, the sums of x and of xx'."""
 
     def __call__(self, block: Block) -> tuple[FloatArray, ...]:
@@ -101,5 +101,5 @@ def cumulative_coordinates(objective: Objective, start: FloatArray) -> Increasin
 
 def moments(blocks: Blocks) -> tuple[float, FloatArray, FloatArray]:
     """Return the number of people, the mean of x and the mean of xx'."""
-    n, x, xx = blocks.total(Moments())
+    n, x, xx = blocks.total(CovariateSums())
     return float(n), x / n, xx / n

@@ -16,7 +16,7 @@ from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.regression.blocks import Block
 from subsetprivacy.regression.constrained import information_at, maximise_with
 from subsetprivacy.regression.model_tests import ModelTests
-from subsetprivacy.regression.models import Likelihood, SeparateSlopes, SharedSlopes
+from subsetprivacy.regression.models import LikelihoodKernel, SeparateSlopes, SharedSlopes
 from subsetprivacy.regression.objective import Maximand
 from subsetprivacy.regression.specification import Support, expected_curvature, is_affordable, specification_statistic
 
@@ -38,14 +38,14 @@ def terms_tests_of(fit: Regression, terms: str | Sequence[str] | None, method: T
         objective = fit.problem.objective()
         J = information_at(objective, fit.fit.theta)
         bent = fit.family == "ordinal"
-        found = {
+        statistics = {
             term: likelihood_ratio(objective, fit.fit.theta, fit.fit.observed, J, _positions(fit, term), bent=bent)
             for term in wanted
         }
     else:
         cov = fit.robust if chosen == "robust" else fit._cov("wald")
-        found = {term: wald(fit.estimates, cov, _positions(fit, term)) for term in wanted}
-    return tests_of_terms(fit.name, found, chosen, fit.degrees_of_freedom, NO_LIMIT)
+        statistics = {term: wald(fit.estimates, cov, _positions(fit, term)) for term in wanted}
+    return tests_of_terms(fit.name, statistics, chosen, fit.degrees_of_freedom, NO_LIMIT)
 
 
 def wanted_terms(
@@ -64,19 +64,19 @@ def wanted_terms(
 
 def tests_of_terms(
     name: str,
-    found: Mapping[str, tuple[float, int]],
+    statistics: Mapping[str, tuple[float, int]],
     method: str,
     degrees_of_freedom: float,
     why_not: str,
 ) -> ModelTests:
     """Return the tests of terms of a model, with a note about those without an answer."""
-    few = [term for term, (_, k) in found.items() if k > degrees_of_freedom]
-    lost = [term for term, (statistic, _) in found.items() if np.isnan(statistic) and term not in few]
+    few = [term for term, (_, k) in statistics.items() if k > degrees_of_freedom]
+    lost = [term for term, (statistic, _) in statistics.items() if np.isnan(statistic) and term not in few]
     texts = [f"No answer for {', '.join(lost)}: {why_not}."] if lost else []
     if few:
         texts.append(f"No answer for {', '.join(few)}: more coefficients than degrees of freedom.")
     notes = tuple(Note(NoteKind.NOT_TESTED, text) for text in texts)
-    tests = {term: (np.nan if term in few else statistic, k) for term, (statistic, k) in found.items()}
+    tests = {term: (np.nan if term in few else statistic, k) for term, (statistic, k) in statistics.items()}
     return ModelTests.chi_square(f"Terms of the model of {name}", tests, method, notes, degrees_of_freedom)
 
 
@@ -109,8 +109,8 @@ def likelihood_ratio(
     start[at] = 0.0
     none = np.zeros(len(at))
     smaller = maximise_with(objective, start, at, none, J)
-    again = maximise_with(objective, _null_start(theta, cov, at, bent=bent), at, none, J)
-    return max(2 * (objective(theta)[0] - max(smaller.value, again.value)), 0.0), len(at)
+    restricted = maximise_with(objective, _null_start(theta, cov, at, bent=bent), at, none, J)
+    return max(2 * (objective(theta)[0] - max(smaller.value, restricted.value)), 0.0), len(at)
 
 
 def _null_start(theta: FloatArray, cov: FloatArray | None, at: IntArray, *, bent: bool) -> FloatArray:
@@ -136,8 +136,8 @@ def wald(estimates: FloatArray, cov: FloatArray, at: IntArray) -> tuple[float, i
 
 def compare_nested(fit: Regression, smaller: Regression) -> ModelTests:
     """Return the likelihood ratio test of a smaller model within a larger one."""
-    for one in (fit, smaller):
-        one.require_likelihood("likelihood ratio tests")
+    for regression in (fit, smaller):
+        regression.require_likelihood("likelihood ratio tests")
     if fit.categories != smaller.categories or fit.family != smaller.family or fit.n != smaller.n:
         raise MismatchError("`smaller` must be a fit of the same response to the same people; it is not.")
     if fit.problem.options.shrink != smaller.problem.options.shrink or not _same_people(fit, smaller):
@@ -150,11 +150,11 @@ def compare_nested(fit: Regression, smaller: Regression) -> ModelTests:
     return ModelTests.chi_square(f"Nested models of {fit.name}", {" + ".join(left) or "rest": (statistic, df)}, "lr")
 
 
-def _same_people(one: Regression, two: Regression) -> bool:
+def _same_people(first: Regression, second: Regression) -> bool:
     """Tell whether two fits are of the same subsets, where they are in memory."""
-    if one.held is None or two.held is None:
+    if first.held is None or second.held is None:
         return True
-    return np.array_equal(one.held.codes, two.held.codes)
+    return np.array_equal(first.held.codes, second.held.codes)
 
 
 # Assumptions ------------------------------------------------------------------------------------
@@ -163,10 +163,10 @@ def _same_people(one: Regression, two: Regression) -> bool:
 def specification_test_of(fit: Regression) -> ModelTests:
     """Return the test between the likelihood and the corrected scores."""
     title = f"Specification of the model of {fit.name}"
-    found, reason = (float("nan"), 0), _why_not(fit)
+    statistic, reason = (float("nan"), 0), _why_not(fit)
     if not reason:
         try:
-            found = specification_statistic(
+            statistic = specification_statistic(
                 fit.problem.blocks, fit.model, fit.fit.theta, frequency=fit.weighted != "sampling"
             )
         except np.linalg.LinAlgError:
@@ -174,7 +174,7 @@ def specification_test_of(fit: Regression) -> ModelTests:
     if reason:
         note = Note(NoteKind.NOT_TESTED, f"Specification not tested: {reason}.")
         return ModelTests.chi_square(title, {"specification": (float("nan"), 0)}, "score", (note,))
-    return ModelTests.chi_square(title, {"specification": found}, "score")
+    return ModelTests.chi_square(title, {"specification": statistic}, "score")
 
 
 def _why_not(fit: Regression) -> str:
@@ -211,7 +211,7 @@ class ScoreMoments:
     many to list, it is measured by the squares of the scores.
     """
 
-    likelihood: Likelihood
+    likelihood: LikelihoodKernel
     apart: SeparateSlopes
     support: Support | None
 
@@ -241,7 +241,7 @@ def proportionality_test_of(fit: Regression) -> ModelTests:
     apart = SeparateSlopes(model.link, d + 1)
     design = fit.problem.design
     support = Support.of(design) if is_affordable(design, fit.n) else None
-    score, J = fit.problem.blocks.total(ScoreMoments(Likelihood(model, fit.fit.theta), apart, support))
+    score, J = fit.problem.blocks.total(ScoreMoments(LikelihoodKernel(model, fit.fit.theta), apart, support))
     if not _is_positive(J):
         note = Note(NoteKind.NOT_TESTED, "Proportional odds not tested: too few people to let the slopes differ.")
         return ModelTests.chi_square(title, {"proportional odds": (float("nan"), 0)}, "score", (note,))

@@ -6,7 +6,7 @@
 """
 
 from subsetprivacy.reproduce.registry import LABELS, load, select
-from subsetprivacy.reproduce.running import Finished, reproduce
+from subsetprivacy.reproduce.runner import Finished, reproduce
 from subsetprivacy.reproduce.store import Record, read_all
 
 __all__ = ["LABELS", "Finished", "Record", "load", "read_all", "reproduce", "select"]

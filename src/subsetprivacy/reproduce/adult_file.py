@@ -40,7 +40,7 @@ _PAIRS = {pair: i for i, pair in enumerate(SEX_INCOME)}
 
 
 @frozen
-class Layout:
+class AdultColumns:
     """Where the three variables stand: how many fields a line has, and the places of race, sex and income."""
 
     fields: int
@@ -90,15 +90,15 @@ def read_adult(path: str | Path) -> Adult:
     for labels, people in tally.items():  # the same label with and without blanks
         cells[place[labels]] += people
     _require_counts(cells)
-    found = Adult(tuple(tuple(row) for row in cells.tolist()), tuple(cases))
-    if found.cases != ADULT_CASES:
-        wrong = sum(found.cases[row] != race for row, race in ADULT_CASES.items())
+    counts = Adult(tuple(tuple(row) for row in cells.tolist()), tuple(cases))
+    if counts.cases != ADULT_CASES:
+        wrong = sum(counts.cases[row] != race for row, race in ADULT_CASES.items())
         raise MismatchError(
             f"`adult` must have the rows in the order of the UCI file; got {wrong} of the rows 12 to 15, counted from "
             "0, with another race than in the paper, while all counts agree.",
             TAKE_ADULT_DATA_UNSORTED,
         )
-    return found
+    return counts
 
 
 def _people(path: Path) -> Iterator[tuple[int, Labels]]:
@@ -137,23 +137,23 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
         ) from None
 
 
-def _layout(first: Sequence[str], line: int) -> tuple[Layout, bool]:
+def _layout(first: Sequence[str], line: int) -> tuple[AdultColumns, bool]:
     """Return where the variables stand, and whether the first line says so."""
     heads = [field.strip().lower() for field in first]
     if "race" in heads:
         places = [[i for i, head in enumerate(heads) if head in names] for names in NAMES]
-        if any(len(found) != 1 for found in places):
+        if any(len(positions) != 1 for positions in places):
             raise ArgumentError(
                 "`adult` must have one column each of race, sex or gender, and income in its header; got "
                 f"{', '.join(str(len(found)) for found in places)}."
             )
-        return Layout(len(heads), *(found[0] for found in places)), True
+        return AdultColumns(len(heads), *(positions[0] for positions in places)), True
     if len(first) != FIELDS:
         raise ArgumentError(
             f"`adult` must have {FIELDS} fields between commas in each line; got {len(first)} in line {line}.",
             NAME_ADULT_COLUMNS,
         )
-    return Layout(FIELDS, *PLACES), False
+    return AdultColumns(FIELDS, *PLACES), False
 
 
 def _cell(labels: Labels, line: int) -> tuple[int, int]:

@@ -18,7 +18,7 @@ from subsetprivacy.independence.testing import read_table
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, says, spread, stated
 from subsetprivacy.reproduce.experiment import Run
-from subsetprivacy.reproduce.problems import random_design, random_distribution
+from subsetprivacy.reproduce.random_populations import random_design, random_distribution
 from subsetprivacy.reproduce.summaries import as_columns
 
 # By the paper's names: the method here, and whose degrees of freedom.
@@ -122,22 +122,22 @@ class Areas:
         k = list(TESTS).index(test)
         return np.asarray(np.sqrt(self.covariances[:, k, k]))
 
-    def lead(self, one: str, other: str) -> tuple[FloatArray, FloatArray]:
+    def lead(self, first: str, other: str) -> tuple[FloatArray, FloatArray]:
         """Return how far one test is ahead of another in the same samples, and the standard errors."""
-        sign = np.array([(name == one) - (name == other) for name in TESTS], float)
+        sign = np.array([(name == first) - (name == other) for name in TESTS], float)
         variance = np.einsum("i,kij,j->k", sign, self.covariances, sign)
         return self.values @ sign, np.sqrt(np.maximum(variance, 0))
 
-    def mean_lead(self, one: str, other: str) -> tuple[float, float]:
+    def mean_lead(self, first: str, other: str) -> tuple[float, float]:
         """Return the mean of that over the grid, and its standard error."""
-        lead, error = self.lead(one, other)
+        lead, error = self.lead(first, other)
         return float(lead.mean()), float(np.sqrt((error**2).sum()) / len(error))
 
 
 def measure_areas(run: Run, settings: Sequence[tuple[int, int, float]], at: Sequence[float]) -> Areas:
     """Simulate (p, n, rho) for every setting, half of the replications without dependence."""
-    found = run.replicate(pvalues, settings, max(run.k // 2, 2))
-    return collect(at, [roc_areas(*np.split(values, 2, axis=1)) for values in found], len(found[0]))
+    results = run.replicate(pvalues, settings, max(run.k // 2, 2))
+    return collect(at, [roc_areas(*np.split(values, 2, axis=1)) for values in results], len(results[0]))
 
 
 def collect(at: Sequence[float], parts: Sequence[tuple[FloatArray, FloatArray]], samples: int) -> Areas:
@@ -172,17 +172,17 @@ def goes(areas: Areas, test: str, *, up: bool, by: str, least: float = MONTE_CAR
     return says(f"AUC of {test} {word} with {by}{where}", TENDS, obtained, true, tolerance)
 
 
-def beats(areas: Areas, one: str, other: str, *, least: float, where: str = "") -> Check:
+def beats(areas: Areas, first: str, other: str, *, least: float, where: str = "") -> Check:
     """Check that a test outperforms another in the same samples, on average by so many standard errors."""
-    lead, error = areas.lead(one, other)
-    mean, mean_error = areas.mean_lead(one, other)
+    lead, error = areas.lead(first, other)
+    mean, mean_error = areas.mean_lead(first, other)
     true = bool(mean > least * mean_error and (lead >= -np.maximum(MONTE_CARLO * error, LEAST)).all())
     obtained = f"ahead by {spread(mean, mean_error, 3)} on average, {lead.min():.3f} to {lead.max():.3f}"
     tolerance = (
         f"on average ahead{_by(least, 'behind')}; "
         f"nowhere by more than three standard errors of the difference behind, or {LEAST}"
     )
-    return says(f"{one} outperforms {other}{where}", OUTPERFORM, obtained, true, tolerance)
+    return says(f"{first} outperforms {other}{where}", OUTPERFORM, obtained, true, tolerance)
 
 
 def _by(least: float, other: str) -> str:
@@ -217,18 +217,20 @@ def orderings(areas: Areas, *, quick: bool, where: str = "") -> list[Check]:
     """Check that both likelihood ratios outperform the other two; the short form is too short to show it."""
     least = -MONTE_CARLO if quick else MONTE_CARLO
     likelihood = ("LRT:MLE", "LRT:MoM")
-    return [beats(areas, one, other, least=least, where=where) for one in likelihood for other in ("Pearson", "Bon")]
+    return [
+        beats(areas, first, other, least=least, where=where) for first in likelihood for other in ("Pearson", "Bon")
+    ]
 
 
 def asides(areas: Areas, where: str = "") -> list[Check]:
     """State what the paper does not say."""
-    said = (
+    pairs = (
         ("Pearson given the questions", "Pearson", "which questions were asked says nothing of dependence"),
         ("Bon", "Pearson", "the paper does not compare the two"),
     )
     return [
-        stated(f"lead of {one} over {other}{where}", spread(*areas.mean_lead(one, other), 3) + " on average", note)
-        for one, other, note in said
+        stated(f"lead of {first} over {other}{where}", spread(*areas.mean_lead(first, other), 3) + " on average", note)
+        for first, other, note in pairs
     ]
 
 

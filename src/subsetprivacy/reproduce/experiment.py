@@ -13,11 +13,11 @@ from attrs import Factory, frozen
 from subsetprivacy._types import FloatArray
 from subsetprivacy.examples import Adult, adult
 from subsetprivacy.reproduce.checks import DIFFERS, Check
-from subsetprivacy.reproduce.crew import Progress, Silence, Task, replicate
+from subsetprivacy.reproduce.workers import NoProgress, ProgressReporter, Task, replicate
 
 
 @frozen(eq=False)
-class Outcome:
+class ExperimentResult:
     """What an experiment found.
 
     Attributes
@@ -62,7 +62,7 @@ class Run:
     seed: int = 1
     adult: Adult = adult
     pool: Executor | None = None
-    progress: Progress = Factory(Silence)
+    progress: ProgressReporter = Factory(NoProgress)
 
     def replicate(self, task: Task, settings: Sequence[tuple[Any, ...]], k: int | None = None) -> list[FloatArray]:
         """Run `task(rng, *setting)` k times for each setting, to one array (k, floats) per setting.
@@ -102,7 +102,7 @@ class Experiment:
         For somebody who has not read the paper: what is asked, how it is answered, how to read the figure. Paragraphs
         are separated by an empty line.
     perform
-        From a `Run` to an `Outcome`.
+        From a `Run` to an `ExperimentResult`.
     quick, full
         Replications in the short form and as in the paper; 1 where nothing is repeated.
     adult
@@ -112,7 +112,7 @@ class Experiment:
     label: str
     title: str
     about: str
-    perform: Callable[[Run], Outcome]
+    perform: Callable[[Run], ExperimentResult]
     quick: int = 1
     full: int = 1
     adult: bool = False

@@ -10,7 +10,7 @@ from subsetprivacy._types import BoolArray, FloatArray
 from subsetprivacy.draw import series
 from subsetprivacy.planning.dependence_limits import NoncentralChiSquare
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, corrected, says, spread, stated
-from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
+from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 from subsetprivacy.reproduce.gender_income import (
     ENLARGED,
     HELD,
@@ -88,30 +88,36 @@ class Decisions:
         """Return the log of the n at which the power of a test is 80 %, and its standard error."""
         return size_at(SIZES, self.power(name), self.main.shape[1], TARGET)
 
-    def gap(self, one: str, two: str, at: BoolArray | slice = slice(None)) -> tuple[float, float]:
+    def gap(self, first: str, second: str, at: BoolArray | slice = slice(None)) -> tuple[float, float]:
         """Return the mean paired difference in power of two tests over sizes, and its standard error."""
-        gaps = (self.of(one) - self.of(two))[at]
+        gaps = (self.of(first) - self.of(second))[at]
         return float(gaps.mean()), float(np.sqrt((gaps.var(axis=1, ddof=1) / gaps.shape[1]).sum()) / len(gaps))
 
 
-def perform(run: Run) -> Outcome:
+def perform(run: Run) -> ExperimentResult:
     """Simulate every size; compare with the limit laws and with one another."""
     W = run.adult.sex_income / run.adult.sex_income.sum()
-    found, exact = simulate(run, W), laws(W)
-    checks = [*ratios(found, exact), *information(found, exact), level(found), *ends(found), *better(found, exact)]
-    checks += [degrades(found), *limit_checks(found, exact, W), *people(found, exact)]
+    outcome, exact = simulate(run, W), laws(W)
+    checks = [
+        *ratios(outcome, exact),
+        *information(outcome, exact),
+        level(outcome),
+        *ends(outcome),
+        *better(outcome, exact),
+    ]
+    checks += [degrades(outcome), *limit_checks(outcome, exact, W), *people(outcome, exact)]
     names = ("population", "test", "n", "power", "replications", "limit_law")
-    power = {name: found.power(name) for name in NAMES}
+    power = {name: outcome.power(name) for name in NAMES}
     rows: list[tuple[Any, ...]] = []
     for name in NAMES:
         law = exact[name].power(SIZES, LEVEL) if name in exact else np.full(len(SIZES), np.nan)
         rows += [("the data's", name, n, float(power[name][i]), run.k, float(law[i])) for i, n in enumerate(SIZES)]
-    held = zip(NAMES, found.null.mean(axis=0), strict=True)
-    rows += [("independent", name, NULL_SIZE, float(share), len(found.null), LEVEL) for name, share in held]
+    null_levels = zip(NAMES, outcome.null.mean(axis=0), strict=True)
+    rows += [("independent", name, NULL_SIZE, float(share), len(outcome.null), LEVEL) for name, share in null_levels]
     heights = [(TARGET, f"{100 * TARGET:g} %")]
     axes = series(SIZES, power, levels=heights, log="x", xlabel="people", ylabel="power: share of samples that reject")
     axes.set_ylim(0, 1.03)
-    return Outcome(checks, as_columns(names, rows), axes.figure)
+    return ExperimentResult(checks, as_columns(names, rows), axes.figure)
 
 
 def simulate(run: Run, W: FloatArray) -> Decisions:
@@ -127,10 +133,10 @@ def simulate(run: Run, W: FloatArray) -> Decisions:
     return Decisions(np.array(main), null[0], np.array(seen), ratio[0])
 
 
-def ratios(found: Decisions, exact: dict[str, NoncentralChiSquare]) -> list[Check]:
+def ratios(outcome: Decisions, exact: dict[str, NoncentralChiSquare]) -> list[Check]:
     """Return how many times the people of Y subsets take for a power of 80 %, exactly and simulated."""
     n = {name: limit.people(TARGET, LEVEL) for name, limit in exact.items()}
-    at = [found.size_at(name) for name in ("LRT:MLE", ENLARGED)]
+    at = [outcome.size_at(name) for name in ("LRT:MLE", ENLARGED)]
     log, error = at[0][0] - at[1][0], float(np.hypot(at[0][1], at[1][1]))
     same, wanted = n["LRT:MLE"] / n["LRT of Y"], n["LRT:MLE"] / n[ENLARGED]
     where = {"erratum": "fig:adult_power"}
@@ -154,31 +160,31 @@ def ratios(found: Decisions, exact: dict[str, NoncentralChiSquare]) -> list[Chec
     ]
 
 
-def people(found: Decisions, exact: dict[str, NoncentralChiSquare]) -> list[Check]:
+def people(outcome: Decisions, exact: dict[str, NoncentralChiSquare]) -> list[Check]:
     """State how many people the tests take for a power of 80 %, simulated and by their limit laws."""
     checks = []
     for name in NAMES:
-        log, error = found.size_at(name)
+        log, error = outcome.size_at(name)
         law = f"; {exact[name].people(TARGET, LEVEL)} by its limit law" if name in exact else ""
         obtained = f"{np.exp(log):.0f} simulated, factor {np.exp(error):.2f} of error{law}"
         checks.append(stated(f"people for a power of 80 %, {name}", obtained))
     return checks
 
 
-def information(found: Decisions, exact: dict[str, NoncentralChiSquare]) -> list[Check]:
+def information(outcome: Decisions, exact: dict[str, NoncentralChiSquare]) -> list[Check]:
     """Return whether X tells more than Y and Y more than subsets, in power and in people."""
     pairs = (
         (VALUES, ENLARGED, "the transformation from the original data X to intermediate data Y loses some information"),
         (ENLARGED, "LRT:MLE", "the subset sampling further loses information"),
     )
     checks = []
-    for one, two, printed in pairs:
-        high, low = (np.asarray(exact[name].power(SIZES, LEVEL)) for name in (one, two))
-        mean, error = found.gap(one, two, (high >= 0.1) & (low <= 0.9))
-        n = [exact[name].people(TARGET, LEVEL) for name in (one, two)]
+    for first, second, printed in pairs:
+        high, low = (np.asarray(exact[name].power(SIZES, LEVEL)) for name in (first, second))
+        mean, error = outcome.gap(first, second, (high >= 0.1) & (low <= 0.9))
+        n = [exact[name].people(TARGET, LEVEL) for name in (first, second)]
         checks.append(
             says(
-                f"power of {one} minus that of {two}, and people for a power of 80 %",
+                f"power of {first} minus that of {second}, and people for a power of 80 %",
                 printed,
                 f"{spread(mean, error, 3)}; {n[0]} and {n[1]} people by the limit laws",
                 mean > MONTE_CARLO * error and n[0] < n[1],
@@ -189,10 +195,10 @@ def information(found: Decisions, exact: dict[str, NoncentralChiSquare]) -> list
     return checks
 
 
-def level(found: Decisions) -> Check:
+def level(outcome: Decisions) -> Check:
     """Return whether each of the four tests rejects 5 % of samples in which there is nothing to find."""
-    k = len(found.null)
-    rejected = dict(zip(NAMES, found.null.sum(axis=0).astype(int).tolist(), strict=True))
+    k = len(outcome.null)
+    rejected = dict(zip(NAMES, outcome.null.sum(axis=0).astype(int).tolist(), strict=True))
     least, most = (int(binom.ppf(chance, k, LEVEL)) for chance in (CHANCE / 8, 1 - CHANCE / 8))
     return says(
         f"type I error of the four tests, n = {NULL_SIZE}, gender and income independent",
@@ -203,10 +209,10 @@ def level(found: Decisions) -> Check:
     )
 
 
-def ends(found: Decisions) -> list[Check]:
+def ends(outcome: Decisions) -> list[Check]:
     """Return whether all tests find the dependence in the largest samples, and the levels of ours and of the others."""
-    power = {name: float(found.power(name)[-1]) for name in TESTS}
-    rest = ", ".join(f"{name} {found.null[:, NAMES.index(name)].mean():.3f}" for name in (HELD, VALUES, ENLARGED))
+    power = {name: float(outcome.power(name)[-1]) for name in TESTS}
+    rest = ", ".join(f"{name} {outcome.null[:, NAMES.index(name)].mean():.3f}" for name in (HELD, VALUES, ENLARGED))
     return [
         says(
             f"power of the four tests, n = {SIZES[-1]}",
@@ -219,18 +225,18 @@ def ends(found: Decisions) -> list[Check]:
     ]
 
 
-def better(found: Decisions, exact: dict[str, NoncentralChiSquare]) -> list[Check]:
+def better(outcome: Decisions, exact: dict[str, NoncentralChiSquare]) -> list[Check]:
     """Return whether the likelihood ratio tests are more powerful than the other two, where there is a difference."""
     law = np.asarray(exact["LRT:MLE"].power(SIZES, LEVEL))
     at = (law >= 0.5) & (law <= 0.9)
     where = " and ".join(str(n) for n, here in zip(SIZES, at, strict=True) if here)
-    by, why = (FEWER, ", as the short form has few samples") if found.ratio is None else (MONTE_CARLO, "")
+    by, why = (FEWER, ", as the short form has few samples") if outcome.ratio is None else (MONTE_CARLO, "")
     checks = []
-    for one, two in ((one, two) for one in ("LRT:MLE", "LRT:MoM") for two in ("Pearson", "Bon")):
-        mean, error = found.gap(one, two, at)
+    for first, second in ((first, second) for first in ("LRT:MLE", "LRT:MoM") for second in ("Pearson", "Bon")):
+        mean, error = outcome.gap(first, second, at)
         checks.append(
             says(
-                f"power of {one} minus that of {two}, n = {where}",
+                f"power of {first} minus that of {second}, n = {where}",
                 "the LRT:MLE and LRT:MoM are better than other tests",
                 spread(mean, error, 3),
                 mean > by * error,
@@ -240,13 +246,13 @@ def better(found: Decisions, exact: dict[str, NoncentralChiSquare]) -> list[Chec
     return checks
 
 
-def degrades(found: Decisions) -> Check:
+def degrades(outcome: Decisions) -> Check:
     """Return what moments lose in the likelihood ratio: a little, which only many samples show."""
-    if found.ratio is None:
-        mean, error = found.gap("LRT:MLE", "LRT:MoM")
+    if outcome.ratio is None:
+        mean, error = outcome.gap("LRT:MLE", "LRT:MoM")
         claim = "power of LRT:MLE minus that of LRT:MoM, mean over the sizes"
         return stated(claim, spread(mean, error, 3), "the long form draws enough samples to tell it from 0")
-    gaps = found.ratio[:, 0] - found.ratio[:, 1]
+    gaps = outcome.ratio[:, 0] - outcome.ratio[:, 1]
     mean, error = float(gaps.mean()), float(gaps.std(ddof=1) / np.sqrt(len(gaps)))
     return corrected(
         f"power of LRT:MLE minus that of LRT:MoM, n = {RATIO_SIZE}, {len(gaps)} samples",
@@ -259,11 +265,11 @@ def degrades(found: Decisions) -> Check:
     )
 
 
-def limit_checks(found: Decisions, exact: dict[str, NoncentralChiSquare], W: FloatArray) -> list[Check]:
+def limit_checks(outcome: Decisions, exact: dict[str, NoncentralChiSquare], W: FloatArray) -> list[Check]:
     """Return the simulated powers beside their limit laws, over the sizes where those are to be trusted."""
     rare, large = rarest(W), ("LRT:MLE", "Pearson", HELD)
-    cheap = [(name, OPEN_SIZES, found.open[:, :, i]) for i, name in enumerate((VALUES, ENLARGED))]
-    rest = [(name, SIZES, found.of(name)) for name in large]
+    cheap = [(name, OPEN_SIZES, outcome.open[:, :, i]) for i, name in enumerate((VALUES, ENLARGED))]
+    rest = [(name, SIZES, outcome.of(name)) for name in large]
     return [_limit_check(name, np.array(n), of, exact[name], rare[name]) for name, n, of in (*cheap, *rest)]
 
 

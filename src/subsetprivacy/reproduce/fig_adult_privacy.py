@@ -8,7 +8,7 @@ from subsetprivacy.data import SubsetData
 from subsetprivacy.design import Design, nonprivate, uniform
 from subsetprivacy.privacy.person import PersonLeakage, person_leakage
 from subsetprivacy.reproduce.checks import Check, corrected, number, says, stated
-from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
+from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 from subsetprivacy.subsets import bits
 
 ABOUT = """Averages hide the single person, so the paper looks at four of them: cases 12 to 15 of the Adult data. A row
@@ -62,31 +62,35 @@ def per_category(design: Design, w: FloatArray) -> PerCategory:
     return PerCategory(size / (1 - w), law @ seen.mi_leakage / -np.log2(w), size, (law * right).sum(axis=1))
 
 
-def perform(run: Run) -> Outcome:
+def perform(run: Run) -> ExperimentResult:
     """Look at the four people, then at all subsets."""
     races, w, cases = run.adult.races, run.adult.race, run.adult.cases
     design = uniform(races)
     subsets = {row: design.categories.code(GIVEN[row]) for row in cases}
     seen = person_leakage(SubsetData(list(subsets.values()), design), w, values=list(cases.values()))
-    told = person_leakage(SubsetData([design.categories.code([race]) for race in cases.values()], nonprivate(races)), w)
+    disclosed = person_leakage(
+        SubsetData([design.categories.code([race]) for race in cases.values()], nonprivate(races)), w
+    )
     assert seen.guess_correct is not None
     table = {
         "case": list(cases),
         "race": list(cases.values()),
         "subset": [design.format(code) for code in subsets.values()],
         "subset_is": [ORIGIN[row] for row in cases],
-        "size_leakage_of_value": told.size_leakage.tolist(),
+        "size_leakage_of_value": disclosed.size_leakage.tolist(),
         "size_leakage": seen.size_leakage.tolist(),
         "best_guess": [races[guess] for guess in seen.guess],
         "posterior": seen.guess_posterior.tolist(),
         "guess_right": [bool(right) for right in seen.guess_correct],
     }
     figure = seen.plot(truth=list(cases.values()), names=[f"case {row}" for row in cases]).figure
-    checks = [*people(list(cases), design, w, told, seen), *rarity(races, w, per_category(design, w))]
-    return Outcome(checks, table, figure)
+    checks = [*people(list(cases), design, w, disclosed, seen), *rarity(races, w, per_category(design, w))]
+    return ExperimentResult(checks, table, figure)
 
 
-def people(rows: list[int], design: Design, w: FloatArray, told: PersonLeakage, seen: PersonLeakage) -> list[Check]:
+def people(
+    rows: list[int], design: Design, w: FloatArray, disclosed: PersonLeakage, seen: PersonLeakage
+) -> list[Check]:
     """Return what the text claims about cases 12 and 14."""
     assert seen.guess_correct is not None
     a, b = rows.index(12), rows.index(14)
@@ -98,9 +102,9 @@ def people(rows: list[int], design: Design, w: FloatArray, told: PersonLeakage, 
         says("case 12: prediction leakage", "one", _leaked(seen, a), bool(seen.guess_correct[a]), "exactly"),
         stated(
             "case 12: size leakage",
-            f"{told.size_leakage[a]:.3f} of the value, {seen.size_leakage[a]:.3f} of the subset",
+            f"{disclosed.size_leakage[a]:.3f} of the value, {seen.size_leakage[a]:.3f} of the subset",
         ),
-        number("case 14: size leakage of the value", "0.97", float(told.size_leakage[b])),
+        number("case 14: size leakage of the value", "0.97", float(disclosed.size_leakage[b])),
         reading(design, w),
         says("case 14: best guess", "still white", guesses[b], guesses[b] == "White", "the same"),
         says("case 14: prediction leakage", wrong, _leaked(seen, b), not seen.guess_correct[b], "0 exactly"),

@@ -9,7 +9,7 @@ from subsetprivacy.auditing import audit
 from subsetprivacy.design import Design, fully_private, nonprivate, uniform
 from subsetprivacy.draw import leakage
 from subsetprivacy.reproduce.checks import Check, corrected, number, says, stated
-from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
+from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 
 ABOUT = """How much does a report give away? Three designs are compared on the race of the Adult data: the value itself
 is reported, a uniform random subset that contains it, or nothing. Size leakage is the share of people that the report
@@ -29,26 +29,26 @@ METRICS = {"size": "size", "mi": "mutual information", "prediction": "prediction
 UNITS = {"size": "share of people ruled out", "mi": "bits", "prediction": "chance of a right guess"}
 
 
-def perform(run: Run) -> Outcome:
+def perform(run: Run) -> ExperimentResult:
     """Audit the three designs."""
     facts = [audit(design(run.adult.races), run.adult.race).to_dict() for design in DESIGNS.values()]
-    found = {metric: [float(fact[f"{metric}_leakage"]) for fact in facts] for metric in METRICS}
+    leakages = {metric: [float(fact[f"{metric}_leakage"]) for fact in facts] for metric in METRICS}
     names = list(DESIGNS)
     table: dict[str, list[Any]] = {
         "design": [name for name in names for _ in METRICS],
         "metric": [metric for _ in names for metric in METRICS.values()],
-        "leakage": [found[metric][i] for i in range(len(names)) for metric in METRICS],
+        "leakage": [leakages[metric][i] for i in range(len(names)) for metric in METRICS],
     }
     figure = leakage(
         names,
-        {title: found[metric] for metric, title in METRICS.items()},
+        {title: leakages[metric] for metric, title in METRICS.items()},
         baselines={METRICS["prediction"]: float(facts[0]["prediction_baseline"])},
         units={METRICS[metric]: unit for metric, unit in UNITS.items()},
     )
-    return Outcome(claims(found), table, figure)
+    return ExperimentResult(claims(leakages), table, figure)
 
 
-def claims(found: dict[str, list[float]]) -> list[Check]:
+def claims(leakages: dict[str, list[float]]) -> list[Check]:
     """Return the claims of the text about the nine numbers: per metric, the value, uniform, nothing."""
     within = [
         says(
@@ -58,9 +58,9 @@ def claims(found: dict[str, list[float]]) -> list[Check]:
             value > subsets > nothing,
             "strictly between",
         )
-        for metric, (value, subsets, nothing) in found.items()
+        for metric, (value, subsets, nothing) in leakages.items()
     ]
-    return [*within, *_size(*found["size"]), *_mutual(*found["mi"]), *_guess(*found["prediction"])]
+    return [*within, *_size(*leakages["size"]), *_mutual(*leakages["mi"]), *_guess(*leakages["prediction"])]
 
 
 def _size(value: float, subsets: float, nothing: float) -> list[Check]:

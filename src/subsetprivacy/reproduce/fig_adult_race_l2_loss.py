@@ -9,7 +9,7 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.design import uniform
 from subsetprivacy.draw import series
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, corrected, says, spread, stated, theory
-from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
+from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 from subsetprivacy.reproduce.race_sample import NAMES, SAMPLE, estimates, limits
 
 ABOUT = """What does privacy cost in precision? People are drawn from the Adult data, each reports a uniform random
@@ -37,8 +37,8 @@ SOURCES = {SAMPLE: "theory", "MoM:cond": "ours"}  # the paper claims its rate fo
 def losses(rng: np.random.Generator, races: tuple[str, ...], w: tuple[float, ...], n: int) -> list[float]:
     """Return n times the squared error of every method in one sample."""
     truth = np.array(w)
-    found = estimates(rng, uniform(races), truth, n)
-    return [float(n * ((found[name] - truth) ** 2).sum()) for name in NAMES]
+    estimated = estimates(rng, uniform(races), truth, n)
+    return [float(n * ((estimated[name] - truth) ** 2).sum()) for name in NAMES]
 
 
 @frozen(eq=False)
@@ -71,7 +71,7 @@ def _errors(values: FloatArray) -> FloatArray:
     return np.asarray(np.nanstd(values, axis=1, ddof=1) / np.sqrt(np.isfinite(values).sum(axis=1)))
 
 
-def perform(run: Run) -> Outcome:
+def perform(run: Run) -> ExperimentResult:
     """Simulate every size and compare rates, ratios and limits."""
     races, w = run.adult.races, run.adult.race
     settings = [(tuple(races), tuple(w.tolist()), n) for n in SIZES]
@@ -97,7 +97,7 @@ def perform(run: Run) -> Outcome:
         ylabel="n times the squared error, mean",
         log="xy",
     )
-    return Outcome(checks, table, axes.figure)
+    return ExperimentResult(checks, table, axes.figure)
 
 
 def rates(means: Means) -> list[Check]:

@@ -4,7 +4,7 @@ import numpy as np
 
 from subsetprivacy.reproduce.auc import HOW, Areas, claims, measure_areas, picture, tabulate
 from subsetprivacy.reproduce.checks import Check, stated
-from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
+from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 
 ABOUT = f"""How many people do tests of independence need to find a dependence, when all they see is a subset of each
 variable? Here the number of people varies; there are four categories each, and rho = .05.
@@ -17,12 +17,12 @@ well as the likelihood ratio with 1000. The short form has the paper's 200 repli
 P, RHO, PEOPLE, WORTH = 4, 0.05, (200, 500, 1000, 2000, 5000), 1000
 
 
-def perform(run: Run) -> Outcome:
+def perform(run: Run) -> ExperimentResult:
     """Measure all areas along the numbers of people."""
     areas = measure_areas(run, [(P, n, RHO) for n in PEOPLE], PEOPLE)
     figure = picture({"": areas}, xlabel="people", log="x", width=7.2)
     checks = [*claims(areas, by="n", quick=run.quick), _worth(areas)]
-    return Outcome(checks, tabulate(areas, p=P, rho=RHO, varies="n"), figure)
+    return ExperimentResult(checks, tabulate(areas, p=P, rho=RHO, varies="n"), figure)
 
 
 def people_for(area: float, areas: Areas, test: str) -> float:

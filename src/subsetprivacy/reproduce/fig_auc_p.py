@@ -14,7 +14,7 @@ from subsetprivacy.reproduce.auc import (
     trend,
 )
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, corrected, spread, stated
-from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
+from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 
 ABOUT = f"""What happens to tests of independence when both variables have more categories? With p categories there are
 2^p - 2p - 2 subsets each and the square of that of pairs: 36 for four categories, 56 644 for eight. The paper's list
@@ -31,7 +31,7 @@ RHO, PEOPLE, CATEGORIES = 0.05, (1000, 2000), (4, 5, 6, 7, 8)
 LIKELIHOOD = ("LRT:MLE", "LRT:MoM")
 
 
-def perform(run: Run) -> Outcome:
+def perform(run: Run) -> ExperimentResult:
     """Measure all areas along the numbers of categories, for both numbers of people."""
     settings = [(p, n, RHO) for n in PEOPLE for p in CATEGORIES]
     every = measure_areas(run, settings, [p for p, _, _ in settings])
@@ -45,7 +45,7 @@ def perform(run: Run) -> Outcome:
     by_people = {f"{n} people": areas for n, areas in parts.items()}
     figure = picture(by_people, xlabel="categories of each variable", width=5.2)
     table = {name: [cell for part in tables for cell in part[name]] for name in tables[0]}
-    return Outcome(checks, table, figure)
+    return ExperimentResult(checks, table, figure)
 
 
 def _claims(areas: Areas, n: int, quick: bool) -> list[Check]:

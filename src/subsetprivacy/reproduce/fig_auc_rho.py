@@ -1,7 +1,7 @@
 """Which test finds a dependence, against how strong it is (`fig:auc-rho`)."""
 
 from subsetprivacy.reproduce.auc import HOW, claims, measure_areas, picture, tabulate
-from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
+from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 
 ABOUT = f"""How well do tests of independence tell dependent variables from independent ones, when all they see is a
 subset of each? Here the strength of the dependence, rho, varies; there are four categories each and 1000 people.
@@ -15,11 +15,11 @@ form has the paper's 200 replications, which leave a standard error of .02 to .0
 P, N, STRENGTHS = 4, 1000, (0.01, 0.02, 0.03, 0.05, 0.08, 0.12)
 
 
-def perform(run: Run) -> Outcome:
+def perform(run: Run) -> ExperimentResult:
     """Measure all areas along the strengths of dependence."""
     areas = measure_areas(run, [(P, N, rho) for rho in STRENGTHS], STRENGTHS)
     figure = picture({"": areas}, xlabel="strength of dependence, rho", log="x", width=7.2)
-    return Outcome(claims(areas, by="rho", quick=run.quick), tabulate(areas, p=P, n=N, varies="rho"), figure)
+    return ExperimentResult(claims(areas, by="rho", quick=run.quick), tabulate(areas, p=P, n=N, varies="rho"), figure)
 
 
 EXPERIMENT = Experiment(

@@ -17,8 +17,8 @@ from subsetprivacy.independence.testing import read_table
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.auc import dependent, limit_pvalue
 from subsetprivacy.reproduce.checks import Check, corrected, says, stated
-from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
-from subsetprivacy.reproduce.problems import random_design, random_distribution
+from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
+from subsetprivacy.reproduce.random_populations import random_design, random_distribution
 from subsetprivacy.reproduce.summaries import as_columns
 from subsetprivacy.subsets import bits
 
@@ -52,7 +52,7 @@ BY_PEOPLE, BY_PAIRS = "LRT:MLE, EM over people", "LRT:MLE, EM over pairs"
 
 
 @frozen(eq=False)
-class Columns:
+class SubsetColumns:
     """The subsets of n people, as codes: of both variables together, and as rows 1_a and 1_b."""
 
     design: Product
@@ -61,29 +61,29 @@ class Columns:
     second: FloatArray
 
 
-def draw_columns(rng: np.random.Generator, p: int, n: int, rho: float = 0.0) -> Columns:
+def draw_columns(rng: np.random.Generator, p: int, n: int, rho: float = 0.0) -> SubsetColumns:
     """Draw margins and a product design, then n people in random order."""
     W = dependent(random_distribution(rng, p), random_distribution(rng, p), rho)
     both = product({"x": random_design(rng, p), "y": random_design(rng, p)})
     counts = simulate(both, W.ravel(), n, seed=rng)
     codes = rng.permutation(np.repeat(counts.codes, counts.counts))
     a, b = both.split(codes)
-    return Columns(both, codes, bits(a, p), bits(b, p))
+    return SubsetColumns(both, codes, bits(a, p), bits(b, p))
 
 
-def our_pvalue(columns: Columns, method: IndependenceMethod) -> float:
+def our_pvalue(columns: SubsetColumns, method: IndependenceMethod) -> float:
     """Count the pairs and test."""
     return limit_pvalue(cross(read_table(count_codes(columns.codes, columns.design))), method)
 
 
-def em_by_people(columns: Columns) -> float:
+def em_by_people(columns: SubsetColumns) -> float:
     """Return the likelihood ratio by EM as in the paper: all p q probabilities of every person in every step."""
     n, one, two = len(columns.codes), columns.first, columns.second
     pairs = (one[:, :, None] * two[:, None, :]).reshape(n, -1)
     return 2 * n * (em_level(pairs) - em_level(one) - em_level(two))
 
 
-def em_by_pairs(columns: Columns) -> float:
+def em_by_pairs(columns: SubsetColumns) -> float:
     """Return the same with the distinct pairs of subsets and their shares in the place of people."""
     n = len(columns.codes)
     _, at, times = np.unique(columns.codes, return_index=True, return_counts=True)
@@ -109,9 +109,9 @@ def em_level(rows: FloatArray, shares: FloatArray | None = None, change: float =
     return level
 
 
-def perform(run: Run) -> Outcome:
+def perform(run: Run) -> ExperimentResult:
     """Time every test on the same samples."""
-    ways: dict[str, Callable[[Columns], float]] = {BY_PEOPLE: em_by_people, BY_PAIRS: em_by_pairs}
+    ways: dict[str, Callable[[SubsetColumns], float]] = {BY_PEOPLE: em_by_people, BY_PAIRS: em_by_pairs}
     ways |= {name: partial(our_pvalue, method=method) for name, method in METHODS.items()}
     seconds: dict[str, list[list[float]]] = {name: [[] for _ in CATEGORIES] for name in ways}
     few = max(run.k // FIFTH, FEWEST)
@@ -133,10 +133,10 @@ def perform(run: Run) -> Outcome:
     )
     rows = [(p, N, name, float(totals[name][i])) for name in ways for i, p in enumerate(CATEGORIES)]
     table = as_columns(("p", "n", "test", "seconds"), rows)
-    return Outcome(claims(totals), table, figure)
+    return ExperimentResult(claims(totals), table, figure)
 
 
-def _clock(way: Callable[[Columns], float], columns: Columns) -> float:
+def _clock(way: Callable[[SubsetColumns], float], columns: SubsetColumns) -> float:
     start = perf_counter()
     way(columns)
     return perf_counter() - start

@@ -8,9 +8,9 @@ from subsetprivacy.draw import normality
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.likelihood import limit_covariance
 from subsetprivacy.mechanism.simulate import simulate
-from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
+from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 from subsetprivacy.reproduce.fig_high_1 import METHODS
-from subsetprivacy.reproduce.limits import moment_limit
+from subsetprivacy.reproduce.limit_covariances import moment_limit
 from subsetprivacy.reproduce.summaries import normal_checks
 
 ABOUT = """An estimate from a thousand people varies from sample to sample. Does it vary as the theory says, by a
@@ -46,10 +46,10 @@ def limit_deviations(n: int) -> tuple[float, ...]:
     return tuple(float(np.sqrt((moments if name == "MoM" else likelihood)[0, 0] / n)) for name in PRINTED)
 
 
-def perform(run: Run) -> Outcome:
+def perform(run: Run) -> ExperimentResult:
     """Draw the samples, check mean, spread and shape, and draw the paper's two plots."""
-    (found,) = run.replicate(errors, [(N, limit_deviations(N))])
-    columns = dict(zip(PRINTED, found.T, strict=True))
+    (results,) = run.replicate(errors, [(N, limit_deviations(N))])
+    columns = dict(zip(PRINTED, results.T, strict=True))
     checks = [check for name, sample in columns.items() for check in normal_checks(name, sample, PRINTED[name])]
     figure = normality(
         columns["MoM"],
@@ -57,7 +57,7 @@ def perform(run: Run) -> Outcome:
         density=stats.norm.pdf,
         quantile=stats.norm.ppf,
     )
-    return Outcome(checks, {name: sample.tolist() for name, sample in columns.items()}, figure)
+    return ExperimentResult(checks, {name: sample.tolist() for name, sample in columns.items()}, figure)
 
 
 EXPERIMENT = Experiment(

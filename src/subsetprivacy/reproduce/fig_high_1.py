@@ -10,9 +10,9 @@ from subsetprivacy.estimation.dispatch import EstimateOptions, estimate
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.as_printed import people as drawn
 from subsetprivacy.reproduce.checks import Check, says, stated, theory
-from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
-from subsetprivacy.reproduce.limits import moment_limit
-from subsetprivacy.reproduce.problems import random_design, random_distribution
+from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
+from subsetprivacy.reproduce.limit_covariances import moment_limit
+from subsetprivacy.reproduce.random_populations import random_design, random_distribution
 from subsetprivacy.reproduce.summaries import falling, mean_and_error, share_error
 from subsetprivacy.subsets import bits
 
@@ -74,33 +74,33 @@ def simulated(run: Run) -> list[FloatArray]:
     """Return the losses for each p; in the short form four times as many where a sample is small and cheap."""
     copies = [4 if run.quick and p <= 6 else 1 for p in CATEGORIES]
     settings = [(p,) for p, times in zip(CATEGORIES, copies, strict=True) for _ in range(times)]
-    found = iter(run.replicate(losses, settings))
-    return [np.concatenate([next(found) for _ in range(times)]) for times in copies]
+    results = iter(run.replicate(losses, settings))
+    return [np.concatenate([next(results) for _ in range(times)]) for times in copies]
 
 
-def perform(run: Run) -> Outcome:
+def perform(run: Run) -> ExperimentResult:
     """Simulate all p, check that every method's loss falls and that MoM's is the expected one."""
-    found = simulated(run)
-    summary = np.array([[mean_and_error(values[:, i]) for values in found] for i in range(len(METHODS))])
+    results = simulated(run)
+    summary = np.array([[mean_and_error(values[:, i]) for values in results] for i in range(len(METHODS))])
     checks = [_falls(name, *summary[i].T) for i, name in enumerate(METHODS)]
     moments = list(METHODS).index("MoM")
-    for p, values in zip(CATEGORIES, found, strict=True):
+    for p, values in zip(CATEGORIES, results, strict=True):
         gap, error = mean_and_error(values[:, moments] - values[:, -1])
         expected = float(values[:, -1].mean())
         checks.append(theory(f"MoM, p = {p}: mean loss", expected, expected + gap, error, digits=3))
     (unseen,) = run.replicate(deficient, [(CATEGORIES[-1],)])
-    checks += [few_people(unseen), *_beside(found)]
+    checks += [few_people(unseen), *_beside(results)]
     table = {"p": list(CATEGORIES), "n": [people(p) for p in CATEGORIES]}
     lines = {name: summary[i, :, 0] for i, name in enumerate(METHODS)}
     bars = {name: summary[i, :, 1] for i, name in enumerate(METHODS)}
     for name in METHODS:
         table |= {name: lines[name].tolist(), f"{name} error": bars[name].tolist()}
-    table["ONE undefined"] = [int(np.isnan(values[:, list(METHODS).index("ONE")]).sum()) for values in found]
+    table["ONE undefined"] = [int(np.isnan(values[:, list(METHODS).index("ONE")]).sum()) for values in results]
     table |= {"few people": list(FEW), f"share not unique, p = {CATEGORIES[-1]}": unseen.mean(axis=0).tolist()}
     label = "number of categories p, with n = (p ln p)² people"
     axes = series(CATEGORIES, lines, errors=bars, xlabel=label, ylabel="mean L1 loss and two standard errors")
     axes.set_ylim(bottom=0)
-    return Outcome(checks, table, axes.figure)
+    return ExperimentResult(checks, table, axes.figure)
 
 
 def _falls(name: str, means: FloatArray, errors: FloatArray) -> Check:
@@ -127,15 +127,15 @@ def few_people(unseen: FloatArray) -> Check:
     )
 
 
-def _beside(found: list[FloatArray]) -> list[Check]:
+def _beside(results: list[FloatArray]) -> list[Check]:
     """State where one step is not defined, and how ours compares with the paper's moments."""
-    names, last = list(METHODS), found[-1]
-    one, ours = (names.index(name) for name in ("ONE", "MoM, given the questions"))
-    lost = [int(np.isnan(values[:, one]).sum()) for values in found]
-    unfit = [int(np.isnan(values[:, ours]).sum()) for values in found]
+    names, last = list(METHODS), results[-1]
+    one_step, ours = (names.index(name) for name in ("ONE", "MoM, given the questions"))
+    lost = [int(np.isnan(values[:, one_step]).sum()) for values in results]
+    unfit = [int(np.isnan(values[:, ours]).sum()) for values in results]
     saved, error = mean_and_error(last[:, names.index("MoM")] - last[:, ours])
     apart = float(np.abs(last[:, 0] - last[:, 1]).max())
-    k = [len(values) for values in found]
+    k = [len(values) for values in results]
     return [
         says(
             f"EM and MLE are the same maximum, p = {CATEGORIES[-1]}",

@@ -10,10 +10,10 @@ from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.likelihood import limit_covariance
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.checks import Check, corrected, says, spread, theory
-from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
+from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 from subsetprivacy.reproduce.fig_high_1 import people
-from subsetprivacy.reproduce.limits import moment_limit
-from subsetprivacy.reproduce.problems import random_design, random_distribution
+from subsetprivacy.reproduce.limit_covariances import moment_limit
+from subsetprivacy.reproduce.random_populations import random_design, random_distribution
 from subsetprivacy.reproduce.summaries import LEVEL, mean_and_error, normal_checks, share_error
 
 ABOUT = """With twelve categories and (12 ln 12)² = 889 people some shares are no larger than their own standard
@@ -63,45 +63,45 @@ def fixed(rng: np.random.Generator, w: tuple[float, ...]) -> list[float]:
     return coordinate(rng, uniform(range(len(w))), np.array(w), people(len(w)))
 
 
-def perform(run: Run) -> Outcome:
+def perform(run: Run) -> ExperimentResult:
     """Draw both kinds of samples; count zeros, test normality where it must fail and where it must hold."""
     (random,) = run.replicate(anew, [(P,)])
-    (held,) = run.replicate(fixed, [(tuple(ODD.tolist()),)])
+    (fixed_design,) = run.replicate(fixed, [(tuple(ODD.tolist()),)])
     checks = [
         zeros("first share, random populations", random, "the asymptotic normality no longer holds for the MLE"),
         blended(random),
-        zeros("smallest share, one population", held),
-        not_normal("smallest share, one population", held[:, 0]),
+        zeros("smallest share, one population", fixed_design),
+        not_normal("smallest share, one population", fixed_design[:, 0]),
         *_moments("random populations", random),
-        *_moments("one population", held),
-        _cause(random, held),
+        *_moments("one population", fixed_design),
+        _cause(random, fixed_design),
     ]
-    kinds = ["random"] * len(random) + ["one"] * len(held)
-    table = {"population": kinds} | dict(zip(NAMES, np.concatenate([random, held]).T.tolist(), strict=True))
+    kinds = ["random"] * len(random) + ["one"] * len(fixed_design)
+    table = {"population": kinds} | dict(zip(NAMES, np.concatenate([random, fixed_design]).T.tolist(), strict=True))
     samples = {
         "EM, random populations": random[:, 0],
-        "EM, one population": held[:, 0],
-        "MoM, one population": held[:, 2],
+        "EM, one population": fixed_design[:, 0],
+        "MoM, one population": fixed_design[:, 2],
     }
-    return Outcome(checks, table, histograms(samples, density=stats.norm.pdf, xlabel="normalised error"))
+    return ExperimentResult(checks, table, histograms(samples, density=stats.norm.pdf, xlabel="normalised error"))
 
 
-def zeros(what: str, found: FloatArray, printed: str = "") -> Check:
+def zeros(what: str, results: FloatArray, printed: str = "") -> Check:
     """Check that exact zeros are more frequent than one in a hundred."""
-    share = float(found[:, 1].mean())
+    share = float(results[:, 1].mean())
     return says(
         f"{what}: estimates that are exactly zero",
         printed,
-        spread(share, float(share_error(share, len(found))), 3),
+        spread(share, float(share_error(share, len(results))), 3),
         share > LUMP,
         f"more than {LUMP:g} of samples: a normal law puts no weight on a point",
         source="paper" if printed else "ours",
     )
 
 
-def blended(found: FloatArray) -> Check:
+def blended(results: FloatArray) -> Check:
     """Check that the histogram over random populations does not show what the zeros do."""
-    sample, share = found[:, 0], float(found[:, 1].mean())
+    sample, share = results[:, 0], float(results[:, 1].mean())
     shape, order = float(stats.normaltest(sample).pvalue), float(stats.shapiro(sample).pvalue)
     return corrected(
         "the histogram, random populations",
@@ -115,10 +115,10 @@ def blended(found: FloatArray) -> Check:
     )
 
 
-def _moments(what: str, found: FloatArray) -> list[Check]:
+def _moments(what: str, results: FloatArray) -> list[Check]:
     """Check the spread of moments in all categories, each of which is to be 1, and the shape of the first one's law."""
-    size = theory(f"MoM, {what}: mean squared error, all shares", 1.0, *mean_and_error(found[:, 5]), digits=3)
-    return [size, normal_checks(f"MoM, {what}", found[:, 2])[2]]
+    size = theory(f"MoM, {what}: mean squared error, all shares", 1.0, *mean_and_error(results[:, 5]), digits=3)
+    return [size, normal_checks(f"MoM, {what}", results[:, 2])[2]]
 
 
 def not_normal(what: str, sample: FloatArray) -> Check:
@@ -134,13 +134,13 @@ def not_normal(what: str, sample: FloatArray) -> Check:
     )
 
 
-def _cause(random: FloatArray, held: FloatArray) -> Check:
+def _cause(random: FloatArray, fixed_design: FloatArray) -> Check:
     before, after = (float(random[:, i].mean()) for i in (1, 4))
     return says(
         f"zeros with {MORE} times the people: random populations, one population",
         "",
-        f"{before:.3f} → {after:.3f}, {held[:, 1].mean():.3f} → {held[:, 4].mean():.3f}",
-        bool(random[:, 4].sum() < random[:, 1].sum() and held[:, 4].mean() < held[:, 1].mean() / 4),
+        f"{before:.3f} → {after:.3f}, {fixed_design[:, 1].mean():.3f} → {fixed_design[:, 4].mean():.3f}",
+        bool(random[:, 4].sum() < random[:, 1].sum() and fixed_design[:, 4].mean() < fixed_design[:, 1].mean() / 4),
         "fewer, and in the one population less than a quarter",
         source="ours",
     )

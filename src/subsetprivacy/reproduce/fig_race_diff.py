@@ -9,7 +9,7 @@ from subsetprivacy.design import uniform
 from subsetprivacy.draw import difference
 from subsetprivacy.estimation.quadratic_form import quantile
 from subsetprivacy.reproduce.checks import Check, says, stated
-from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
+from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 from subsetprivacy.reproduce.race_sample import NAMES, estimates, limits
 
 ABOUT = """What does one estimate look like? Five hundred people are drawn from the Adult data, each reports a random
@@ -30,7 +30,7 @@ LEVEL = 0.999
 JUDGED = ("Sample", "EM", "MLE")
 
 
-def perform(run: Run) -> Outcome:
+def perform(run: Run) -> ExperimentResult:
     """Draw one sample and compare every error with its limit law."""
     w, design = run.adult.race, uniform(run.adult.races)
     fits = estimates(run.rng("one sample"), design, w, N)
@@ -50,7 +50,7 @@ def perform(run: Run) -> Outcome:
         "estimate": [float(fits[name][j]) for j in range(len(w)) for name in NAMES],
         "difference": [float(fits[name][j] - w[j]) for j in range(len(w)) for name in NAMES],
     }
-    return Outcome(checks, table, difference(run.adult.races, fits, w).figure)
+    return ExperimentResult(checks, table, difference(run.adult.races, fits, w).figure)
 
 
 def one(name: str, loss: float, law: FloatArray) -> Check:

@@ -4,8 +4,8 @@ from typing import Any
 
 from subsetprivacy.draw import durations
 from subsetprivacy.reproduce.checks import Check, says, stated, unchecked
-from subsetprivacy.reproduce.clock import CVXPY, HOW, PAPERS, clocked, order_checks, recommendation, total
-from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
+from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
+from subsetprivacy.reproduce.timing import CVXPY, HOW, PAPERS, order_checks, recommendation, time_methods, total
 
 ABOUT = """The paper recommends moments because they are fast. How fast is each estimator, for 2000 people, four
 categories and a thousand samples? Populations and questions are random. The paper's four are timed as the paper has
@@ -23,9 +23,9 @@ count; in the short form it is the median of fewer samples."""
 P, N, SHOWN = 4, 2000, 1000
 
 
-def perform(run: Run) -> Outcome:
+def perform(run: Run) -> ExperimentResult:
     """Time every method and compare the ratios in print."""
-    times = clocked(run, P, N)
+    times = time_methods(run, P, N)
     totals = {name: total(values, SHOWN) for name, values in times.items()}
     checks = [
         *order_checks({P: totals}),
@@ -41,7 +41,7 @@ def perform(run: Run) -> Outcome:
     axes = durations(
         list(totals), list(totals.values()), kinds, xlabel=f"seconds for {SHOWN} samples of {N} people, {P} categories"
     )
-    return Outcome(checks, table, axes.figure)
+    return ExperimentResult(checks, table, axes.figure)
 
 
 def _ratio(name: str, printed: str, totals: dict[str, float]) -> Check:

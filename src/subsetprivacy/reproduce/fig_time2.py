@@ -10,10 +10,10 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.draw import series
 from subsetprivacy.reproduce import as_printed
 from subsetprivacy.reproduce.checks import Check, corrected, says, stated
-from subsetprivacy.reproduce.clock import METHODS, PRODUCT, clocked, order_checks, recommendation, total
-from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
-from subsetprivacy.reproduce.problems import random_design, random_distribution
+from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
+from subsetprivacy.reproduce.random_populations import random_design, random_distribution
 from subsetprivacy.reproduce.summaries import falling, mean_and_error
+from subsetprivacy.reproduce.timing import METHODS, PRODUCT, order_checks, recommendation, time_methods, total
 from subsetprivacy.subsets import bits
 
 ABOUT = """The same clock as in `fig:time1`, for 4 to 12 categories, 2000 people and totals of a hundred samples: the
@@ -39,9 +39,9 @@ def updates(rng: np.random.Generator, p: int, n: int) -> list[float]:
     return [float(as_printed.em(np.ascontiguousarray(bits(codes, p)))[1])]
 
 
-def perform(run: Run) -> Outcome:
+def perform(run: Run) -> ExperimentResult:
     """Time every method for each p, and count the updates of EM."""
-    totals = {p: {name: total(t, SHOWN) for name, t in clocked(run, p, N).items()} for p in CATEGORIES}
+    totals = {p: {name: total(t, SHOWN) for name, t in time_methods(run, p, N).items()} for p in CATEGORIES}
     steps = run.replicate(updates, [(p, N) for p in CATEGORIES], k=max(run.k, 40))
     every = {name: sum(each[name] for each in totals.values()) for name in totals[4]}
     means, errors = np.array([mean_and_error(values[:, 0]) for values in steps]).T
@@ -64,7 +64,7 @@ def perform(run: Run) -> Outcome:
         ylabel=f"seconds for {SHOWN} samples of {N} people",
         log="y",
     )
-    return Outcome(checks, table, axes.figure)
+    return ExperimentResult(checks, table, axes.figure)
 
 
 def _similar(p: int, totals: dict[str, float]) -> Check:
@@ -104,7 +104,7 @@ def product_check(totals: dict[int, dict[str, float]]) -> Check:
     return corrected(
         f"p = {', '.join(map(str, late))}: times of EM and of ONE by person over that of ONE by a matrix product",
         "the one-step estimator behaves similarly with EM when p ≥ 8",
-        ", ".join(f"{em:.0f} and {one:.0f}" for em, one in ratios),
+        ", ".join(f"{em:.0f} and {one_step:.0f}" for em, one_step in ratios),
         min(map(min, ratios)) > 4,
         "both take more than four times as long, for each p",
         erratum="fig:time2",

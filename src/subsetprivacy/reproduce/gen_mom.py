@@ -10,9 +10,9 @@ from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.mechanism.simulate import simulate, subset_law
 from subsetprivacy.reproduce import as_printed
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, corrected, says, theory
-from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
-from subsetprivacy.reproduce.limits import moment_limit, whitener
-from subsetprivacy.reproduce.problems import random_design
+from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
+from subsetprivacy.reproduce.limit_covariances import moment_limit, whitener
+from subsetprivacy.reproduce.random_populations import random_design
 from subsetprivacy.reproduce.summaries import as_columns, covariance_check, law_check, mean_and_error
 from subsetprivacy.subsets import bits
 
@@ -61,8 +61,8 @@ def statistics(rng: np.random.Generator, design: Design, n: int) -> list[float]:
     w = population(design.p)
     fit = estimate(simulate(design, w, n, seed=rng), "mom")
     bounds = fit.interval(0.95)
-    held = (bounds[:, 0] <= w) & (w <= bounds[:, 1])
-    return [float(held.mean()), *(np.sqrt(n) * (fit.w - w)).tolist()]
+    covered = (bounds[:, 0] <= w) & (w <= bounds[:, 1])
+    return [float(covered.mean()), *(np.sqrt(n) * (fit.w - w)).tolist()]
 
 
 def expected(design: Design, w: FloatArray) -> FloatArray:
@@ -72,34 +72,36 @@ def expected(design: Design, w: FloatArray) -> FloatArray:
     return np.asarray(law @ np.array(single))
 
 
-def perform(run: Run) -> Outcome:
+def perform(run: Run) -> ExperimentResult:
     """Simulate every design, check its limit law, and draw the quantiles."""
     every = designs(run.rng("questions"))
-    found = dict(zip(every, run.replicate(statistics, [(design, N) for design in every.values()]), strict=True))
+    results = dict(zip(every, run.replicate(statistics, [(design, N) for design in every.values()]), strict=True))
     checks = [unbiased(every)]
     forms: dict[str, FloatArray] = {}
     pairs: dict[str, tuple[FloatArray, FloatArray]] = {}
     for name, design in every.items():
         T = whitener(moment_limit(design, population(design.p)))
-        forms[name] = ((found[name][:, 1:] @ T) ** 2).sum(axis=1)
-        checks += limit_checks(name, found[name], T)
+        forms[name] = ((results[name][:, 1:] @ T) ** 2).sum(axis=1)
+        checks += limit_checks(name, results[name], T)
         pairs[name] = forms[name], stats.chi2.ppf((np.arange(run.k) + 0.5) / run.k, T.shape[1])
-    checks.append(sums({name: values[:, 1:] for name, values in found.items()}, every))
-    rows = [(name, form, *row[:1]) for name in every for form, row in zip(forms[name], found[name], strict=True)]
+    checks.append(sums({name: values[:, 1:] for name, values in results.items()}, every))
+    rows = [(name, form, *row[:1]) for name in every for form, row in zip(forms[name], results[name], strict=True)]
     table = as_columns(("design", "squared error", "coverage"), rows)
     label = "quantile of the chi-squared law"
-    return Outcome(checks, table, quantiles(pairs, xlabel=label, ylabel="squared error, in units of its covariance"))
+    return ExperimentResult(
+        checks, table, quantiles(pairs, xlabel=label, ylabel="squared error, in units of its covariance")
+    )
 
 
-def limit_checks(name: str, found: FloatArray, T: FloatArray) -> list[Check]:
+def limit_checks(name: str, results: FloatArray, T: FloatArray) -> list[Check]:
     """Compare scaled errors with the limit law: whitened by T, and the intervals."""
     d = T.shape[1]
-    whitened = found[:, 1:] @ T
+    whitened = results[:, 1:] @ T
     form = (whitened**2).sum(axis=1)
     return [
         law_check(f"{name}: the squared error is chi-squared with {d} df", form, stats.chi2(d).cdf, LIMIT),
         covariance_check(f"{name}: covariance of the errors", whitened, LIMIT),
-        theory(f"{name}: coverage of 95 % intervals", 0.95, *mean_and_error(found[:, 0])),
+        theory(f"{name}: coverage of 95 % intervals", 0.95, *mean_and_error(results[:, 0])),
     ]
 
 

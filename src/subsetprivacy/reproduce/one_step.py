@@ -12,8 +12,8 @@ from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.likelihood import expected_information, limit_covariance
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, corrected, says, spread, stated, theory
-from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
-from subsetprivacy.reproduce.limits import moment_limit
+from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
+from subsetprivacy.reproduce.limit_covariances import moment_limit
 from subsetprivacy.reproduce.summaries import as_columns, law_check, mean_and_error
 
 ABOUT = """A maximum takes many steps; the theorem says that one Newton step from the moment estimate has the same limit
@@ -54,18 +54,18 @@ def losses(rng: np.random.Generator, w: tuple[float, ...], n: int) -> list[float
         ones = [np.full(len(w), np.nan)] * len(STARTS)
     ends = [top, *ones, start, 2 * start - ones[0]]
     information = expected_information(design, truth)
-    found = [((end - truth) ** 2).sum() for end in ends]
-    found += [((one - top) ** 2).sum() for one in ones]
-    found += [(one - truth) @ information @ (one - truth) for one in ones]
-    return [float(n * value) for value in found]
+    results = [((end - truth) ** 2).sum() for end in ends]
+    results += [((estimated - top) ** 2).sum() for estimated in ones]
+    results += [(estimated - truth) @ information @ (estimated - truth) for estimated in ones]
+    return [float(n * value) for value in results]
 
 
-def perform(run: Run) -> Outcome:
+def perform(run: Run) -> ExperimentResult:
     """Simulate both populations at every n, and check the largest."""
     populations = {"frequent categories": FREQUENT, "race in Adult": tuple(run.adult.race.tolist())}
     settings = [(w, n) for w in populations.values() for n in SIZES]
-    found = iter(run.replicate(losses, settings))
-    by_name = {name: [next(found) for _ in SIZES] for name in populations}
+    results = iter(run.replicate(losses, settings))
+    by_name = {name: [next(results) for _ in SIZES] for name in populations}
     checks = [check for name, w in populations.items() for check in at_the_end(name, np.array(w), by_name[name])]
     checks.append(slow("race in Adult", run.adult.race, by_name["race in Adult"][SIZES.index(10**4)]))
     means = {
@@ -74,32 +74,32 @@ def perform(run: Run) -> Outcome:
     }
     rows = [(name, n, *means[name][i, :, :].ravel()) for name in populations for i, n in enumerate(SIZES)]
     table = as_columns(("population", "n", *(f"{name}{end}" for name in NAMES for end in ("", " error"))), rows)
-    return Outcome(checks, table, _picture(populations, means))
+    return ExperimentResult(checks, table, _picture(populations, means))
 
 
-def at_the_end(name: str, w: FloatArray, found: list[FloatArray]) -> list[Check]:
+def at_the_end(name: str, w: FloatArray, results: list[FloatArray]) -> list[Check]:
     """Check the limit law with the most people: the loss, the distance to the maximum, the law, the sign."""
-    limit, last = float(np.trace(limit_covariance(uniform(range(len(w))), w))), found[-1]
+    limit, last = float(np.trace(limit_covariance(uniform(range(len(w))), w))), results[-1]
     checks = []
     for i, start in enumerate(STARTS):
         where = f"{name}, {start}"
         checks += [
             theory(f"{where}: n times the loss, n = {SIZES[-1]}", limit, *mean_and_error(last[:, 1 + i]), digits=3),
-            together(where, limit, found, len(LOSSES) + i),
+            together(where, limit, results, len(LOSSES) + i),
             law_check(
                 f"{where}: n(ŵ − w)'I(ŵ − w) is chi-squared with {len(w) - 1} df",
                 last[:, len(LOSSES) + len(STARTS) + i],
                 stats.chi2(len(w) - 1).cdf,
                 SAME,
             ),
-            _loss(where, limit, found[SIZES.index(10**4)], 1 + i),
+            _loss(where, limit, results[SIZES.index(10**4)], 1 + i),
         ]
     return [*checks, wrong_sign(name, w, *(last[:, LOSSES.index(line)] for line in LOSSES[-2:]))]
 
 
-def together(where: str, limit: float, found: list[FloatArray], column: int) -> Check:
+def together(where: str, limit: float, results: list[FloatArray], column: int) -> Check:
     """Check that the distance to the maximum vanishes faster than the root of n."""
-    means = np.array([mean_and_error(values[:, column]) for values in found])
+    means = np.array([mean_and_error(values[:, column]) for values in results])
     upper = means[-1] @ [1, MONTE_CARLO]
     return says(
         f"{where}: n times the squared distance to the maximum",

@@ -9,9 +9,9 @@ from subsetprivacy.design import uniform
 from subsetprivacy.errors import MissingDependencyError
 from subsetprivacy.optimizing import Frontier, Optimum, frontier, optimal
 from subsetprivacy.reproduce.checks import Check, says, stated, unchecked
-from subsetprivacy.reproduce.clock import HOW
-from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
+from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 from subsetprivacy.reproduce.summaries import as_columns
+from subsetprivacy.reproduce.timing import HOW
 
 ABOUT = """The paper ends with an open question: what is the best possible trade of privacy for precision? A design is
 a list of subsets with probabilities. Both its leakage and the information it carries are linear in these, so the
@@ -29,7 +29,7 @@ KINDS: tuple[OptimalKind, ...] = ("independent", "conditional")
 PROVEN, BOUND = 1e-4, 1e-6
 
 
-def perform(run: Run) -> Outcome:
+def perform(run: Run) -> ExperimentResult:
     """Compute both frontiers, and the best designs at the leakage of the uniform one."""
     races, w = list(run.adult.races), run.adult.race
     leaked = float(audit(uniform(races), w).to_dict()["mi_leakage"])
@@ -38,7 +38,7 @@ def perform(run: Run) -> Outcome:
     even = frontier(races, np.full(len(races), 1 / len(races)), kind="conditional", points=8)
     checks = [_ordering(best), *_numbers(best, leaked), *_proofs([*curves, even], [*best.values()])]
     checks += [_named(curves), _meets_bound(even), _by_another_solver(races, w, leaked, best["conditional"])]
-    return Outcome(checks, _table([*curves, even]), curves[0].plot(*curves[1:]).figure)
+    return ExperimentResult(checks, _table([*curves, even]), curves[0].plot(*curves[1:]).figure)
 
 
 def _ordering(best: dict[OptimalKind, Optimum]) -> Check:
@@ -59,9 +59,9 @@ def _ordering(best: dict[OptimalKind, Optimum]) -> Check:
 def _numbers(best: dict[OptimalKind, Optimum], leaked: float) -> list[Check]:
     """State the leakage of the uniform design, and what the best designs at that leakage save."""
     checks = [stated("mutual information leakage of the uniform design", f"{leaked:.4f} bit")]
-    for kind, found in best.items():
-        saved = f"{1 - found.loss / found.uniform_loss:.1%} fewer people, {found.leakage['mi']:.4f} bit"
-        checks.append(stated(f"the best {kind} design beside the uniform one", f"{saved}, {found.questions} subsets"))
+    for kind, optimum in best.items():
+        saved = f"{1 - optimum.loss / optimum.uniform_loss:.1%} fewer people, {optimum.leakage['mi']:.4f} bit"
+        checks.append(stated(f"the best {kind} design beside the uniform one", f"{saved}, {optimum.questions} subsets"))
     return checks
 
 
@@ -141,9 +141,17 @@ def _by_another_solver(races: list[str], w: Distribution, leaked: float, ours: O
 def _table(curves: list[Frontier]) -> dict[str, list[object]]:
     names = ("adult race", "adult race", "even")
     rows = [
-        (name, curve.kind, float(leakage), float(one.loss), one.loss / curve.direct_loss, one.gap, one.questions)
+        (
+            name,
+            curve.kind,
+            float(leakage),
+            float(optimum.loss),
+            optimum.loss / curve.direct_loss,
+            optimum.gap,
+            optimum.questions,
+        )
         for name, curve in zip(names, curves, strict=True)
-        for leakage, one in zip(curve.leakage, curve.optima, strict=True)
+        for leakage, optimum in zip(curve.leakage, curve.optima, strict=True)
     ]
     columns = ("distribution", "kind", "mi_leakage", "loss", "people", "gap", "subsets")
     return as_columns(columns, rows)

@@ -12,7 +12,7 @@ from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.likelihood import limit_covariance
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.checks import Check, says, stated
-from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
+from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 
 ABOUT = """With many categories the uniform design has too many subsets to list: 16 354 of them for 14 categories, a
 number of 31 digits for a hundred. The paper calls for “new mechanisms with fewer subset candidates”. The rows of a
@@ -58,16 +58,16 @@ def law_of_pair(design: Design) -> float:
 def simulated_price(rng: np.random.Generator, p: int) -> list[float]:
     """Return the squared error of moments in one sample of evenly distributed people, in units of asking directly."""
     w = np.full(p, 1 / p)
-    found = estimate(simulate(hadamard(p), w, N, seed=rng), "mom")
-    return [float(N * ((found.w - w) ** 2).sum() / (1 - 1 / p))]
+    estimated = estimate(simulate(hadamard(p), w, N, seed=rng), "mom")
+    return [float(N * ((estimated.w - w) ** 2).sum() / (1 - 1 / p))]
 
 
-def perform(run: Run) -> Outcome:
+def perform(run: Run) -> ExperimentResult:
     """Compute the exact price for every p, simulate it, and time the moments."""
     exact = np.array([price(hadamard(p), np.full(p, 1 / p)) for p in SIZES])
-    found = run.replicate(simulated_price, [(p,) for p in SIZES])
-    means = np.array([values.mean() for values in found])
-    errors = np.array([values.std(ddof=1) / np.sqrt(len(values)) for values in found])
+    results = run.replicate(simulated_price, [(p,) for p in SIZES])
+    means = np.array([values.mean() for values in results])
+    errors = np.array([values.std(ddof=1) / np.sqrt(len(values)) for values in results])
     *seconds, beyond = (_seconds(run, p) for p in run.alone((*SIZES, BEYOND)))
     checks = [*_fourteen(), _bound(exact), _agreement(exact, means, errors)]
     checks += [_transform(seconds[-1], beyond), *_uneven()]
@@ -75,7 +75,7 @@ def perform(run: Run) -> Outcome:
     columns = ("p", "subsets", "price", "bound", "simulated", "error", "seconds_of_moments")
     cells = (SIZES, subsets, exact.tolist(), [p - 1 for p in SIZES], means.tolist(), errors.tolist(), seconds)
     table = dict(zip(columns, map(list, cells), strict=True))
-    return Outcome(checks, table, _draw(subsets, means, errors))
+    return ExperimentResult(checks, table, _draw(subsets, means, errors))
 
 
 def _draw(subsets: list[int], means: FloatArray, errors: FloatArray) -> object:
@@ -185,8 +185,8 @@ def _uneven() -> list[Check]:
     least = float(np.trace(limit_covariance(uniform(range(SKEWED)), w)))
     sizes = [SKEWED * times - 1 for times in (1, 2, 4, 8)]
     ratios = [float(np.trace(limit_covariance(hadamard(SKEWED, size), w))) / least for size in sizes]
-    said = ", ".join(f"{ratio:.2f} with {size}" for size, ratio in zip(sizes, ratios, strict=True))
-    return [stated(f"loss over that of the uniform design at shares 1, 1/2, 1/4, …, p = {SKEWED}", f"{said} questions")]
+    text = ", ".join(f"{ratio:.2f} with {size}" for size, ratio in zip(sizes, ratios, strict=True))
+    return [stated(f"loss over that of the uniform design at shares 1, 1/2, 1/4, …, p = {SKEWED}", f"{text} questions")]
 
 
 EXPERIMENT = Experiment("ours:large_p", "Few subsets for many categories", ABOUT, perform, quick=100, full=1000)

@@ -11,7 +11,7 @@ from subsetprivacy.draw import line_panels
 from subsetprivacy.independence.testing import METHODS, independence_test
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, corrected, says, spread, stated
-from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
+from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 from subsetprivacy.reproduce.summaries import as_columns, share_error
 
 ABOUT = """A test at the 5 % level should reject independent variables in 5 % of the samples, no more, and not much
@@ -46,20 +46,20 @@ DRAWN = {
 
 def rejections(rng: np.random.Generator, margin: str, n: int) -> list[bool]:
     """Tell for every test and every kind of p-value whether it rejects one table of independent variables."""
-    one = uniform(range(4))
+    design = uniform(range(4))
     w = np.array(MARGINS[margin])
-    table = simulate(product({"x": one, "y": one}), np.outer(w, w[::-1]).ravel(), n, seed=rng)
-    found = {method: independence_test(table, method, permutations=SHUFFLES, seed=rng) for method in METHODS}
-    printed = float(chdtrc(len(one.support()[0]) ** 2, found["pearson"].statistic))
-    pvalues = [*(found[m].pvalue for m in METHODS), *(found[m].asymptotic_pvalue for m in LIMITS), printed]
+    table = simulate(product({"x": design, "y": design}), np.outer(w, w[::-1]).ravel(), n, seed=rng)
+    results = {method: independence_test(table, method, permutations=SHUFFLES, seed=rng) for method in METHODS}
+    printed = float(chdtrc(len(design.support()[0]) ** 2, results["pearson"].statistic))
+    pvalues = [*(results[m].pvalue for m in METHODS), *(results[m].asymptotic_pvalue for m in LIMITS), printed]
     return [pvalue <= LEVEL for pvalue in pvalues]
 
 
-def perform(run: Run) -> Outcome:
+def perform(run: Run) -> ExperimentResult:
     """Count rejections in every setting."""
     settings = [(margin, n) for margin in MARGINS for n in PEOPLE]
-    found = run.replicate(rejections, settings)
-    rates = {name: np.array([values[:, j].mean() for values in found]) for j, name in enumerate(COLUMNS)}
+    results = run.replicate(rejections, settings)
+    rates = {name: np.array([values[:, j].mean() for values in results]) for j, name in enumerate(COLUMNS)}
     panels = {
         margin: {line: rates[name][3 * i : 3 * i + 3] for line, name in DRAWN.items()}
         for i, margin in enumerate(MARGINS)
@@ -78,7 +78,7 @@ def perform(run: Run) -> Outcome:
     rows = [(*setting, name, float(rates[name][i]), run.k) for i, setting in enumerate(settings) for name in COLUMNS]
     columns = ("margins", "n", "test", "rejected", "samples")
     table = as_columns(columns, rows)
-    return Outcome(claims(rates, run.k, run.quick), table, figure)
+    return ExperimentResult(claims(rates, run.k, run.quick), table, figure)
 
 
 def claims(rates: dict[str, FloatArray], k: int, quick: bool) -> list[Check]:

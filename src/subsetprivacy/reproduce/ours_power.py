@@ -11,8 +11,8 @@ from subsetprivacy.planning.dependence import independence_power
 from subsetprivacy.planning.dependence_result import IndependencePower
 from subsetprivacy.reproduce.auc import dependent
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, says, spread, stated
-from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
-from subsetprivacy.reproduce.problems import random_design, random_distribution
+from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
+from subsetprivacy.reproduce.random_populations import random_design, random_distribution
 from subsetprivacy.reproduce.summaries import as_columns, share_error
 
 ABOUT = """An area under a curve says how well a test could do with the right threshold. In practice the threshold is 5
@@ -34,8 +34,8 @@ ROUGH = 0.01  # of power: how far the limit law may be off with 2000 people
 
 def decisions(rng: np.random.Generator, case: str) -> list[bool]:
     """Tell for every test whether it finds the dependence in one sample."""
-    W, one, two = problem(rng, case)
-    table = simulate(product({"x": one, "y": two}), W.ravel(), N, seed=rng)
+    W, first, second = problem(rng, case)
+    table = simulate(product({"x": first, "y": second}), W.ravel(), N, seed=rng)
     return [independence_test(table, m, permutations=SHUFFLES, seed=rng).pvalue <= LEVEL for m in METHODS]
 
 
@@ -48,17 +48,17 @@ def problem(rng: np.random.Generator, case: str) -> tuple[FloatArray, Design, De
     return W, random_design(rng, P), random_design(rng, P)
 
 
-def perform(run: Run) -> Outcome:
+def perform(run: Run) -> ExperimentResult:
     """Simulate both cases, and work out the people for a power of 80 % by the limit laws."""
-    found = dict(zip(CASES, run.replicate(decisions, [(case,) for case in CASES]), strict=True))
-    W, one, two = problem(run.rng(), EVEN)
-    here = independence_power((one, two), W, N, compare=True)
-    wanted = independence_power((one, two), W, target=0.8, compare=True)
+    results = dict(zip(CASES, run.replicate(decisions, [(case,) for case in CASES]), strict=True))
+    W, first, second = problem(run.rng(), EVEN)
+    here = independence_power((first, second), W, N, compare=True)
+    wanted = independence_power((first, second), W, target=0.8, compare=True)
     powers = {
-        case: (values.mean(axis=0), share_error(values.mean(axis=0), len(values))) for case, values in found.items()
+        case: (values.mean(axis=0), share_error(values.mean(axis=0), len(values))) for case, values in results.items()
     }
     checks = [_powers(case, *powers[case]) for case in CASES]
-    checks += [check for case, values in found.items() for check in _orderings(case, values, run.quick)]
+    checks += [check for case, values in results.items() for check in _orderings(case, values, run.quick)]
     checks += [*_limits(here, *powers[EVEN]), *_price(wanted)]
     columns = ("case", "test", "n", "power", "error")
     rows = [
@@ -67,13 +67,13 @@ def perform(run: Run) -> Outcome:
         for j, test in enumerate(METHODS)
     ]
     table = as_columns(columns, rows)
-    return Outcome(checks, table, _draw(wanted, *powers[EVEN]))
+    return ExperimentResult(checks, table, _draw(wanted, *powers[EVEN]))
 
 
 def _powers(case: str, power: FloatArray, error: FloatArray) -> Check:
     """State the power of every test."""
-    said = (f"{test} {spread(float(power[j]), float(error[j]), 3)}" for j, test in enumerate(METHODS))
-    return stated(f"power, {case}", ", ".join(said))
+    texts = (f"{test} {spread(float(power[j]), float(error[j]), 3)}" for j, test in enumerate(METHODS))
+    return stated(f"power, {case}", ", ".join(texts))
 
 
 def _orderings(case: str, values: FloatArray, quick: bool) -> list[Check]:
@@ -87,15 +87,15 @@ def _orderings(case: str, values: FloatArray, quick: bool) -> list[Check]:
     ]
 
 
-def _ahead(case: str, values: FloatArray, one: str, other: str, least: float) -> Check:
+def _ahead(case: str, values: FloatArray, first: str, other: str, least: float) -> Check:
     """Check that one test finds more than another, by so many standard errors; below 0, that it finds no less."""
-    lead = values[:, METHODS.index(one)] - values[:, METHODS.index(other)]
+    lead = values[:, METHODS.index(first)] - values[:, METHODS.index(other)]
     mean, error = float(lead.mean()), max(float(lead.std(ddof=1)), 1 / len(lead)) / len(lead) ** 0.5
     how = f"ahead by more than {least:g} standard errors" if least else "ahead at all"
     if least < 0:
         how = f"behind by no more than {-least:g} standard errors"
     return says(
-        f"{one} finds {'no less' if least < 0 else 'more'} than {other}, {case}",
+        f"{first} finds {'no less' if least < 0 else 'more'} than {other}, {case}",
         "",
         f"ahead by {spread(mean, error)}",
         mean > least * error,

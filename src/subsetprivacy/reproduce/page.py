@@ -10,7 +10,7 @@ from pathlib import Path
 
 from subsetprivacy.reproduce import registry
 from subsetprivacy.reproduce.checks import VERDICTS, Check
-from subsetprivacy.reproduce.store import Record, read_all, whole
+from subsetprivacy.reproduce.store import Record, atomic_path, read_all
 
 STYLE = """
 :root { color-scheme: light dark; --line: #8884; --soft: #8881; --dim: #595959; --good: #00734d;
@@ -35,7 +35,7 @@ MARKS = {"holds": "✓", "erratum": "✎", "stated": "·", "not checked": "–",
 def write_page(folder: Path) -> Path:
     """Write ``index.html`` from the records in a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    with whole(folder / "index.html") as part:
+    with atomic_path(folder / "index.html") as part:
         part.write_text(page(read_all(folder)), encoding="utf-8")
     return folder / "index.html"
 

@@ -88,10 +88,10 @@ def select(wanted: tuple[str, ...]) -> tuple[str, ...]:
     """
     chosen = set()
     for word in wanted:
-        found = [label for label in LABELS if word == "all" or fnmatchcase(label, word)]
-        if not found:
+        matching = [label for label in LABELS if word == "all" or fnmatchcase(label, word)]
+        if not matching:
             near = get_close_matches(word, LABELS, 3, 0.5)
             advice = TAKE_A_SIMILAR_EXPERIMENT(labels=" or ".join(near)) if near else LIST_EXPERIMENTS()
             raise ArgumentError(f"`label` must be one of the experiments or all; got {word!r}.", advice)
-        chosen.update(found)
+        chosen.update(matching)
     return tuple(label for label in LABELS if label in chosen)

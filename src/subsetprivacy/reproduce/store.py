@@ -17,7 +17,7 @@ from typing import Any
 from attrs import asdict, frozen
 
 from subsetprivacy.reproduce.checks import DIFFERS, VERDICTS, Check
-from subsetprivacy.reproduce.experiment import Outcome
+from subsetprivacy.reproduce.experiment import ExperimentResult
 from subsetprivacy.reproduce.registry import LABELS, file_name
 
 SHIPPED = "shipped"
@@ -25,7 +25,7 @@ SHIPPED = "shipped"
 
 
 @frozen
-class Settings:
+class RunSettings:
     """What a result depends on; a finished experiment with the same is not run again.
 
     Attributes
@@ -66,7 +66,7 @@ class Record:
     """
 
     label: str
-    settings: Settings
+    settings: RunSettings
     replications: int
     seconds: float
     checks: tuple[Check, ...]
@@ -83,18 +83,18 @@ class Record:
 
     def tally(self) -> dict[str, int]:
         """Return how many claims have which verdict, only those that occur."""
-        found = Counter(check.verdict for check in self.checks)
-        return {verdict: found[verdict] for verdict in VERDICTS if found[verdict]}
+        counts = Counter(check.verdict for check in self.checks)
+        return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
 
 
-def save(folder: Path, label: str, outcome: Outcome, settings: Settings, k: int, seconds: float) -> Record:
+def save(folder: Path, label: str, outcome: ExperimentResult, settings: RunSettings, k: int, seconds: float) -> Record:
     """Write the files of a finished experiment, the record last."""
     record = Record(label, settings, k, seconds, tuple(outcome.checks))
     folder.mkdir(parents=True, exist_ok=True)
-    with whole(folder / f"{record.stem}.csv") as path, path.open("w", newline="", encoding="utf-8") as file:
+    with atomic_path(folder / f"{record.stem}.csv") as path, path.open("w", newline="", encoding="utf-8") as file:
         _write_csv(file, outcome.table)
     _draw(folder / record.stem, outcome.figure)
-    with whole(folder / f"{record.stem}.json") as path:
+    with atomic_path(folder / f"{record.stem}.json") as path:
         path.write_text(json.dumps(asdict(record), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     return record
 
@@ -105,7 +105,7 @@ def read(folder: Path, label: str) -> Record | None:
         return None
     try:
         stored = json.loads((folder / f"{file_name(label)}.json").read_text(encoding="utf-8"))
-        settings, checks = Settings(**stored["settings"]), tuple(Check(**check) for check in stored["checks"])
+        settings, checks = RunSettings(**stored["settings"]), tuple(Check(**check) for check in stored["checks"])
         return Record(**{**stored, "settings": settings, "checks": checks})
     except (OSError, ValueError, TypeError, KeyError):
         return None
@@ -122,7 +122,7 @@ def read_all(folder: Path) -> tuple[Record, ...]:
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[Path]:
+def atomic_path(path: Path) -> Iterator[Path]:
     """Give a name to write to, and put the file in its place when it is whole."""
     part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -146,6 +146,6 @@ def _draw(stem: Path, figure: Any) -> None:
     # A fixed salt and no date: the same numbers give the same file. Text stays text, to be found and read aloud.
     with rc_context({"svg.hashsalt": stem.name, "svg.fonttype": "none"}):
         for kind, options in (("svg", {"metadata": {"Date": None}}), ("png", {"dpi": 150})):
-            with whole(stem.with_suffix(f".{kind}")) as path:
+            with atomic_path(stem.with_suffix(f".{kind}")) as path:
                 figure.savefig(path, format=kind, bbox_inches="tight", **options)
     plt.close(figure)

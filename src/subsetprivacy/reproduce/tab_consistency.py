@@ -12,9 +12,9 @@ from subsetprivacy.estimation.dispatch import EstimateOptions, estimate
 from subsetprivacy.estimation.likelihood import limit_covariance
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, number, says, spread, stated, theory
-from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
-from subsetprivacy.reproduce.limits import moment_limit
-from subsetprivacy.reproduce.problems import random_design, random_distribution
+from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
+from subsetprivacy.reproduce.limit_covariances import moment_limit
+from subsetprivacy.reproduce.random_populations import random_design, random_distribution
 from subsetprivacy.reproduce.summaries import as_columns, mean_and_error
 
 ABOUT = """Is the error of an estimate from subsets what the theory says? A population and a design are drawn at
@@ -50,28 +50,30 @@ def losses(rng: np.random.Generator, p: int, n: int) -> list[float]:
             return float("nan")
 
     mle, mom = limit_covariance(design, w), moment_limit(design, w)
-    found = [loss("em"), loss("mle"), loss("one-step", start="mom"), _limit_draw(rng, mle), loss("mom")]
-    return [*found, _limit_draw(rng, mom), float(np.trace(mle)), float(np.trace(mom))]
+    values = [loss("em"), loss("mle"), loss("one-step", start="mom"), _limit_draw(rng, mle), loss("mom")]
+    return [*values, _limit_draw(rng, mom), float(np.trace(mle)), float(np.trace(mom))]
 
 
 def _limit_draw(rng: np.random.Generator, covariance: FloatArray) -> float:
     return float(np.linalg.eigvalsh(covariance) @ rng.chisquare(1, len(covariance)))
 
 
-def perform(run: Run) -> Outcome:
+def perform(run: Run) -> ExperimentResult:
     """Simulate every setting, compare all 36 numbers, and judge what the text says of them."""
-    found = run.replicate(losses, SETTINGS)
+    results = run.replicate(losses, SETTINGS)
     rows = []
     for i, (p, n) in enumerate(SETTINGS):
         for column, (method, cells) in enumerate(PRINTED.items()):
             mean, error = cells[i].split()
-            rows.append((method, p, n, mean, float(error), *mean_and_error(found[i][:, column])))
+            rows.append((method, p, n, mean, float(error), *mean_and_error(results[i][:, column])))
     checks = [
         number(f"{method}, p = {p}, n = {n}", printed, ours, printed_error=error, error=own, digits=2)
         for method, p, n, printed, error, ours, own in rows
     ]
-    checks += [check for (p, n), values in zip(SETTINGS, found, strict=True) if n == 1000 for check in text(p, values)]
-    undefined = sum(int(np.isnan(values).sum()) for values in found)
+    checks += [
+        check for (p, n), values in zip(SETTINGS, results, strict=True) if n == 1000 for check in text(p, values)
+    ]
+    undefined = sum(int(np.isnan(values).sum()) for values in results)
     checks.append(stated("samples in which one step is not defined", f"{undefined} of {len(SETTINGS) * run.k}"))
     names = ("method", "p", "n", "printed", "printed_error", "obtained", "error")
     table = as_columns(names, rows)
@@ -83,15 +85,15 @@ def perform(run: Run) -> Outcome:
         errors=table["error"],
         xlabel="n times the squared error, mean and two standard errors",
     )
-    return Outcome(checks, table, axes.figure)
+    return ExperimentResult(checks, table, axes.figure)
 
 
 def text(p: int, values: FloatArray) -> list[Check]:
     """Judge what the text says of the table, by the same samples of 1000 people."""
-    em, mle, one, _, mom, _, mle_limit, mom_limit = values.T
+    em, mle, one_step, _, mom, _, mle_limit, mom_limit = values.T
     gap, error = mean_and_error(mom_limit - mle_limit)
     (away, own), (beyond, beyond_error) = mean_and_error(mle - mle_limit), mean_and_error(mom - mom_limit)
-    ratios = [float(np.nanmean(other) / np.nanmean(mle)) for other in (em, one)]
+    ratios = [float(np.nanmean(other) / np.nanmean(mle)) for other in (em, one_step)]
     return [
         says(
             f"p = {p}: MoM against the others",

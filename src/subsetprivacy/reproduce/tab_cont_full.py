@@ -11,7 +11,7 @@ from subsetprivacy.design import nonprivate, product
 from subsetprivacy.draw import heatmap
 from subsetprivacy.independence import independence_test
 from subsetprivacy.reproduce.checks import number, says, stated
-from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
+from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 
 ABOUT = """Does income depend on gender? In the Adult data it does: of the men 31 in a hundred have a high income, of
 the women 11. Pearson's test of the table leaves no doubt. The paper takes this dependence as the truth that tests of
@@ -24,7 +24,7 @@ SEXES, INCOMES = ("Female", "Male"), ("low", "high")
 PRINTED = (("9592", "1179"), ("15128", "6662"))
 
 
-def perform(run: Run) -> Outcome:
+def perform(run: Run) -> ExperimentResult:
     """Compare the four counts and test them."""
     counts = run.adult.sex_income
     plain = product({"gender": nonprivate(SEXES), "income": nonprivate(INCOMES)})
@@ -49,7 +49,7 @@ def perform(run: Run) -> Outcome:
         "obtained": counts.ravel().tolist(),
         "adjusted_residual": residuals(counts).ravel().tolist(),
     }
-    return Outcome(checks, table, _draw(counts))
+    return ExperimentResult(checks, table, _draw(counts))
 
 
 def _draw(counts: IntArray) -> Any:

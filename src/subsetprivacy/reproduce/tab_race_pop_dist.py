@@ -2,7 +2,7 @@
 
 from subsetprivacy.draw import printed_and_obtained
 from subsetprivacy.reproduce.checks import number, stated
-from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
+from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 
 ABOUT = """The Adult data are 32 561 people of the census of 1994, published by UCI; the paper protects their race and
 asks how well its distribution can still be estimated. This is the distribution that all estimates are compared with.
@@ -19,7 +19,7 @@ PRINTED = {
 }
 
 
-def perform(run: Run) -> Outcome:
+def perform(run: Run) -> ExperimentResult:
     """Divide the counts."""
     people, shares = run.adult.race_counts, dict(zip(run.adult.races, run.adult.race.tolist(), strict=True))
     checks = [
@@ -38,7 +38,7 @@ def perform(run: Run) -> Outcome:
     }
     axes = printed_and_obtained(list(shares), printed, list(shares.values()), xlabel="share of the population")
     axes.set_xlim(-0.02, 1)
-    return Outcome(checks, table, axes.figure)
+    return ExperimentResult(checks, table, axes.figure)
 
 
 EXPERIMENT = Experiment("tab:race_pop_dist", "The distribution of race in the Adult data", ABOUT, perform, adult=True)

@@ -11,7 +11,7 @@ from subsetprivacy.estimation.likelihood import limit_covariance
 from subsetprivacy.estimation.quadratic_form import quantile
 from subsetprivacy.mechanism.simulate import subset_law
 from subsetprivacy.reproduce.checks import Check, says, stated, theory
-from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
+from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 
 ABOUT = """The theorem says that, almost surely, the estimate tends to the truth as one and the same sample grows. No
 simulation can show "almost surely"; it can follow samples. Each thin line is one survey that grows from a hundred
@@ -35,74 +35,74 @@ def errors(rng: np.random.Generator, w: tuple[float, ...]) -> list[float]:
     """Return the distance of the estimate to w after each of SIZES people of one growing sample."""
     design, truth = uniform(range(len(w))), np.array(w)
     codes, law = subset_law(design, truth)
-    counts, found = np.zeros(len(codes), np.int64), []
+    counts, results = np.zeros(len(codes), np.int64), []
     for more in np.diff(SIZES, prepend=0):
         counts = counts + rng.multinomial(more, law)
         fit = estimate(SubsetCounts(codes, counts, design))
-        found.append(float(np.linalg.norm(fit.w - truth)))
-    return found
+        results.append(float(np.linalg.norm(fit.w - truth)))
+    return results
 
 
-def largest_from(found: FloatArray) -> FloatArray:
+def largest_from(results: FloatArray) -> FloatArray:
     """Return for each path and size the largest error from that size on."""
-    return np.maximum.accumulate(found[:, ::-1], axis=1)[:, ::-1]
+    return np.maximum.accumulate(results[:, ::-1], axis=1)[:, ::-1]
 
 
-def exponents(found: FloatArray) -> FloatArray:
+def exponents(results: FloatArray) -> FloatArray:
     """Return for each path the slope of the log error on log n, from a thousand people on."""
     late = SIZES >= 1000
     x = np.log(SIZES[late]) - np.log(SIZES[late]).mean()
-    return np.asarray(np.log(found[:, late]) @ x / (x @ x))
+    return np.asarray(np.log(results[:, late]) @ x / (x @ x))
 
 
-def perform(run: Run) -> Outcome:
+def perform(run: Run) -> ExperimentResult:
     """Follow k growing samples of each population."""
-    found = dict(zip(POPULATIONS, run.replicate(errors, [(w,) for w in POPULATIONS.values()]), strict=True))
-    checks = [check for name, values in found.items() for check in _consistent(name, values)]
+    results = dict(zip(POPULATIONS, run.replicate(errors, [(w,) for w in POPULATIONS.values()]), strict=True))
+    checks = [check for name, values in results.items() for check in _consistent(name, values)]
     name, w = next(iter(POPULATIONS.items()))
-    checks.append(_end(name, found[name], np.array(w)))
+    checks.append(_end(name, results[name], np.array(w)))
     table: dict[str, list[float] | list[str]] = {
-        "population": [name for name, values in found.items() for _ in range(values.size)],
-        "path": [float(i) for values in found.values() for i in range(len(values)) for _ in SIZES],
-        "n": [float(n) for values in found.values() for _ in range(len(values)) for n in SIZES],
-        "error": np.concatenate([values.ravel() for values in found.values()]).tolist(),
+        "population": [name for name, values in results.items() for _ in range(values.size)],
+        "path": [float(i) for values in results.values() for i in range(len(values)) for _ in SIZES],
+        "n": [float(n) for values in results.values() for _ in range(len(values)) for n in SIZES],
+        "error": np.concatenate([values.ravel() for values in results.values()]).tolist(),
     }
-    first = float(np.median(found[name][:, 0]))
+    first = float(np.median(results[name][:, 0]))
     guide = ("slope −1/2", 1.5 * first * np.sqrt(SIZES[0] / SIZES))
-    axes = paths(SIZES, found, guide=guide, xlabel="people so far, n", ylabel="distance of the estimate to the truth")
-    return Outcome(checks, table, axes.figure)
+    axes = paths(SIZES, results, guide=guide, xlabel="people so far, n", ylabel="distance of the estimate to the truth")
+    return ExperimentResult(checks, table, axes.figure)
 
 
-def _consistent(name: str, found: FloatArray) -> list[Check]:
-    decades = largest_from(found)[:, np.searchsorted(SIZES, [10**2, 10**3, 10**4, 10**5, 10**6])]
-    worst, slopes = decades.max(axis=0), exponents(found)
+def _consistent(name: str, results: FloatArray) -> list[Check]:
+    decades = largest_from(results)[:, np.searchsorted(SIZES, [10**2, 10**3, 10**4, 10**5, 10**6])]
+    worst, slopes = decades.max(axis=0), exponents(results)
     error = float(slopes.std(ddof=1) / np.sqrt(len(slopes)))
     return [
         says(
-            f"{name}: the largest error from n on vanishes, worst of {len(found)} paths",
+            f"{name}: the largest error from n on vanishes, worst of {len(results)} paths",
             "ŵ → w a.s. as n → ∞",
             "from n = 10², …, 10⁶: " + ", ".join(f"{value:.4f}" for value in worst),
             bool((worst[1:] < 0.7 * worst[:-1]).all() and (decades[:, -2] < decades[:, 0] / 4).all()),
             "less than .7 of it with ten times the people; on every path less than a quarter from 10⁵ on",
         ),
         theory(f"{name}: mean exponent of n", -0.5, float(slopes.mean()), error, digits=3),
-        stated(f"{name}: median error with 100 and with 10⁶ people", f"{_ends(found)}"),
+        stated(f"{name}: median error with 100 and with 10⁶ people", f"{_ends(results)}"),
     ]
 
 
-def _ends(found: FloatArray) -> str:
-    first, last = np.median(found[:, [0, -1]], axis=0)
+def _ends(results: FloatArray) -> str:
+    first, last = np.median(results[:, [0, -1]], axis=0)
     return f"{first:.4f}, {last:.5f}"
 
 
-def _end(name: str, found: FloatArray, w: FloatArray) -> Check:
+def _end(name: str, results: FloatArray, w: FloatArray) -> Check:
     """Compare the last error of all paths with a quantile of the limit law of the squared distance."""
     limit = limit_covariance(uniform(range(len(w))), w)
-    level = 1 - MISS / len(found)
+    level = 1 - MISS / len(results)
     bound = float(np.sqrt(quantile(np.linalg.eigvalsh(limit), level) / SIZES[-1]))
-    worst = float(found[:, -1].max())
+    worst = float(results[:, -1].max())
     return says(
-        f"{name}: largest of {len(found)} errors with 10⁶ people",
+        f"{name}: largest of {len(results)} errors with 10⁶ people",
         "",
         f"{worst:.5f}",
         worst <= bound,

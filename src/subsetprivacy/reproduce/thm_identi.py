@@ -7,7 +7,7 @@ from subsetprivacy._types import BoolArray, FloatArray
 from subsetprivacy.design import Design, conditional, uniform
 from subsetprivacy.draw import series
 from subsetprivacy.reproduce.checks import Check, corrected, says, stated
-from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
+from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 from subsetprivacy.subsets import bits
 
 ABOUT = """Some designs ask so few questions that two different populations give exactly the same answers; no amount
@@ -82,26 +82,26 @@ def expected_loglik(design: Design, t: FloatArray) -> FloatArray:
     return np.asarray(np.log(moved @ M.T) @ (mu * (M @ TRUTH)))
 
 
-def perform(run: Run) -> Outcome:
+def perform(run: Run) -> ExperimentResult:
     """Compare brute force, both conditions and the package on random designs; draw the likelihood of two designs."""
-    (found,) = run.replicate(verdicts, [()])
+    (results,) = run.replicate(verdicts, [()])
     t = np.linspace(-0.18, 0.18, 25)
     flat, peaked = (expected_loglik(design, t) for design in (conditional(range(4), SQUARE), uniform(range(4))))
     names = ("categories", "subsets", "independent", "brute force", "condition", "second form", "package")
-    table = dict(zip(names, found.astype(int).T.tolist(), strict=True))
+    table = dict(zip(names, results.astype(int).T.tolist(), strict=True))
     axes = series(
         t,
         {"four pairs of neighbours": flat, "all six pairs": peaked},
         xlabel="weight moved from colours 1 and 3 to colours 2 and 4, each",
         ylabel="expected log-likelihood per person",
     )
-    return Outcome([*agreement(found), *_likelihood(t, flat, peaked)], table, axes.figure)
+    return ExperimentResult([*agreement(results), *_likelihood(t, flat, peaked)], table, axes.figure)
 
 
-def agreement(found: FloatArray) -> list[Check]:
+def agreement(results: FloatArray) -> list[Check]:
     """Compare the answers that `verdicts` gave."""
-    symmetric, brute, first, second, package = found[:, 2:].T.astype(bool)
-    k = len(found)
+    symmetric, brute, first, second, package = results[:, 2:].T.astype(bool)
+    k = len(results)
     return [
         says(
             "rank condition against brute force",

@@ -7,8 +7,8 @@ from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.draw import predicted
 from subsetprivacy.reproduce.as_printed import mom_closed_form, ratio
 from subsetprivacy.reproduce.checks import Check, says, stated, theory
-from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
-from subsetprivacy.reproduce.problems import random_distribution
+from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
+from subsetprivacy.reproduce.random_populations import random_distribution
 from subsetprivacy.reproduce.summaries import falling, mean_and_error, normal_checks
 
 ABOUT = """How many people does it take if the list of categories is long? The theorem says of moments under uniform
@@ -85,12 +85,12 @@ def first_share(rng: np.random.Generator, p: int, n: int) -> list[float]:
     return [float((mom_closed_form(mean_indicators(rng, w, n)) - w)[0] / deviations(w, n)[0])]
 
 
-def perform(run: Run) -> Outcome:
+def perform(run: Run) -> ExperimentResult:
     """Simulate along the three ways, compare with the predictions, and check the law of one share."""
     settings = [(p, people(p, way)) for way in WAYS for p in CATEGORIES]
-    found = run.replicate(losses, settings)
+    results = run.replicate(losses, settings)
     each = len(CATEGORIES)
-    by_way = {way: found[i * each : (i + 1) * each] for i, way in enumerate(WAYS)}
+    by_way = {way: results[i * each : (i + 1) * each] for i, way in enumerate(WAYS)}
     wide, edge, narrow = by_way.values()
     checks = [
         *_predicted("L1", [people(p, "n = p² (ln p)²") for p in CATEGORIES], wide, 0, 2),
@@ -101,18 +101,18 @@ def perform(run: Run) -> Outcome:
         _direction("L1 on n = p² ln p: the logarithm is not needed", "", edge, 0, +1),
         *_many_categories(run),
     ]
-    return Outcome(checks, _table(settings, found), _picture(by_way))
+    return ExperimentResult(checks, _table(settings, results), _picture(by_way))
 
 
-def _predicted(name: str, n: list[int], found: list[FloatArray], column: int, power: int) -> list[Check]:
+def _predicted(name: str, n: list[int], results: list[FloatArray], column: int, power: int) -> list[Check]:
     """Compare the loss with its prediction at the largest p, and its rate along all p with the theorem's."""
-    gap, error = mean_and_error(found[-1][:, column] - found[-1][:, column + 2])
-    expected = float(found[-1][:, column + 2].mean())
-    means, errors = np.array([mean_and_error(values[:, column]) for values in found]).T
+    gap, error = mean_and_error(results[-1][:, column] - results[-1][:, column + 2])
+    expected = float(results[-1][:, column + 2].mean())
+    means, errors = np.array([mean_and_error(values[:, column]) for values in results]).T
     x = np.log(np.array(CATEGORIES) ** power / np.array(n))
     x, y, weights = x - x.mean(), np.log(means), errors / means
     slope, spread = float(x @ y / (x @ x)), float(np.sqrt(((x * weights) ** 2).sum()) / (x @ x))
-    predicted = np.log([values[:, column + 2].mean() for values in found])
+    predicted = np.log([values[:, column + 2].mean() for values in results])
     exact, rate = float(x @ predicted / (x @ x)), "½" if column == 0 else "1"
     what = "p²/n" if power == 2 else "p/n"
     return [
@@ -121,8 +121,8 @@ def _predicted(name: str, n: list[int], found: list[FloatArray], column: int, po
     ]
 
 
-def _direction(claim: str, printed: str, found: list[FloatArray], column: int, sign: int) -> Check:
-    means, errors = np.array([mean_and_error(values[:, column]) for values in found]).T
+def _direction(claim: str, printed: str, results: list[FloatArray], column: int, sign: int) -> Check:
+    means, errors = np.array([mean_and_error(values[:, column]) for values in results]).T
     word = "rise" if sign > 0 else "fall"
     return says(
         claim,
@@ -154,26 +154,26 @@ def _many_categories(run: Run) -> list[Check]:
     ]
 
 
-def _table(settings: list[tuple[int, int]], found: list[FloatArray]) -> dict[str, list[float]]:
+def _table(settings: list[tuple[int, int]], results: list[FloatArray]) -> dict[str, list[float]]:
     table: dict[str, list[float]] = {"p": [p for p, _ in settings], "n": [n for _, n in settings]}
     for i, name in enumerate(("L1", "L2 squared")):
-        pairs = [mean_and_error(values[:, i]) for values in found]
+        pairs = [mean_and_error(values[:, i]) for values in results]
         table |= {name: [mean for mean, _ in pairs], f"{name} error": [error for _, error in pairs]}
-        table[f"{name} predicted"] = [float(values[:, i + 2].mean()) for values in found]
+        table[f"{name} predicted"] = [float(values[:, i + 2].mean()) for values in results]
     return table
 
 
 def _picture(by_way: dict[str, list[FloatArray]]) -> object:
     panels = {
-        f"mean {name}": {way: _means(found, column) for way, found in by_way.items()}
+        f"mean {name}": {way: _means(results, column) for way, results in by_way.items()}
         for column, name in ((0, "L1 loss"), (1, "squared L2 loss"))
     }
     return predicted(CATEGORIES, panels, xlabel="number of categories p", log="xy")
 
 
-def _means(found: list[FloatArray], column: int) -> tuple[list[float], list[float]]:
+def _means(results: list[FloatArray], column: int) -> tuple[list[float], list[float]]:
     """Return the simulated and the predicted means of one loss."""
-    means = [values.mean(axis=0) for values in found]
+    means = [values.mean(axis=0) for values in results]
     return [float(mean[column]) for mean in means], [float(mean[column + 2]) for mean in means]
 
 

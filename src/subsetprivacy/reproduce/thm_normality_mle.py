@@ -10,8 +10,8 @@ from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.likelihood import expected_information, limit_covariance
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, corrected, stated, theory
-from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
-from subsetprivacy.reproduce.limits import whitener
+from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
+from subsetprivacy.reproduce.limit_covariances import whitener
 from subsetprivacy.reproduce.summaries import LEVEL, covariance_check, law_check, mean_and_error
 
 ABOUT = """In large samples the error of the maximum should be normal with covariance BI⁻¹B'/n, where I is the Fisher
@@ -37,8 +37,8 @@ def statistics(rng: np.random.Generator, w: tuple[float, ...], n: int) -> list[f
     fit = estimate(simulate(design, truth, n, seed=rng))
     gap, bounds = fit.w - truth, fit.interval(0.95, method="wald")
     form = n * gap @ expected_information(design, truth) @ gap
-    held = (bounds[:, 0] <= truth) & (truth <= bounds[:, 1])
-    return [float(form), float(held.mean()), float(held[0]), *(np.sqrt(n) * gap).tolist()]
+    covered = (bounds[:, 0] <= truth) & (truth <= bounds[:, 1])
+    return [float(form), float(covered.mean()), float(covered[0]), *(np.sqrt(n) * gap).tolist()]
 
 
 def near(n: int) -> tuple[float, ...]:
@@ -50,7 +50,7 @@ def near(n: int) -> tuple[float, ...]:
     return tuple((w / w.sum()).tolist())
 
 
-def perform(run: Run) -> Outcome:
+def perform(run: Run) -> ExperimentResult:
     """Simulate inside, on the edge and near it."""
     inside, edge, close = run.replicate(statistics, [(INSIDE, N), (EDGE, N), (near(N), N)])
     checks = [*_inside(inside), *_edge(edge), _near(close)]
@@ -65,32 +65,32 @@ def perform(run: Run) -> Outcome:
         quantile=law.ppf,
         law="chi-squared (4 df)",
     )
-    return Outcome(checks, {"population": places} | dict(zip(names, columns, strict=True)), figure)
+    return ExperimentResult(checks, {"population": places} | dict(zip(names, columns, strict=True)), figure)
 
 
-def _inside(found: FloatArray) -> list[Check]:
+def _inside(results: FloatArray) -> list[Check]:
     d = len(INSIDE) - 1
     T = whitener(limit_covariance(uniform(range(d + 1)), np.array(INSIDE)))
-    coverage, error = mean_and_error(found[:, 1])
+    coverage, error = mean_and_error(results[:, 1])
     return [
-        theory("mean of n(ŵ − w)'I(ŵ − w)", d, *mean_and_error(found[:, 0]), digits=3),
-        law_check(f"it follows the chi-squared law with {d} df", found[:, 0], stats.chi2(d).cdf, PRINTED),
-        covariance_check("empirical covariance against BI⁻¹B'", found[:, 3:] @ T, PRINTED),
+        theory("mean of n(ŵ − w)'I(ŵ − w)", d, *mean_and_error(results[:, 0]), digits=3),
+        law_check(f"it follows the chi-squared law with {d} df", results[:, 0], stats.chi2(d).cdf, PRINTED),
+        covariance_check("empirical covariance against BI⁻¹B'", results[:, 3:] @ T, PRINTED),
         theory("coverage of 95 % intervals", 0.95, coverage, error),
     ]
 
 
-def _edge(found: FloatArray) -> list[Check]:
+def _edge(results: FloatArray) -> list[Check]:
     """Check the law with one empty category, where the theorem's assumptions are met and its conclusion fails."""
-    d, k = len(EDGE) - 1, len(found)
-    zero = float((found[:, 3] < 1e-6).mean())
+    d, k = len(EDGE) - 1, len(results)
+    zero = float((results[:, 3] < 1e-6).mean())
     allowed = MONTE_CARLO * 0.5 / np.sqrt(k)
-    mean, error = mean_and_error(found[:, 0])
+    mean, error = mean_and_error(results[:, 0])
 
     def mixture(x: FloatArray) -> FloatArray:
         return np.asarray((stats.chi2.cdf(x, d) + stats.chi2.cdf(x, d - 1)) / 2)
 
-    normal, mixed = (float(stats.kstest(found[:, 0], law).pvalue) for law in (stats.chi2(d).cdf, mixture))
+    normal, mixed = (float(stats.kstest(results[:, 0], law).pvalue) for law in (stats.chi2(d).cdf, mixture))
     return [
         corrected(
             "one empty category: its estimate is exactly zero",
@@ -114,9 +114,9 @@ def _edge(found: FloatArray) -> list[Check]:
     ]
 
 
-def _near(found: FloatArray) -> Check:
-    coverage, error = mean_and_error(found[:, 2])
-    zero = float((found[:, 3] <= -np.sqrt(N) * near(N)[0] + 1e-6).mean())
+def _near(results: FloatArray) -> Check:
+    coverage, error = mean_and_error(results[:, 2])
+    zero = float((results[:, 3] <= -np.sqrt(N) * near(N)[0] + 1e-6).mean())
     return stated(
         "one share of a single standard deviation",
         f"estimated as zero in {zero:.3f} of samples; its 95 % interval holds it in {coverage:.3f} ({error:.3f})",

@@ -9,7 +9,7 @@ from subsetprivacy.draw import cases
 from subsetprivacy.examples import URN
 from subsetprivacy.privacy.person import person_leakage
 from subsetprivacy.reproduce.checks import number, says, stated
-from subsetprivacy.reproduce.experiment import Experiment, Outcome, Run
+from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 
 ABOUT = """An urn holds black, red, green and blue balls, 1, 10, 20 and 69 in a hundred. Somebody draws a ball and says
 only whether its colour is in a random subset. The size of a subset is the share of the urn that it leaves possible:
@@ -21,7 +21,7 @@ colours of the last row cannot come from a yes/no question about two colours; th
 SUBSETS = (("black", "red"), ("green", "blue"), ("red", "green", "blue"))
 
 
-def perform(run: Run) -> Outcome:
+def perform(run: Run) -> ExperimentResult:
     """Compute every number exactly."""
     urn = uniform(list(URN))
     facts = audit(urn, URN).to_dict()
@@ -48,7 +48,7 @@ def perform(run: Run) -> Outcome:
     }
     members = np.array([[colour in subset for colour in URN] for subset in SUBSETS])
     figure = cases(list(URN), list(URN.values()), members, names=["an answer", "another", "of three colours"]).figure
-    return Outcome(checks, table, figure)
+    return ExperimentResult(checks, table, figure)
 
 
 def _size(subset: tuple[str, ...]) -> float:

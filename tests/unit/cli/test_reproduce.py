@@ -14,7 +14,7 @@ from subsetprivacy.cli.main import main
 from subsetprivacy.cli.reproduce import Bar
 from subsetprivacy.reproduce import LABELS, toy_example
 from subsetprivacy.reproduce.checks import number
-from subsetprivacy.reproduce.experiment import Outcome
+from subsetprivacy.reproduce.experiment import ExperimentResult
 
 
 def run(*arguments):
@@ -48,7 +48,7 @@ def test_a_run_and_its_continuation(tmp_path):
 def test_a_claim_that_differs_fails_the_command(tmp_path, monkeypatch):
     def perform(run):
         outcome = toy_example.perform(run)
-        return Outcome([*outcome.checks, number("a wrong number", "0.5", 0.61)], outcome.table, outcome.figure)
+        return ExperimentResult([*outcome.checks, number("a wrong number", "0.5", 0.61)], outcome.table, outcome.figure)
 
     monkeypatch.setattr(toy_example, "EXPERIMENT", evolve(toy_example.EXPERIMENT, perform=perform))
     for _ in range(2):  # also when it is not run again

@@ -14,7 +14,7 @@ from subsetprivacy.frames import regressing_files, streamed_blocks
 from subsetprivacy.frames.encoded_stream import EncodedStream
 from subsetprivacy.frames.regression_people import Asked
 from subsetprivacy.frames.streamed_blocks import StreamedBlocks
-from subsetprivacy.regression.blocks import Sample
+from subsetprivacy.regression.blocks import InMemoryBlocks
 from subsetprivacy.regression.problem import Options
 
 # Lopsided on purpose: an even design hides mistakes.
@@ -122,7 +122,7 @@ def test_blocks_are_those_in_memory(people, parquet, monkeypatch):
     said = ((people.use != DESIGN.missing_code) & (people.weight > 0)).to_numpy()
     X = np.column_stack([np.ones(N), people.age])[said]
     weight = people.weight[said].to_numpy() * said.sum() / people.weight[said].sum()
-    sample = Sample(X, people.use[said].to_numpy(), DESIGN, weight, people["shift"][said].to_numpy()[:, None])
+    sample = InMemoryBlocks(X, people.use[said].to_numpy(), DESIGN, weight, people["shift"][said].to_numpy()[:, None])
     assert blocks.tally.rows == said.sum()
     assert blocks.tally.amounts.sum() == pytest.approx(said.sum())
     assert max(len(block.X) for block in blocks.blocks()) == 70

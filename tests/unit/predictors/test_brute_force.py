@@ -12,11 +12,11 @@ from subsetprivacy.predictors.atoms import Atoms
 from subsetprivacy.predictors.comparison import block_moments
 from subsetprivacy.predictors.corrected import CorrectedObjective
 from subsetprivacy.predictors.families import Binomial, Multinomial, Normal, Poisson
-from subsetprivacy.predictors.layout import Layout, ModelTerm, arrange
+from subsetprivacy.predictors.indicators import Indicators, working_indicators
+from subsetprivacy.predictors.layout import ModelLayout, ModelTerm, arrange
 from subsetprivacy.predictors.mixture import MixtureObjective
 from subsetprivacy.predictors.outcome import _joined
 from subsetprivacy.predictors.people import CellPeople
-from subsetprivacy.predictors.working import Indicators, working_indicators
 from subsetprivacy.regression.specification import Support
 from subsetprivacy.subsets import Categories
 
@@ -147,7 +147,7 @@ def test_a_layout_names_and_expands_several_private_predictors():
     V = np.array([[1.0, 5.0], [1.0, 6.0], [1.0, 7.0]])
     assert arranged.expand(V, cells).tolist() == [[1, 1, 0, 0, 5], [1, 0, 0, 0, 0], [1, 1, 7, 0, 0]]
     assert arranged.coordinate("z").tolist() == [0, 1, 2, 0, 1, 2]
-    assert isinstance(arranged, Layout)
+    assert isinstance(arranged, ModelLayout)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -21,7 +21,7 @@ from subsetprivacy.errors import (
     UnknownDesignError,
 )
 from subsetprivacy.messages import NoteKind
-from subsetprivacy.predictors.layout import Layout
+from subsetprivacy.predictors.layout import ModelLayout
 from subsetprivacy.predictors.outcome import fit_outcome
 from subsetprivacy.subsets import Categories
 
@@ -145,9 +145,9 @@ def test_few_people_warn():
 
 def test_a_layout_refuses_what_is_not_one():
     with pytest.raises(ArgumentError, match="must have a row for each of 2 cells"):
-        Layout(("a",), {}, np.ones((3, 1)), np.array([0]), {"x": Categories(["p", "q"])}, {"x": "p"}, ("V",), 0)
+        ModelLayout(("a",), {}, np.ones((3, 1)), np.array([0]), {"x": Categories(["p", "q"])}, {"x": "p"}, ("V",), 0)
     with pytest.raises(ArgumentError, match="positions of the 1 columns"):
-        Layout(("a",), {}, np.ones((2, 1)), np.array([4]), {"x": Categories(["p", "q"])}, {"x": "p"}, ("V",), 0)
+        ModelLayout(("a",), {}, np.ones((2, 1)), np.array([4]), {"x": Categories(["p", "q"])}, {"x": "p"}, ("V",), 0)
     with pytest.raises(CategoryError, match="1 others, first in row 1") as caught:
         made.layout().positions({"x": ["a", "secret", "b"]})
     assert "secret" not in str(caught.value)

@@ -6,7 +6,7 @@ from regression_samples import DESIGNS
 
 from subsetprivacy.regression.blocks import Block
 from subsetprivacy.regression.links import CumulativeLogit, MultinomialLogit
-from subsetprivacy.regression.models import Likelihood, SeparateSlopes, SharedSlopes
+from subsetprivacy.regression.models import LikelihoodKernel, SeparateSlopes, SharedSlopes
 from subsetprivacy.regression.specification import CorrectedScores, Support, expected_curvature
 
 EVERY_DESIGN = pytest.mark.parametrize("design", [make() for make in DESIGNS.values()], ids=DESIGNS)
@@ -38,7 +38,7 @@ def listed(design, model, theta):
 def test_the_score_has_mean_zero_and_its_variance_is_the_information(design, family):
     model, theta = model_of(family, design.p)
     block, chance, shares, mu = listed(design, model, theta)
-    kernel = Likelihood(model, theta, curvature=True)
+    kernel = LikelihoodKernel(model, theta, curvature=True)
     scores = kernel.scores(block)
     assert np.abs(scores @ chance).max() < 1e-12
     curvature = kernel.linked(block).curvature * chance
@@ -72,7 +72,7 @@ def test_corrected_scores_have_mean_zero_and_the_variances_that_the_specificatio
     kernel = CorrectedScores(model, theta, Support(block.R, mu))
     each = [kernel(Block(X, block.R[:, [a]])) for a in range(len(mu))]
     corrected = np.array([score for score, *_ in each]).T
-    ordinary = Likelihood(model, theta).scores(block)
+    ordinary = LikelihoodKernel(model, theta).scores(block)
     _, V, A, J = each[0]  # they depend on covariates alone
     assert np.abs(corrected @ chance).max() < 1e-12
     assert np.allclose((corrected * chance) @ corrected.T, V, atol=1e-10)
@@ -100,7 +100,7 @@ def test_expected_information_is_the_variance_of_the_scores(design, family):
     model, theta = model_of(family, design.p)
     block, chance, _, mu = listed(design, model, theta)
     U = model.predictors(theta, X)
-    G = Likelihood(model, theta).linked(block).gradient
+    G = LikelihoodKernel(model, theta).linked(block).gradient
     variance = (G * chance) @ G.T
     found = expected_curvature(model.link, U, Support(block.R, mu))[:, 0]
     assert np.allclose(found, variance[np.triu_indices(design.p - 1)], atol=1e-12)

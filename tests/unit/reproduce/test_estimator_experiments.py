@@ -17,7 +17,6 @@ from subsetprivacy.estimation.likelihood import limit_covariance
 from subsetprivacy.examples import adult
 from subsetprivacy.reproduce import (
     as_printed,
-    clock,
     fig_dist,
     fig_high_1,
     fig_high_2,
@@ -29,11 +28,12 @@ from subsetprivacy.reproduce import (
     thm_identi,
     thm_mom_dim,
     thm_normality_mle,
+    timing,
 )
 from subsetprivacy.reproduce.checks import DIFFERS, ERRATUM, HOLDS, STATED, UNCHECKED
 from subsetprivacy.reproduce.experiment import Run
-from subsetprivacy.reproduce.limits import moment_limit, whitener
-from subsetprivacy.reproduce.problems import random_design, random_distribution
+from subsetprivacy.reproduce.limit_covariances import moment_limit, whitener
+from subsetprivacy.reproduce.random_populations import random_design, random_distribution
 from subsetprivacy.reproduce.summaries import covariance_check, falling, law_check, mean_and_error, normal_checks
 from subsetprivacy.subsets import bits
 
@@ -105,7 +105,7 @@ def test_without_cvxpy_its_claims_are_not_checked(monkeypatch):
     monkeypatch.setitem(sys.modules, "cvxpy", None)
     with pytest.raises(MissingDependencyError, match=r"subsetprivacy\[conic\]"):
         as_printed.cvxpy(np.ones((3, 4)))
-    monkeypatch.setattr(clock, "find_spec", lambda name: None)
+    monkeypatch.setattr(timing, "find_spec", lambda name: None)
     verdicts = [check.verdict for check in perform(fig_time1, 2).checks]
     assert verdicts.count(UNCHECKED) == 2
 
@@ -460,20 +460,20 @@ def test_identifiability_performs():
 
 FAST = {
     "EM": 10.0,
-    clock.CVXPY: 100.0,
+    timing.CVXPY: 100.0,
     "MoM": 0.1,
     "ONE": 20.0,
-    clock.PRODUCT: 0.5,
-    clock.OURS: 0.4,
-    clock.OUR_MOMENTS: 0.3,
+    timing.PRODUCT: 0.5,
+    timing.OURS: 0.4,
+    timing.OUR_MOMENTS: 0.3,
 }
 
 
 def test_orders_and_ratios_of_times_can_fail():
-    assert {check.verdict for check in clock.order_checks({4: FAST, 8: FAST})} == {HOLDS}
+    assert {check.verdict for check in timing.order_checks({4: FAST, 8: FAST})} == {HOLDS}
     slow = FAST | {"MoM": 50.0, "EM": 200.0}
     for totals in ({4: slow}, {4: FAST, 8: slow}):
-        assert {check.verdict for check in clock.order_checks(totals)} == {DIFFERS}
+        assert {check.verdict for check in timing.order_checks(totals)} == {DIFFERS}
     assert fig_time1._ratio("EM", "100", FAST).verdict == HOLDS
     assert fig_time1._ratio("EM", "100", slow).verdict == DIFFERS
     assert fig_time2._similar(8, FAST).verdict == HOLDS
@@ -481,9 +481,9 @@ def test_orders_and_ratios_of_times_can_fail():
 
 
 def test_a_maximum_that_is_not_cheap_differs():
-    assert clock.recommendation("", FAST).verdict == ERRATUM
-    for name, seconds in ((clock.OURS, 1.0), (clock.OUR_MOMENTS, 0.1), ("EM", 0.3), ("MoM", 0.01)):
-        assert clock.recommendation("", FAST | {name: seconds}).verdict == DIFFERS
+    assert timing.recommendation("", FAST).verdict == ERRATUM
+    for name, seconds in ((timing.OURS, 1.0), (timing.OUR_MOMENTS, 0.1), ("EM", 0.3), ("MoM", 0.01)):
+        assert timing.recommendation("", FAST | {name: seconds}).verdict == DIFFERS
 
 
 def test_growth_and_the_matrix_product_can_fail():
@@ -515,7 +515,7 @@ def test_one_step_by_a_matrix_product_is_faster_than_by_person_and_than_em():
 
 
 def test_a_pause_of_the_machine_does_not_count():
-    assert clock.total(np.array([0.1, 0.1, 5.0]), 100) == pytest.approx(10)
+    assert timing.total(np.array([0.1, 0.1, 5.0]), 100) == pytest.approx(10)
 
 
 def test_updates_of_em_must_grow():
@@ -525,10 +525,10 @@ def test_updates_of_em_must_grow():
 
 
 def test_times_have_a_row_for_every_method(monkeypatch):
-    monkeypatch.setattr(clock, "find_spec", lambda name: None)  # the slowest one need not be waited for
+    monkeypatch.setattr(timing, "find_spec", lambda name: None)  # the slowest one need not be waited for
     monkeypatch.setattr(fig_time2, "CATEGORIES", (4, 8))
     one, two = perform(fig_time1, 3), perform(fig_time2, 2)
-    expected = [name for name in clock.METHODS if name != clock.CVXPY]
+    expected = [name for name in timing.METHODS if name != timing.CVXPY]
     assert one.table["method"] == expected
     assert set(expected) < set(two.table)
     assert two.table["p"] == [4, 8]

@@ -18,10 +18,10 @@ from subsetprivacy.errors import SubsetPrivacyWarning
 from subsetprivacy.examples import Adult, adult
 from subsetprivacy.processes import process_pool
 from subsetprivacy.reproduce import registry
-from subsetprivacy.reproduce.crew import Progress, Silence
 from subsetprivacy.reproduce.experiment import Experiment, Run
 from subsetprivacy.reproduce.page import write_page
-from subsetprivacy.reproduce.store import SHIPPED, Record, Settings, forget, read, save
+from subsetprivacy.reproduce.store import SHIPPED, Record, RunSettings, forget, read, save
+from subsetprivacy.reproduce.workers import NoProgress, ProgressReporter
 
 
 @frozen
@@ -48,7 +48,7 @@ def reproduce(
     again: bool = False,
     adult: Adult = adult,
     source: str = SHIPPED,
-    progress: Callable[[Experiment], Progress] | None = None,
+    progress: Callable[[Experiment], ProgressReporter] | None = None,
 ) -> Iterator[Finished]:
     """Run experiments of the paper and yield each when it is done; the page in `output` grows with them.
 
@@ -81,24 +81,24 @@ def reproduce(
     """
     chosen = registry.select(labels)
     check_count(jobs, "jobs", least=1)
-    settings = Settings(__version__, quick, check_count(seed, "seed"), source)
+    settings = RunSettings(__version__, quick, check_count(seed, "seed"), source)
     require_matplotlib("the figures need")
     folder = local_path(output, "output")
     write_page(folder)  # before anything is run: a folder that cannot be written to is known at once
-    return _each(chosen, folder, settings, jobs, again, adult, progress or (lambda _: Silence()))
+    return _each(chosen, folder, settings, jobs, again, adult, progress or (lambda _: NoProgress()))
 
 
 def _each(
     labels: Sequence[str],
     folder: Path,
-    settings: Settings,
+    settings: RunSettings,
     jobs: int,
-    again: bool,
+    rerun: bool,
     adult: Adult,
-    progress: Callable[[Experiment], Progress],
+    progress: Callable[[Experiment], ProgressReporter],
 ) -> Iterator[Finished]:
     own = {label: _settings(label, settings) for label in labels}
-    known = {} if again else {label: read(folder, label) for label in labels}
+    known = {} if rerun else {label: read(folder, label) for label in labels}
     kept = {label: record for label, record in known.items() if record and _stands(record, own[label])}
     with process_pool(jobs if jobs > 1 and len(kept) < len(labels) else 0) as pool:
         for label in labels:
@@ -117,12 +117,12 @@ def _each(
             yield Finished(label, record)
 
 
-def _stands(record: Record, wanted: Settings) -> bool:
+def _stands(record: Record, wanted: RunSettings) -> bool:
     """Tell whether a result is what is wanted, or the long form of it."""
     return record.settings in (wanted, evolve(wanted, quick=False))
 
 
-def _settings(label: str, settings: Settings) -> Settings:
+def _settings(label: str, settings: RunSettings) -> RunSettings:
     """Return what the result of one experiment depends on."""
     source = settings.adult if registry.load(label).adult else SHIPPED
     return evolve(settings, adult=source, code=registry.code_of(label))
@@ -131,10 +131,10 @@ def _settings(label: str, settings: Settings) -> Settings:
 def _one(
     experiment: Experiment,
     folder: Path,
-    settings: Settings,
+    settings: RunSettings,
     adult: Adult,
     pool: Executor | None,
-    progress: Progress,
+    progress: ProgressReporter,
 ) -> Record:
     k = experiment.quick if settings.quick else experiment.full
     run = Run(experiment.label, k, settings.quick, settings.seed, adult, pool, progress)

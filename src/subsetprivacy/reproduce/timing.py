@@ -17,7 +17,7 @@ from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.reproduce import as_printed
 from subsetprivacy.reproduce.checks import Check, corrected, says, unchecked
 from subsetprivacy.reproduce.experiment import Run
-from subsetprivacy.reproduce.problems import random_design, random_distribution
+from subsetprivacy.reproduce.random_populations import random_design, random_distribution
 from subsetprivacy.subsets import bits
 
 CVXPY, PRODUCT = "MLE (CVXPY)", "ONE, by a matrix product"
@@ -44,7 +44,7 @@ def methods() -> dict[str, Method]:
     return {name: method for name, method in METHODS.items() if name != CVXPY or find_spec("cvxpy")}
 
 
-def clocked(run: Run, p: int, n: int) -> dict[str, FloatArray]:
+def time_methods(run: Run, p: int, n: int) -> dict[str, FloatArray]:
     """Return the seconds of each method in each of k samples: all samples by one method, then by the next."""
     rng = run.rng(f"p = {p}")
     samples = [_sample(rng, p, n) for _ in range(run.k)]

@@ -16,7 +16,7 @@ Task = Callable[..., Sequence[float]]
 _PIECES = 16  # of each setting's replications: progress that moves, and little to hand over
 
 
-class Progress(Protocol):
+class ProgressReporter(Protocol):
     """What is told how far an experiment is."""
 
     def start(self, total: int) -> None:
@@ -26,7 +26,7 @@ class Progress(Protocol):
         """Take note of finished steps."""
 
 
-class Silence:
+class NoProgress:
     """Progress that nobody looks at."""
 
     def start(self, total: int) -> None:
@@ -43,7 +43,7 @@ def replicate(
     *,
     key: Sequence[int],
     pool: Executor | None,
-    progress: Progress,
+    progress: ProgressReporter,
 ) -> list[FloatArray]:
     """Run `task(rng, *setting)` k times for each setting.
 
@@ -62,10 +62,10 @@ def replicate(
     step = max(1, -(-k // _PIECES))
     pieces = [(i, first, min(first + step, k)) for i in range(len(settings)) for first in range(0, k, step)]
     progress.start(k * len(settings))
-    found: dict[tuple[int, int, int], FloatArray] = {}
+    results: dict[tuple[int, int, int], FloatArray] = {}
     if pool is None:
         for piece in pieces:
-            found[piece] = _run(task, settings[piece[0]], key, piece)
+            results[piece] = _run(task, settings[piece[0]], key, piece)
             progress.advance(piece[2] - piece[1])
     else:
         waiting: dict[Future[FloatArray], tuple[int, int, int]] = {
@@ -74,12 +74,12 @@ def replicate(
         try:
             for done in as_completed(waiting):
                 piece = waiting[done]
-                found[piece] = done.result()
+                results[piece] = done.result()
                 progress.advance(piece[2] - piece[1])
         finally:
             for future in waiting:
                 future.cancel()
-    return [np.concatenate([found[piece] for piece in pieces if piece[0] == i]) for i in range(len(settings))]
+    return [np.concatenate([results[piece] for piece in pieces if piece[0] == i]) for i in range(len(settings))]
 
 
 def _run(task: Task, setting: tuple[Any, ...], key: Sequence[int], piece: tuple[int, int, int]) -> FloatArray:

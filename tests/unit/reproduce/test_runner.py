@@ -11,12 +11,12 @@ from attrs import evolve
 
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.examples import adult
-from subsetprivacy.reproduce import LABELS, load, read_all, registry, reproduce, running, select
+from subsetprivacy.reproduce import LABELS, load, read_all, registry, reproduce, runner, select
 from subsetprivacy.reproduce.checks import number, stated
-from subsetprivacy.reproduce.experiment import Experiment, Outcome
+from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult
 from subsetprivacy.reproduce.page import page
 from subsetprivacy.reproduce.registry import file_name
-from subsetprivacy.reproduce.store import Settings, read
+from subsetprivacy.reproduce.store import RunSettings, read
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def shelf(monkeypatch):
         figure = Figure()
         figure.subplots().plot([0, 1])
         checks = [number("size <of> a", "0.11", Shelf.value), stated("note", "1 & 2")]
-        return Outcome(checks, {"name": ["a", "b, c"], "value": [1 / 3, 2]}, figure)
+        return ExperimentResult(checks, {"name": ["a", "b, c"], "value": [1 / 3, 2]}, figure)
 
     def load_stub(label):
         return Experiment(label, f"About {label}", "First.\n\nSecond.", perform, quick=2, full=5, adult=Shelf.adult)
@@ -154,7 +154,7 @@ def test_a_full_result_stands_for_the_short_form(shelf, tmp_path):
 
 def test_another_version_is_run(shelf, tmp_path, monkeypatch):
     list(reproduce("toy_example", output=tmp_path))
-    monkeypatch.setattr(running, "__version__", "99")
+    monkeypatch.setattr(runner, "__version__", "99")
     (other,) = reproduce("toy_example", output=tmp_path)
     assert not other.before
 
@@ -276,7 +276,7 @@ def test_records_come_in_the_papers_order(shelf, tmp_path):
     assert [record.label for record in read_all(tmp_path)] == ["toy_example", "fig:dist"]
     (first, _) = read_all(tmp_path)
     assert first.tally() == {"holds": 1, "stated": 1}
-    assert first.settings == Settings(running.__version__, False, 1, code="abc")
+    assert first.settings == RunSettings(runner.__version__, False, 1, code="abc")
     assert "short form" in page([evolve(first, settings=evolve(first.settings, quick=True))])
     assert "short form" not in page([first])
 

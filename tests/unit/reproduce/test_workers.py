@@ -8,8 +8,8 @@ import pytest
 
 from subsetprivacy.errors import BoundaryWarning
 from subsetprivacy.processes import process_pool
-from subsetprivacy.reproduce.crew import Silence, replicate
 from subsetprivacy.reproduce.experiment import Run
+from subsetprivacy.reproduce.workers import NoProgress, replicate
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +50,8 @@ def test_processes_change_nothing(two):
     # Two processes against none, on a task that a fresh interpreter can import.
     from subsetprivacy.reproduce.tab_consistency import losses
 
-    alone = replicate(losses, [(4, 50), (5, 60)], 5, key=(1, 2), pool=None, progress=Silence())
-    together = replicate(losses, [(4, 50), (5, 60)], 5, key=(1, 2), pool=two, progress=Silence())
+    alone = replicate(losses, [(4, 50), (5, 60)], 5, key=(1, 2), pool=None, progress=NoProgress())
+    together = replicate(losses, [(4, 50), (5, 60)], 5, key=(1, 2), pool=two, progress=NoProgress())
     assert all((a == b).all() for a, b in zip(alone, together))
 
 
@@ -59,7 +59,7 @@ def test_an_error_in_a_process_comes_home(two):
     from subsetprivacy.reproduce.tab_consistency import losses
 
     with pytest.raises(ValueError, match=r"`n` must be a whole number"):
-        replicate(losses, [(4, -1)], 3, key=(1, 2), pool=two, progress=Silence())
+        replicate(losses, [(4, -1)], 3, key=(1, 2), pool=two, progress=NoProgress())
 
 
 def test_threads_of_linear_algebra_are_put_back(monkeypatch):
@@ -82,7 +82,7 @@ def warns(rng):
 
 
 def test_doubt_about_a_replication_is_not_printed():
-    assert replicate(warns, [()], 1, key=(1,), pool=None, progress=Silence())[0].tolist() == [[0.0]]
+    assert replicate(warns, [()], 1, key=(1,), pool=None, progress=NoProgress())[0].tolist() == [[0.0]]
 
 
 def test_random_numbers_depend_on_label_seed_and_task():

@@ -4,7 +4,7 @@ import numpy as np
 from attrs import evolve, frozen
 
 from subsetprivacy._types import BoolArray, FloatArray
-from subsetprivacy.regression.blocks import Sample
+from subsetprivacy.regression.blocks import InMemoryBlocks
 from subsetprivacy.regression.coordinates import Coordinates
 from subsetprivacy.regression.objective import Objective
 from subsetprivacy.regression.solver import maximise
@@ -12,7 +12,7 @@ from subsetprivacy.sampling import Sampling
 
 
 @frozen(eq=False, repr=False)
-class Drawn:
+class SamplingCovariance:
     """How the people of a fit were drawn.
 
     Attributes
@@ -26,16 +26,16 @@ class Drawn:
     """
 
     sampling: Sampling
-    said: BoolArray
+    answered: BoolArray
     scale: float
 
     def scores(self, objective: Objective, theta: FloatArray) -> FloatArray:
         """Return the score of everyone, not weighted, 0 for those who said nothing: (n, parameters)."""
         sample = objective.blocks
-        assert isinstance(sample, Sample)  # a stream has no sampling
+        assert isinstance(sample, InMemoryBlocks)  # a stream has no sampling
         likelihood = objective.kernel(theta)
-        out = np.zeros((len(self.said), objective.model.size))
-        out[self.said] = np.concatenate(
+        out = np.zeros((len(self.answered), objective.model.size))
+        out[self.answered] = np.concatenate(
             [likelihood.scores(evolve(block, weight=None)).T for block in sample.blocks()], axis=0
         )
         return out
@@ -45,7 +45,7 @@ class Drawn:
     ) -> tuple[FloatArray, FloatArray]:
         """Return the covariance of the parameters, and the variances of a simple random sample of as many people."""
         influence = self.scale * self.scores(objective, theta) @ bread
-        plain = self.sampling.simple_random(influence, self.said).diagonal().copy()
+        plain = self.sampling.simple_random(influence, self.answered).diagonal().copy()
         if self.sampling.replication is None:
             return self.sampling.covariance(influence), plain
         return self.sampling.replicated(self._refits(objective, theta, coordinates), theta), plain
@@ -53,10 +53,12 @@ class Drawn:
     def _refits(self, objective: Objective, theta: FloatArray, coordinates: Coordinates) -> FloatArray:
         """Return the parameters of each replicate, (replicates, parameters)."""
         sample, replication = objective.blocks, self.sampling.replication
-        assert isinstance(sample, Sample)
+        assert isinstance(sample, InMemoryBlocks)
         assert replication is not None
-        found = []
+        estimates = []
         for weights in replication.each_weights(self.sampling.whole.weights):
-            kept = Sample(sample.X, sample.codes, sample.design, weights[self.said] * self.scale, sample.offset)
-            found.append(maximise(evolve(objective, blocks=kept), coordinates, theta).theta)
-        return np.array(found)
+            kept = InMemoryBlocks(
+                sample.X, sample.codes, sample.design, weights[self.answered] * self.scale, sample.offset
+            )
+            estimates.append(maximise(evolve(objective, blocks=kept), coordinates, theta).theta)
+        return np.array(estimates)

@@ -14,10 +14,17 @@ from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.estimation.indicator import IndicatorTable, most_blocks, rows_of
 from subsetprivacy.estimation.quantizing import nearest, quantize
 from subsetprivacy.predictors.people import CellPeople, PeopleBlock
-from subsetprivacy.regression.blocks import Sample
+from subsetprivacy.regression.blocks import InMemoryBlocks
 from subsetprivacy.regression.corrected import BLOCKS
 from subsetprivacy.regression.models import Model
-from subsetprivacy.regression.problem import Columns, CovariateEncoder, Options, Problem, dependent_columns, pose
+from subsetprivacy.regression.problem import (
+    CovariateColumns,
+    CovariateEncoder,
+    Options,
+    ResponseProblem,
+    dependent_columns,
+    pose,
+)
 from subsetprivacy.regression.solver import maximise
 from subsetprivacy.regression.starting import shares_of_all
 
@@ -102,12 +109,12 @@ class CellModel:
         return self.model.link.shares(self.model.predictors(self.theta, self.features.of(V, y)))
 
 
-def cell_problem(people: CellPeople, features: Features) -> Problem:
+def cell_problem(people: CellPeople, features: Features) -> ResponseProblem:
     """Return the problem of the private cell given features, made ready to be fitted."""
     y = None if people.private_outcome else people.y
     names = tuple(f"f{k}" for k in range(1 + len(features.center)))
-    columns = Columns(names, {name: (k,) for k, name in enumerate(names)}, 0, cast(CovariateEncoder, None))
-    sample = Sample(features.of(people.V, y), people.codes, people.design, people.weight)
+    columns = CovariateColumns(names, {name: (k,) for k, name in enumerate(names)}, 0, cast(CovariateEncoder, None))
+    sample = InMemoryBlocks(features.of(people.V, y), people.codes, people.design, people.weight)
     return pose(sample, columns, Options(shrink=True, starts=1), *sample.amounts(), rows=len(people))
 
 
@@ -119,8 +126,8 @@ def fit_cells(people: CellPeople, powers: tuple[int, ...]) -> CellModel | None:
         return None
     problem = cell_problem(some, features)
     objective = problem.objective()
-    found = maximise(objective, problem.coordinates(objective), problem.start(), polish=False, tolerance=_FINE)
-    return CellModel(features, objective.model, found.theta)
+    result = maximise(objective, problem.coordinates(objective), problem.start(), polish=False, tolerance=_FINE)
+    return CellModel(features, objective.model, result.theta)
 
 
 class Indicators:
