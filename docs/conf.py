@@ -67,10 +67,15 @@ atexit.register(shutil.rmtree, _home, ignore_errors=True)
     'c.InlineBackend.figure_formats = {"svg"}\nc.HistoryManager.enabled = False\nc.IPKernelApp.log_level = "ERROR"\n',
     encoding="utf-8",
 )
+# The style sheet of the package, so that plots of a page look like its own pictures.
+_style = Path(subsetprivacy.__file__).parent / "draw" / "style.mplstyle"
+(Path(_home) / "matplotlibrc").write_text(
+    _style.read_text(encoding="utf-8") + (HERE / "_ext" / "matplotlibrc").read_text(encoding="utf-8"), encoding="utf-8"
+)
 os.environ.update(
     PATH=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
     IPYTHONDIR=_home,
-    MATPLOTLIBRC=str(HERE / "_ext" / "matplotlibrc"),
+    MATPLOTLIBRC=str(Path(_home) / "matplotlibrc"),
     OPENBLAS_NUM_THREADS="1",
     DOCS=str(HERE),  # for files that a reader downloads from the page
     PYDEVD_DISABLE_FILE_VALIDATION="1",

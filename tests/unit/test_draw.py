@@ -155,6 +155,81 @@ class TestEstimate:
         assert plt.get_fignums() == []
 
 
+class TestNumbersAndOrder:
+    def test_numbers_have_the_decimals_that_the_intervals_justify(self):
+        ax = rendered(draw.estimate(LABELS, W, W - 0.03, W + 0.03, level=0.95))
+        assert texts(ax.texts) == [f"{100 * w:.1f}%" for w in W]
+        ax = rendered(draw.estimate(LABELS, W, W - 0.0003, W + 0.0003, level=0.95))
+        assert texts(ax.texts) == [f"{100 * w:.3f}%" for w in W]
+
+    def test_the_largest_share_is_on_top_if_sorted(self):
+        ax = rendered(draw.estimate(LABELS, W, W - 0.01, W + 0.01, level=0.95, sort=True))
+        order = np.argsort(-W, kind="stable")
+        assert texts(ax.get_yticklabels()) == [LABELS[j] for j in order]
+        np.testing.assert_array_equal(line(ax, "estimate").get_xdata(), W[order])
+        assert texts(ax.texts) == [f"{100 * w:.1f}%" for w in W[order]]
+
+    def test_a_second_estimate_follows_the_order_of_the_first(self):
+        ax = draw.estimate(LABELS, W, W, W, level=0.95, sort=True)
+        other = W[::-1]
+        rendered(draw.estimate(LABELS, other, other, other, level=0.95, sort=True, label="second", ax=ax))
+        order = np.argsort(-W, kind="stable")
+        assert texts(ax.get_yticklabels()) == [LABELS[j] for j in order]
+        np.testing.assert_array_equal(line(ax, "second").get_xdata(), other[order])
+
+    def test_cleared_axes_forget_the_order(self):
+        ax = draw.estimate(LABELS, W, W, W, level=0.95, sort=True)
+        ax.clear()
+        rendered(draw.estimate(LABELS, W, W, W, level=0.95, ax=ax))
+        assert texts(ax.get_yticklabels()) == LABELS
+
+    def test_numbers_that_would_run_into_each_other_are_dropped(self):
+        ax = draw.estimate(LABELS, W, W - 0.03, W + 0.03, level=0.95)
+        for k in range(4):
+            draw.estimate(LABELS, W, W - 0.03, W + 0.03, level=0.95, label=str(k), ax=ax)
+        assert list(rendered(ax).texts) == []
+
+    def test_axes_that_make_no_space_get_no_numbers(self):
+        figure, ax = plt.subplots()
+        assert figure.get_layout_engine() is None
+        assert list(rendered(draw.estimate(LABELS, W, W, W, level=0.95, ax=ax)).texts) == []
+
+    def test_narrow_intervals_get_small_markers_and_keep_their_strokes(self):
+        wide = rendered(draw.estimate(LABELS, W, W - 0.05, W + 0.05, level=0.95))
+        narrow = rendered(draw.estimate(LABELS, W, W - 1e-4, W + 1e-4, level=0.95))
+        assert line(narrow, "estimate").get_markersize() < line(wide, "estimate").get_markersize()
+        strokes = [x for x in narrow.lines if x.get_marker() == "|"]
+        assert len(strokes) == 2
+        assert all(x.get_markersize() > 2 * line(narrow, "estimate").get_markersize() for x in strokes)
+
+    def test_numbers_and_ranges_have_an_order(self):
+        assert draw.have_an_order(["under 20", "20 to 39", "over 40"])
+        assert not draw.have_an_order(["never", "1 to 3 times"])
+
+    def test_differences_have_a_sign_and_intervals(self):
+        bounds = np.column_stack([W - 0.02, W + 0.02])
+        ax = rendered(draw.difference(LABELS, {"EM": W}, W + 0.01, intervals={"EM": bounds}, level=0.9))
+        ends = whiskers(ax)
+        assert ends[0, "lower"] == pytest.approx((-0.01, -0.03))
+        assert ends[0, "upper"] == pytest.approx((-0.01, 0.01))
+        assert ax.get_xlabel() == "estimate minus reference, percentage points, 90% interval"
+        low, high = [0, -0.3, -0.1], [0.2, -0.1, 0.1]
+        signed = rendered(draw.differences(["a", "b", "c"], [0.1, -0.2, 0.0], low, high, level=0.95))
+        assert texts(signed.texts) == ["+10.0", "\N{MINUS SIGN}20.0", "+0.0"]
+
+    def test_ratios_are_printed_as_ratios(self):
+        words = {"what": "odds ratio", "title": "", "ratios": True}
+        figure = draw.forest(["x"], [""], [[np.log(2)]], [[0.1]], [[1.0]], level=0.95, **words)
+        figure.canvas.draw()
+        assert texts(figure.axes[0].texts) == ["2.00"]
+
+
+def test_the_style_sheet_has_the_colors_of_the_pictures():
+    with plt.style.context("subsetprivacy.draw.style"):
+        colors = plt.rcParams["axes.prop_cycle"].by_key()["color"]
+    assert [f"#{color.lstrip('#')}" for color in colors] == list(layout.COLORS)
+
+
 class TestDifference:
     def test_points_are_estimate_minus_reference(self):
         ax = rendered(draw.difference(LABELS, ESTIMATES, W))

@@ -12,6 +12,8 @@ from subsetprivacy._words import people
 from subsetprivacy.cli.options import FilePath
 from subsetprivacy.cli.show import draw_to_files, echo_table, echo_warning, is_quiet
 
+_METHODS: dict[str, Estimator] = {"maximum likelihood": "mle", "one step": "one-step", "moments": "mom-conditional"}
+
 
 @click.command(short_help="Show the main job on the Adult data.")
 @click.option(
@@ -107,15 +109,16 @@ def _pictures(data: Any, report: Any, found: Any, output: Path, seed: int | None
     from subsetprivacy import draw
     from subsetprivacy.examples import ADULT_CASES, adult
 
-    fits = {name: sp.estimate(data, name) for name in ("mle", "em", "icm", "mom", "mom-conditional", "one-step")}
+    fits = {name: sp.estimate(data, method) for name, method in _METHODS.items()}
     cases = sp.privatize(list(ADULT_CASES.values()), data.design, seed=seed)
     drawn = {
-        "estimate": fits["mle"].plot(reference=adult.race),
+        "estimate": fits["maximum likelihood"].plot(reference=adult.race),
         "difference": draw.difference(
             adult.races,
-            {name: fits[name].w for name in ("mle", "one-step", "mom-conditional", "mom")},
+            {name: fit.w for name, fit in fits.items()},
             adult.race,
-            title=f"Race in the Adult data, n = {len(data)}",
+            intervals={name: fit.interval(method="wald") for name, fit in fits.items()},
+            title=f"Estimated minus true share of each race, n = {len(data):,}",
         ),
         "leakage": report.plot(),
         "independence": found.plot(),
@@ -123,7 +126,6 @@ def _pictures(data: Any, report: Any, found: Any, output: Path, seed: int | None
         "cases": sp.person_leakage(cases, adult.race).plot(
             truth=ADULT_CASES.values(), names=[f"case {row}" for row in ADULT_CASES]
         ),
-        "convergence": draw.convergence({name: fits[name].trace for name in ("mle", "icm", "em")}, tolerance=1e-9),
     }
     files = []
     for name, picture in drawn.items():

@@ -175,12 +175,17 @@ class FittedShares(Result):
         ends = self.interval(level)
         labels = [label_text(cell) for cell in self.cells]
         heading = f"{self._title()}, {percent(level)} intervals, n = {self.n:,.0f}"
-        drawn = draw.estimate(
-            labels, self.estimate, ends[:, 0], ends[:, 1], level=level, label=self.model, title=title or heading, ax=ax
+        return draw.estimate(
+            labels,
+            self.estimate,
+            ends[:, 0],
+            ends[:, 1],
+            level=level,
+            label=self.model,
+            xlabel=f"share within {' x '.join(self.given)}" if self.given else "share of the population",
+            title=title or heading,
+            ax=ax,
         )
-        if self.given:
-            drawn.set_xlabel(f"share within {' x '.join(self.given)}, {percent(level)} interval")
-        return drawn
 
     def __repr__(self) -> str:
         return f"<FittedShares of {' x '.join(self._variables)}: {len(self.cells)} shares, {self.model}>"

@@ -13,6 +13,7 @@ from subsetprivacy.draw.groups import by_group, forest
 from subsetprivacy.draw.heat import heatmap
 from subsetprivacy.draw.layout import Heading, require_matplotlib
 from subsetprivacy.draw.nulls import null_distribution
+from subsetprivacy.draw.overlay import have_an_order
 from subsetprivacy.draw.plans import costs
 from subsetprivacy.draw.powers import power_curves
 from subsetprivacy.draw.residuals import residuals
@@ -47,6 +48,7 @@ __all__ = [
     "durations",
     "estimate",
     "forest",
+    "have_an_order",
     "heatmap",
     "histograms",
     "leakage",

@@ -11,12 +11,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from subsetprivacy.draw.intervals import (
+    draw_intervals,
+    drop_crowded_numbers,
+    number_texts,
+    share_texts,
+    view_of,
+    write_numbers,
+)
 from subsetprivacy.draw.layout import (
     BLUE,
     COLORS,
     DARK,
     GRAY,
     MARKERS,
+    PALE,
     STYLES,
     Heading,
     _axes,
@@ -28,11 +37,13 @@ from subsetprivacy.draw.layout import (
     _tone,
     _vector,
 )
-from subsetprivacy.draw.overlay import color_of, make_room, mark, numbered
+from subsetprivacy.draw.overlay import make_room, numbered, order_of_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+_REFERENCE = 0.3  # of a row: how far a reference is below the middle
 
 
 def estimate(
@@ -45,43 +56,61 @@ def estimate(
     label: str = "estimate",
     reference: ArrayLike | None = None,
     reference_name: str = "reference",
+    sort: bool = False,
+    percentages: bool = True,
+    xlabel: str = "share of the population",
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw an estimated distribution with its intervals at `level`, a row per category, the first on top.
+    """Draw an estimated distribution with its intervals at `level`, a row per category, and its numbers.
 
-    Drawn on axes that hold such a picture of the same labels, it joins in: each estimate has its own place in the
-    row, its own color and marker, and its name in the legend.
+    Drawn on axes that contain such a picture of the same labels, it joins in: each estimate has its own place in the
+    row, its own color and marker, and its name in the legend. The order of the rows stays.
 
     Parameters
     ----------
     values, lower, upper : array_like, shape (p,)
-        Estimates and intervals, as proportions. What leaves the picture ends in an arrow; a nan is left out. The ends
-        of an interval are strokes that reach beyond the marker, so that they are seen however near they are.
+        Estimates and intervals, as proportions. What leaves the picture ends in an arrow. A nan is left out.
     label : str
-        What the estimate is called in the legend, which is there for several estimates or a reference.
+        The name of the estimate in the legend. There is a legend for several estimates or a reference.
     reference : array_like, shape (p,), optional
         Values to compare with: open diamonds, called `reference_name`.
+    sort : bool
+        Whether the largest value is on top. By default the first label is.
+    percentages : bool
+        Whether the numbers are shown as percentages.
+    xlabel : str
+        What the numbers are.
     """
     p = len(labels)
     w, low, high = (_vector(x, p, name) for x, name in ((values, "values"), (lower, "lower"), (upper, "upper")))
     known = np.full(p, np.nan) if reference is None else _vector(reference, p, "reference")
-    ax = _axes(ax, *_size(labels, height=1.2 if reference is None else 1.5))
+    ax = _axes(ax, *(_size(labels) if reference is None else _size(labels, height=1.5, each=0.36)))
     before = numbered(ax, labels)
     if before and isinstance(title, Heading):
         title = Heading(title.shared)
-    view = _view(np.concatenate([[0.0], w, known]), low, high)
+    order = order_of_rows(ax, w, before, sort=sort)
+    w, low, high, known = (x[order] for x in (w, low, high, known))
+    view = view_of(np.concatenate([[0.0], w, known]), low, high)
     if before:
         view = min(view[0], ax.get_xlim()[0]), max(view[1], ax.get_xlim()[1])
-    rows, color = np.arange(p, dtype=np.float64) + make_room(ax, before), color_of(ax, before)
-    for ends, arrow in ((low, "<"), (high, ">")):
-        _whiskers(ax, rows, w, ends, view, arrow, before)
-    mark(ax.plot(w, rows, MARKERS[before % 8], color=color, ms=6, zorder=3, label=_plain(label, 40)), before)
+    rows = np.arange(p, dtype=np.float64) + make_room(ax, before)
+    draw_intervals(ax, rows, w, low, high, view, before, label)
+    write_numbers(
+        ax, rows, share_texts(w, low, high) if percentages else number_texts([w])[0], before, in_color=before > 0
+    )
     if reference is not None:
-        dark = _tone(ax, DARK)
-        ax.plot(known, np.arange(p), "D", mfc="none", mec=dark, ms=8, zorder=5, label=_plain(reference_name))
-    _rows(ax, labels, unit="%")
-    ax.set(xlim=view, xlabel=f"share of the population, {100 * level:.6g}% interval")
+        # Below the estimate, so that neither covers the other when they agree.
+        look: Any = {"mfc": "none", "mec": _tone(ax, DARK), "ms": 6, "zorder": 5}
+        ax.plot(known, np.arange(p) + _REFERENCE, "D", label=_plain(reference_name), **look)
+    _rows(ax, [labels[j] for j in order], unit="%" if percentages else None)
+    if not percentages:
+        ax.grid(axis="y", color=_tone(ax, PALE), lw=0.8)
+        ax.set_axisbelow(True)
+        ax.spines["left"].set_visible(False)
+        ax.xaxis.set_major_formatter("{x:g}")
+    ax.set(xlim=view, xlabel=f"{xlabel}, {100 * level:.6g}% interval")
+    drop_crowded_numbers(ax, p, before + 1)
     return _finish(ax, title, legend=reference is not None or before > 0 or ax.get_legend() is not None, rows=p)
 
 
@@ -90,32 +119,42 @@ def difference(
     estimates: Mapping[str, ArrayLike],
     reference: ArrayLike,
     *,
+    intervals: Mapping[str, ArrayLike] | None = None,
+    level: float = 0.95,
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw each method's estimate minus a reference, a row per category (`fig:race_diff`).
+    """Draw each method's estimate minus a reference, a row per category, with intervals (`fig:race_diff`).
 
-    Drawn on axes that hold such a picture of the same labels, it joins in, as in `estimate`.
+    Drawn on axes that contain such a picture of the same labels, it joins in, as in `estimate`.
 
     Parameters
     ----------
     estimates : mapping of str to array_like, shape (p,)
-        Per method, as proportions; `reference`, the population if known, is subtracted.
+        Per method, as proportions. `reference`, the population if known, is subtracted.
+    intervals : mapping of str to array_like, shape (p, 2), optional
+        The intervals of the estimates at `level`, per method.
     """
     p, m = len(labels), len(estimates)
-    gaps = {name: _vector(w, p, "estimates") - _vector(reference, p, "reference") for name, w in estimates.items()}
-    ax = _axes(ax, *_size(labels, height=1.5, each=0.22 + 0.1 * m))
+    known = _vector(reference, p, "reference")
+    ends = {name: np.asarray(pair, dtype=float) for name, pair in (intervals or {}).items()}
+    none = np.full((p, 2), np.nan)
+    gaps = {name: _vector(w, p, "estimates") - known for name, w in estimates.items()}
+    bounds = {name: ends.get(name, none) - known[:, None] for name in gaps}
+    ax = _axes(ax, *_size(labels, height=1.5, each=0.22 + 0.12 * m))
     before = numbered(ax, labels)
     if before and isinstance(title, Heading):
         title = Heading(title.shared)
-    reach = 1.1 * max((abs(x) for gap in gaps.values() for x in gap if np.isfinite(x)), default=0) or 0.01
+    seen = np.concatenate([[0.0], *gaps.values(), *(pair.ravel() for pair in bounds.values())])
+    reach = 1.1 * float(np.abs(seen[np.isfinite(seen)]).max()) or 0.01
     reach = max(reach, *np.abs(ax.get_xlim())) if before else reach
     for i, (name, gap) in enumerate(gaps.items(), before):
         rows = np.arange(p) + make_room(ax, i)
-        mark(ax.plot(gap, rows, MARKERS[i % 8], color=color_of(ax, i), ms=6, zorder=3, label=_plain(name, 40)), i)
+        draw_intervals(ax, rows, gap, bounds[name][:, 0], bounds[name][:, 1], (-reach, reach), i, name)
     _rows(ax, labels, unit="")
-    ax.set(xlim=(-reach, reach), xlabel="estimate minus reference, percentage points")
-    return _finish(ax, title, legend=before + m > 0, rows=p)
+    words = f", {100 * level:.6g}% interval" if ends else ""
+    ax.set(xlim=(-reach, reach), xlabel=f"estimate minus reference, percentage points{words}")
+    return _finish(ax, title, legend=before + m > 1, rows=p)
 
 
 def leakage(
@@ -198,30 +237,6 @@ def convergence(
     if lines:
         ax.legend(frameon=False, loc="best")
     return _finish(ax, title)
-
-
-def _view(points: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]) -> tuple[float, float]:
-    seen = points[np.isfinite(points)]  # all in view; a whisker may leave it
-    left = max(np.min(low, initial=seen.min(), where=np.isfinite(low)), seen.min() - 0.5)
-    right = min(np.max(high, initial=seen.max(), where=np.isfinite(high)), max(seen.max(), 1) + 0.5)
-    margin = 0.03 * (right - left) or 0.03
-    return float(left - margin), float(right + margin)
-
-
-def _whiskers(
-    ax: Axes, rows: NDArray[np.float64], w: Any, ends: Any, view: tuple[float, float], arrow: str, number: int
-) -> None:
-    """Draw one side of the intervals over the markers: a line, and a stroke or an arrow at its end."""
-    there = np.flatnonzero(np.isfinite(w) & ~np.isnan(ends))
-    stops, color = np.clip(ends[there], *view), color_of(ax, number)
-    gaps = np.full(len(there), np.nan)
-    x, y = (np.column_stack(part).ravel() for part in ((w[there], stops, gaps), (rows[there], rows[there], gaps)))
-    mark(ax.plot(x, y, "-", color=color, lw=2, zorder=2), number)
-    cut = stops != ends[there]
-    for sign, at, size, shown in (("|", ~cut, 13, True), (arrow, cut, 6, False)):
-        if at.any():
-            look = {"ms": size, "mew": 1.6, "zorder": 4} if shown else {"ms": size, "zorder": 3, "clip_on": False}
-            mark(ax.plot(stops[at], rows[there][at], sign, color=color, **look), number)
 
 
 def _bars(ax: Axes, values: NDArray[np.float64], baseline: float | None) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from subsetprivacy.draw.layout import BLUE, COLORS, DARK, GRAY, PALE, _axes, _finish, _rows, _size, _tone, _vector
+from subsetprivacy.draw.intervals import draw_intervals, share_texts, write_numbers
+from subsetprivacy.draw.layout import BLUE, COLORS, DARK, PALE, _axes, _finish, _rows, _size, _tone, _vector
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -81,15 +82,13 @@ def rates(
     """
     p = len(labels)
     ax = _axes(ax, *_size(labels, height=1.9, each=0.4))
-    for rows, place, marker, color, name in (
-        (first, -0.15, "o", _tone(ax, BLUE), names[0]),
-        (second, 0.15, "s", _tone(ax, GRAY), names[1]),
-    ):
+    top = max((row[2] for row in (*first, *second) if row[2] == row[2]), default=1.0)
+    view = (0.0, 1.05 * top or 1.0)
+    for number, (rows, place, name) in enumerate(((first, -0.15, names[0]), (second, 0.15, names[1]))):
         share, low, high = np.array(rows, float).reshape(p, 3).T
         at = np.arange(p) + place
-        ax.hlines(at, low, high, color=color, lw=2.2, zorder=2)
-        ax.plot(share, at, marker, color=color, ms=5, zorder=3, label=name)
+        draw_intervals(ax, at, share, low, high, view, number, name)
+        write_numbers(ax, at, share_texts(share, low, high), number, in_color=True)
     _rows(ax, labels, unit="%")
-    top = max((row[2] for row in (*first, *second) if row[2] == row[2]), default=1.0)
-    ax.set(xlim=(0, 1.05 * top or 1.0), xlabel="share that skips, 95% interval")
+    ax.set(xlim=view, xlabel="share that skips, 95% interval")
     return _finish(ax, title, legend=True, rows=p)

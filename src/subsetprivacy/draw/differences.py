@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from subsetprivacy.draw.charts import _whiskers
-from subsetprivacy.draw.layout import DARK, MARKERS, _axes, _finish, _plain, _rows, _size, _tone, _vector
-from subsetprivacy.draw.overlay import color_of, make_room, mark, numbered
+from subsetprivacy.draw.intervals import draw_intervals, drop_crowded_numbers, share_texts, write_numbers
+from subsetprivacy.draw.layout import DARK, _axes, _finish, _rows, _size, _tone, _vector
+from subsetprivacy.draw.overlay import make_room, numbered
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,17 +43,17 @@ def differences(
     """
     p = len(labels)
     d, low, high = (_vector(x, p, name) for x, name in ((values, "values"), (lower, "lower"), (upper, "upper")))
-    ax = _axes(ax, *_size(labels, height=1.2 if several == 1 else 1.9, each=0.26 + 0.13 * (several - 1)))
+    ax = _axes(ax, *_size(labels, height=1.2 if several == 1 else 1.9, each=0.26 + 0.17 * (several - 1)))
     before = numbered(ax, labels)
     seen = np.abs(np.concatenate([d, low, high]))
     reach = 1.08 * float(np.max(seen, initial=0.0, where=np.isfinite(seen))) or 0.01
     reach = max(reach, *np.abs(ax.get_xlim())) if before else reach
-    rows, color = np.arange(p, dtype=np.float64) + make_room(ax, before), color_of(ax, before)
-    for ends, arrow in ((low, "<"), (high, ">")):
-        _whiskers(ax, rows, d, ends, (-reach, reach), arrow, before)
-    mark(ax.plot(d, rows, MARKERS[before % 8], color=color, ms=6, zorder=3, label=_plain(label, 40)), before)
+    rows = np.arange(p, dtype=np.float64) + make_room(ax, before)
+    draw_intervals(ax, rows, d, low, high, (-reach, reach), before, label)
+    write_numbers(ax, rows, share_texts(d, low, high, ""), before, in_color=before > 0 or several > 1)
     if not before:
         ax.axvline(0.0, color=_tone(ax, DARK), lw=1.0, zorder=1)
     _rows(ax, labels, unit="")
     ax.set(xlim=(-reach, reach), xlabel=f"percentage points, {100 * level:.6g}% interval")
+    drop_crowded_numbers(ax, p, before + 1)
     return _finish(ax, title, legend=before > 0, rows=p)

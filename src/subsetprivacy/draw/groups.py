@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subsetprivacy.draw.charts import _view, _whiskers
+from subsetprivacy.draw.intervals import draw_intervals, number_texts, share_texts, view_of, write_numbers
 from subsetprivacy.draw.layout import DARK, _panels, _plain, _rows, _size, _tone
-from subsetprivacy.draw.overlay import color_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,9 +42,10 @@ def by_group(
         What they are, for the label of the axis.
     """
     w, low, high = (np.asarray(x, float) for x in (values, lower, upper))
-    view = _view(np.concatenate([[0.0], w[:_MOST_ROWS, :_MOST_PANELS].ravel()]), low.ravel(), high.ravel())
+    view = view_of(np.concatenate([[0.0], w[:_MOST_ROWS, :_MOST_PANELS].ravel()]), low.ravel(), high.ravel())
     axis = f"{what}, {100 * level:.6g}% interval"
-    return _panels_of_rows((groups, "groups"), labels, (w.T, low.T, high.T), view, axis, title, unit="%")
+    printed = [share_texts(*parts) for parts in zip(w.T, low.T, high.T, strict=True)]
+    return _panels_of_rows((groups, "groups"), labels, (w.T, low.T, high.T), view, axis, title, printed, unit="%")
 
 
 def forest(
@@ -77,7 +77,8 @@ def forest(
     reach = min(1.08 * float(np.max(ends, initial=0.0, where=np.isfinite(ends))), 6 * middle + 1) or 1.0
     axis = f"{what}, {100 * level:.6g}% interval"
     shown = np.where(np.isfinite(b), b, np.nan)
-    figure = _panels_of_rows((rows, "terms"), panels, (shown, low, high), (-reach, reach), axis, title)
+    printed = number_texts(list(np.exp(shown) if ratios else shown))
+    figure = _panels_of_rows((rows, "terms"), panels, (shown, low, high), (-reach, reach), axis, title, printed)
     if ratios:
         at = _ratio_marks(reach)
         for ax in figure.axes:
@@ -95,9 +96,9 @@ _MARKS = (  # up to which ratio, and the marks above 1 and below
 
 def _ratio_marks(reach: float) -> NDArray[np.float64]:
     """Return ratios to mark between exp(-reach) and exp(reach): 1, and round ones on both sides."""
-    held = next((marks for top, marks in _MARKS if reach <= np.log(top)), None)
+    marks_here = next((marks for top, marks in _MARKS if reach <= np.log(top)), None)
     step = 10.0 ** ceil(reach / (3.5 * np.log(10)))
-    powers = step ** np.arange(-3, 4) if held is None else np.array(sorted((*held, 1.0)))
+    powers = step ** np.arange(-3, 4) if marks_here is None else np.array(sorted((*marks_here, 1.0)))
     return powers[np.abs(np.log(powers)) <= reach]
 
 
@@ -108,9 +109,10 @@ def _panels_of_rows(
     view: tuple[float, float],
     axis: str,
     title: str,
+    printed: Sequence[Sequence[str]],
     unit: str | None = None,
 ) -> Figure:
-    """Draw numbers with their intervals, arrays of shape (panels, rows); of very many the first."""
+    """Draw numbers with their intervals and in print, arrays of shape (panels, rows). Of very many, draw the first."""
     rows, kind = named
     w, low, high = (x[:_MOST_PANELS, :_MOST_ROWS] for x in numbers)
     names, titles = list(rows[:_MOST_ROWS]), list(panels[:_MOST_PANELS])
@@ -124,9 +126,8 @@ def _panels_of_rows(
         if k >= len(titles):
             ax.set_visible(False)
             continue
-        for ends, arrow in ((low[k], "<"), (high[k], ">")):
-            _whiskers(ax, places, w[k], ends, view, arrow, 0)
-        ax.plot(w[k], places, "o", color=color_of(ax, 0), ms=5, zorder=3)
+        draw_intervals(ax, places, w[k], low[k], high[k], view, 0)
+        write_numbers(ax, places, printed[k][:_MOST_ROWS], narrowest=0.0)
         _rows(ax, names, unit=unit)
         if unit is None:
             ax.axvline(0.0, color=_tone(ax, DARK), lw=1.0, zorder=1)

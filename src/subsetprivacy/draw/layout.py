@@ -153,7 +153,7 @@ def _set_title(ax: Axes, title: str | None, pad: float | None = None) -> None:
     figure: Any = ax.figure
     place, width = ax.get_position(), figure.get_figwidth()
     room = 2 * min((place.x0 + place.x1) / 2, 1 - (place.x0 + place.x1) / 2) * width
-    size = next((size for size in (12.0, 10.0) if len(title) * size / 120 <= room), 8.5)  # in points
+    size = 12.0 if len(title) / 10 <= room else 10.0  # in points; what is still too long takes several lines
     text = _plain(title, int(max(24, 120 * room / size)))
     look: Any = {"fontsize": size} if isinstance(title, Heading) and size < 12 else {}
     ax.set_title(text, pad=pad, **look)

@@ -24,18 +24,18 @@ def null_distribution(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw a histogram of statistics under the null hypothesis, the observed one, and a chi-squared law.
+    """Draw a histogram of statistics under the null hypothesis, the observed one, and a chi-squared density.
 
     Parameters
     ----------
     statistics : array_like, shape (k,)
-        May be empty: then only the limit law is drawn.
+        May be empty: then only the limiting distribution is drawn.
     weights : array_like, shape (k,), optional
         Their probabilities, where they are not alike.
     df
-        The degrees of freedom of the limit law; none is drawn without.
+        The degrees of freedom of the limiting distribution; none is drawn without.
     pvalue
-        Written beside the observed statistic.
+        Written next to the observed statistic.
     """
     values = np.asarray(statistics, dtype=float)
     ax = _axes(ax, 6.4, 3.6)
@@ -60,9 +60,16 @@ def null_distribution(
         from scipy.stats import chi2
 
         x = np.linspace(max(low, high / 400), high, 400)
-        ax.plot(x, chi2.pdf(x, df), "--", color=_tone(ax, BLUE), lw=1.5, label=f"limit law, {df:g} degrees of freedom")
-    said = "" if pvalue is None else f", p-value {pvalue_text(pvalue)}"
-    ax.axvline(observed, color=COLORS[1], lw=2, label=f"observed {observed:.2f}{said}")
+        ax.plot(
+            x,
+            chi2.pdf(x, df),
+            "--",
+            color=_tone(ax, BLUE),
+            lw=1.5,
+            label=f"limiting distribution, {df:g} degrees of freedom",
+        )
+    p_text = "" if pvalue is None else f", p-value {pvalue_text(pvalue)}"
+    ax.axvline(observed, color=COLORS[1], lw=2, label=f"observed {observed:.2f}{p_text}")
     ax.plot([observed], [0], "^", color=_tone(ax, DARK), ms=7, clip_on=False, zorder=4)
     ax.set(xlim=(low, high), xlabel="statistic", ylabel="density")
     ax.legend(loc="best", **_opaque(ax))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from subsetprivacy.draw.layout import COLORS, _tone
 from subsetprivacy.errors import MismatchError
@@ -13,7 +14,7 @@ from subsetprivacy.errors import MismatchError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_NAME = "subsetprivacy-estimate-"
+_NAME, _ORDER = "subsetprivacy-estimate-", "subsetprivacy-order-"
 _ROOM, _APART = 0.8, 0.26  # of a row: what all may take, and the most between two
 
 
@@ -34,20 +35,45 @@ def numbered(ax: Axes, labels: Sequence[str]) -> int:
     return len(numbers)
 
 
+def order_of_rows(ax: Axes, values: NDArray[np.float64], before: int, *, sort: bool) -> NDArray[np.intp]:
+    """Return which category is in each row: as in the estimates that are there, or the largest value on top.
+
+    The axes remember the order, so that estimates which are drawn on them later follow it.
+    """
+    remembered = str(ax.yaxis.get_gid() or "")
+    if before and remembered.startswith(_ORDER):
+        return np.array(remembered.removeprefix(_ORDER).split("-"), dtype=np.intp)
+    order = np.argsort(-values, kind="stable") if sort else np.arange(len(values))
+    ax.yaxis.set_gid(_ORDER + "-".join(map(str, order)))
+    return order
+
+
+def have_an_order(labels: Sequence[str]) -> bool:
+    """Return whether labels are numbers or ranges, such as "20 to 29" and "over 60", and so are not to be sorted."""
+    return all(any(letter.isdigit() for letter in label) for label in labels)
+
+
 def make_room(ax: Axes, before: int) -> float:
     """Move the estimates that are there within their rows, and return the place of the next one."""
+    from matplotlib.text import Annotation
+
     for line in ax.lines:
         number = _number(line)
         if number is not None:
             step = _place(number, before + 1) - _place(number, before)
             line.set_ydata(np.asarray(line.get_ydata(), dtype=float) + step)
+    for text in ax.texts:
+        number = _number(text)
+        if number is not None and isinstance(text, Annotation):
+            text.xy = text.xy[0], text.xy[1] + _place(number, before + 1) - _place(number, before)
+            text.set_color(color_of(ax, number))
     return _place(before, before + 1)
 
 
-def mark(lines: Sequence[Any], number: int) -> None:
-    """Note on lines which estimate they belong to."""
-    for line in lines:
-        line.set_gid(f"{_NAME}{number}")
+def mark(artists: Sequence[Any], number: int) -> None:
+    """Note on lines and texts which estimate they belong to."""
+    for artist in artists:
+        artist.set_gid(f"{_NAME}{number}")
 
 
 def color_of(ax: Axes, number: int) -> str:
@@ -59,6 +85,6 @@ def _place(number: int, of: int) -> float:
     return (number - (of - 1) / 2) * min(_ROOM / of, _APART)
 
 
-def _number(line: Any) -> int | None:
-    name = str(line.get_gid() or "")
+def _number(artist: Any) -> int | None:
+    name = str(artist.get_gid() or "")
     return int(name.removeprefix(_NAME)) if name.startswith(_NAME) else None

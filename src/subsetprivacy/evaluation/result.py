@@ -304,18 +304,17 @@ class Evaluation(Result):
         lower, upper = self._bounds(level, method)
         names = [f"{WORDS[self.measures[k]]} {self._category_text(self.positions[k])}".strip() for k in at]
         heading = draw.Heading(f"Classifier, evaluated on subsets of {self.n:,.0f} people")
-        axes = draw.estimate(
+        return draw.estimate(
             names,
             self.estimates[at],
             lower[at],
             upper[at],
             level=level,
+            percentages=False,  # an area under a curve is no percentage
+            xlabel="estimate",
             title=heading if title is None else title,
             ax=ax,
         )
-        axes.xaxis.set_major_formatter("{x:g}")  # an area under a curve is no percentage
-        axes.set_xlabel(f"estimate, {percent(level)} interval")
-        return axes
 
     def __repr__(self) -> str:
         first = self.measures[0]

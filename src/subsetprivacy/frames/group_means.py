@@ -143,11 +143,11 @@ def group_means(
     if isinstance(y, str):
         if design is not None:
             raise ArgumentError("`designs` must give the designs of the columns of a table; got `design`.")
-        people = _of_table(y, data, column, designs, missing, _ColumnArguments(by, given, weights, clusters, sampling))
+        people = _of_table(y, data, column, designs, missing, _Named(by, given, weights, clusters, sampling))
     else:
         if designs is not None:
             raise ArgumentError("`designs` must be left out without a table; give `design`, or a SubsetData.")
-        people = _of_arrays(y, data, column, design, missing, _ColumnArguments(by, given, weights, clusters, sampling))
+        people = _of_arrays(y, data, column, design, missing, _Named(by, given, weights, clusters, sampling))
     options = MeansOptions(
         outcome=people.outcome,
         variable=people.variable,
@@ -171,7 +171,7 @@ def group_means(
 
 
 @frozen(eq=False, repr=False)
-class _ColumnArguments:
+class _Named:
     """What may be given by the names of columns."""
 
     by: Any
@@ -195,7 +195,7 @@ class _ColumnArguments:
 
 
 @frozen(eq=False, repr=False)
-class _MeansData:
+class _People:
     """An outcome and subsets, with what is seen besides, in memory."""
 
     outcome: str
@@ -225,9 +225,7 @@ class _MeansData:
 # Arrays ---------------------------------------------------------------------------------------------------------------
 
 
-def _of_arrays(
-    y: Any, data: Any, column: Any, design: Design | None, missing: Missing, named: _ColumnArguments
-) -> _MeansData:
+def _of_arrays(y: Any, data: Any, column: Any, design: Design | None, missing: Missing, named: _Named) -> _People:
     check_same_index({"y": y, "data": data, **named.columns()})
     if isinstance(data, SubsetTable) and column is not None:
         data = data.select(_names(column))
@@ -247,7 +245,7 @@ def _of_arrays(
             raise ArgumentError(f"`{name}` must be one for each person without a table; got a name.", OUTCOME_AND_DATA)
     outcome, variable = str(getattr(y, "name", None) or "y"), str(getattr(data, "name", None) or "category")
     by = _given_groups(named.by)
-    return _MeansData(outcome, y, variable, codes, own, by, named.given, named.weights, named.clusters, named.sampling)
+    return _People(outcome, y, variable, codes, own, by, named.given, named.weights, named.clusters, named.sampling)
 
 
 def _given_groups(by: Any) -> dict[str, Any]:
@@ -266,7 +264,7 @@ def _given_groups(by: Any) -> dict[str, Any]:
 # Tables ---------------------------------------------------------------------------------------------------------------
 
 
-def _of_table(y: str, data: Any, column: Any, designs: Any, missing: Missing, named: _ColumnArguments) -> _MeansData:
+def _of_table(y: str, data: Any, column: Any, designs: Any, missing: Missing, named: _Named) -> _People:
     if isinstance(data, (Release, str, Path)):
         return _of_release(y, data, column, designs, missing, named)
     if not is_table(data) and not isinstance(data, Mapping):
@@ -285,7 +283,7 @@ def _of_table(y: str, data: Any, column: Any, designs: Any, missing: Missing, na
     return _people(y, columns, codes, known, named, table)
 
 
-def _of_release(y: str, data: Any, column: Any, designs: Any, missing: Missing, named: _ColumnArguments) -> _MeansData:
+def _of_release(y: str, data: Any, column: Any, designs: Any, missing: Missing, named: _Named) -> _People:
     release = data if isinstance(data, Release) else read_release(data, designs)
     private = _private(column, release.designs, y, named)
     held = release.stored.weights
@@ -297,7 +295,7 @@ def _of_release(y: str, data: Any, column: Any, designs: Any, missing: Missing, 
     codes = {name: release.codes(name, missing=missing) for name in private}
     if not weighted or held is None:
         return _people(y, columns, codes, release.designs, named, table)
-    with_weights = _ColumnArguments(named.by, named.given, held.column, named.clusters, named.sampling)
+    with_weights = _Named(named.by, named.given, held.column, named.clusters, named.sampling)
     return _people(y, columns, codes, release.designs, with_weights, table, held.kind)
 
 
@@ -306,16 +304,16 @@ def _people(
     columns: dict[str, Any],
     codes: dict[str, IntArray],
     designs: Mapping[str, Design],
-    named: _ColumnArguments,
+    named: _Named,
     table: Any,
     kind: WeightsKind | None = None,
-) -> _MeansData:
+) -> _People:
     """Return people whose columns have been read."""
     joint, design = _joined(codes, designs)
     given = {name: columns[name] for name in _as_names(named.given)} or named.given
     weights = columns[named.weights] if isinstance(named.weights, str) else named.weights
     clusters = plain_labels(columns[named.clusters]) if isinstance(named.clusters, str) else named.clusters
-    return _MeansData(
+    return _People(
         outcome=y,
         y=outcome_numbers(covariate_column(columns[y], y), len(joint), y),
         variable=" and ".join(codes),
@@ -339,7 +337,7 @@ def _joined(codes: dict[str, IntArray], designs: Mapping[str, Design]) -> tuple[
     return read_column(both, None)
 
 
-def _private(column: Any, designs: Mapping[str, Design], y: str, named: _ColumnArguments) -> list[str]:
+def _private(column: Any, designs: Mapping[str, Design], y: str, named: _Named) -> list[str]:
     """Return the names of the private columns."""
     private = list(designs) if column is None else _names(column)
     if column is None and len(private) != 1:

@@ -19,7 +19,7 @@ _MUST = {
 
 
 @frozen
-class RefusedRows:
+class Refused:
     """Rows of one column that cannot be privatized: the problem, how many there are, and the first.
 
     Attributes
@@ -39,11 +39,11 @@ class RefusedRows:
     tidy: int = 0
     marks: int = 0
 
-    def moved(self, rows: int) -> "RefusedRows":
+    def moved(self, rows: int) -> "Refused":
         """Return the same with row numbers of the whole table."""
         return self if self.first is None else evolve(self, first=self.first + rows)
 
-    def __add__(self, later: "RefusedRows") -> "RefusedRows":
+    def __add__(self, later: "Refused") -> "Refused":
         return evolve(
             self,
             count=self.count + later.count,
@@ -80,7 +80,7 @@ class RefusedRows:
 
 
 def refuse(
-    refused: Sequence[RefusedRows], where: str = "", *, rows: str = "row", number: Callable[[int], int] = int
+    refused: Sequence[Refused], where: str = "", *, rows: str = "row", number: Callable[[int], int] = int
 ) -> None:
     """Raise the error that tells which rows of which column are wrong, if there are any; never what they hold.
 
@@ -93,7 +93,7 @@ def refuse(
     rows, number
         What a row is called, and its number as people count them.
     """
-    total: dict[tuple[str, str], RefusedRows] = {}
+    total: dict[tuple[str, str], Refused] = {}
     for each in refused:
         place = (each.column, each.problem)
         total[place] = total[place] + each if place in total else each

@@ -219,6 +219,7 @@ class Imputations(Result):
             lower,
             upper,
             level=level,
+            sort=len(self.variables) == 1 and not draw.have_an_order(pooled.names),
             title=draw.Heading(heading) if title is None else title,
             ax=ax,
         )

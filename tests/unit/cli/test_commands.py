@@ -307,7 +307,6 @@ def test_the_demo_writes_its_files(tmp_path):
     files = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert files == [
         "cases.png",
-        "convergence.png",
         "difference.png",
         "estimate.png",
         "independence.png",
