@@ -120,12 +120,12 @@ def test_limits_that_pages_state_are_those_of_the_server():
             f"each line of a head counted with {connections._LINE_BYTES} bytes",
             f"| heads | {connections.HEAD_BYTES // kb} KB and {connections.MOST_LINES} lines, then 431; "
             f"{connections.MOST_PIPELINED} requests sent ahead of a reply",
-            f"| bodies | {security._SMALL_BYTES // kb} KB of anyone; {security._LARGE_BYTES // mb} MB of people "
-            f"who are signed in and of programs with a token, {security.MOST_LARGE} at a time; "
+            f"| bodies | {security._SMALL_BYTES // kb} KB from anyone; {security._LARGE_BYTES // mb} MB from people "
+            f"who are signed in and from programs with a token, {security.MOST_LARGE} at a time; "
             f"in {connections.MOST_PARTS} parts, and one more for every {connections._PART_BYTES} bytes",
             f"| work in the studio | {studio_context.MOST_AT_ONCE} requests about drafts and surveys at a time",
             f"{hashing.MOST_STRANGERS} strangers wait, up to {hashing.LONGEST_WAIT:.0f} seconds",
-            f"Of one kind it writes {logs.LINES_A_MINUTE} lines a minute",
+            f"It writes at most {logs.LINES_A_MINUTE} lines a minute of one kind",
         ],
         PROTOCOL: [
             f"at most {MOST_BYTES:,} bytes long (413) and arrive within {security.READ_SECONDS:.0f} seconds (408)",
