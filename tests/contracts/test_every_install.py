@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from subsetprivacy import design_from_json
 from subsetprivacy.cli.main import main
 from subsetprivacy.collect.storage.opening import open_store
-from subsetprivacy.frames.metadata import Stored
+from subsetprivacy.frames.metadata import TableMetadata
 from subsetprivacy.frames.reading import read_release
 from subsetprivacy.frames.writing import write_release
 
@@ -159,7 +159,7 @@ def folder(tmp_path_factory):
     (place / "private.proba.csv").write_text("black,red,green,blue\n" + "0.1,0.2,0.3,0.4\n" * 120, encoding="utf-8")
     made = design_from_json(Path(design).read_bytes())
     (place / "private.csv.design.json").write_text(
-        Stored({"colour": made}, {"colour": "labels"}).to_json(), encoding="utf-8"
+        TableMetadata({"colour": made}, {"colour": "labels"}).to_json(), encoding="utf-8"
     )
     write_release(read_release(place / "private.csv").to_frame(), place / "private.parquet", {"colour": made})
     open_store(f"sqlite:///{place / 'surveys.db'}").dispose()

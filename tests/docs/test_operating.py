@@ -128,10 +128,10 @@ def test_limits_that_pages_state_are_those_of_the_server():
             f"It writes at most {logs.LINES_A_MINUTE} lines a minute of one kind",
         ],
         PROTOCOL: [
-            f"at most {MOST_BYTES:,} bytes long (413) and arrive within {security.READ_SECONDS:.0f} seconds (408)",
-            f"has {connections.HEAD_SECONDS:.0f} seconds, too, and at most {connections.HEAD_BYTES:,} bytes and "
-            f"{connections.MOST_LINES} lines (431)",
-            f"takes nothing for {connections.WRITE_SECONDS:.0f} seconds",
+            f"at most {MOST_BYTES:,} bytes (413) and arrive within {security.READ_SECONDS:.0f} seconds (408)",
+            f"must also arrive within {connections.HEAD_SECONDS:.0f} seconds. It has at most "
+            f"{connections.HEAD_BYTES:,} bytes and {connections.MOST_LINES} lines (431)",
+            f"reads nothing for {connections.WRITE_SECONDS:.0f} seconds",
             f"sends more than {connections.MOST_PIPELINED} requests ahead of a reply",
         ],
     }

@@ -23,21 +23,21 @@ _HEAD = """# Results
 
 <!-- Written by `python tests/support/result_types.py`; a test compares it with the classes. -->
 
-Every result speaks the same way. Learn these words once:
+All results share the methods below. The table lists every result class and its additional methods.
 
-- `notes`: the caveats, each with a `kind` for programs, a `text` for people and `advice`, what to do about it.
-- `summary()`: a table to print or to show in a notebook. It exports itself: `to_latex()`, `to_markdown()`, `to_html()`,
-  `to_csv()`.
-- `to_frame(engine=)`: a data frame of pandas, Polars or PyArrow with fixed column names. Estimates have the columns
+- `notes`: the caveats, each with a `kind` for programs, a `text` for people, and `advice` on what to do.
+- `summary()`: a table to print or to show in a notebook. To export it, call its methods `to_latex()`, `to_markdown()`,
+  `to_html()` or `to_csv()`.
+- `to_frame(engine=)`: a pandas, Polars or PyArrow data frame with fixed column names. Estimates have the columns
   `estimate, se, lower, upper` and `level`.
-- `to_dict()`: the same for JSON. `from_dict()` reads it back where the numbers are all that the result rests on; where
-  they are not, its error says what to keep instead.
-- `plot()`: a picture, where there is something to see. It needs the extra `plot`.
-- In a notebook a result shows its summary. `repr()` is one line. Every result pickles.
+- `to_dict()`: the same as plain data for JSON. `from_dict()` reads it back if the numbers are sufficient to restore the
+  result. If they are not, the error names what to keep instead.
+- `plot()`: a plot, for results that have one. It needs the extra `plot`.
+- In a notebook a result shows its summary. `repr()` is one line. Every result can be pickled.
 
-Where a result has intervals, `summary`, `to_frame` and `to_dict` take the level and the interval method.
+If a result has intervals, `summary`, `to_frame` and `to_dict` take the level and the interval method.
 
-| result | what it is | `summary` takes | read back | `plot` | more |
+| result | description | arguments of `summary` | `from_dict` | `plot` | other methods |
 |---|---|---|---|---|---|
 """
 
@@ -70,7 +70,7 @@ def _first_line(kind: type) -> str:
 
 def _arguments(kind: type) -> str:
     names = [name for name in inspect.signature(kind.summary).parameters if name != "self"]
-    return ", ".join(f"`{name}`" for name in names) or "nothing"
+    return ", ".join(f"`{name}`" for name in names) or "none"
 
 
 def _more(kind: type) -> str:

@@ -134,7 +134,7 @@ def _words(labels: tuple[str, ...]) -> tuple[str, ...]:
 
 def _lines(file: Path) -> list[str]:
     from subsetprivacy.errors import DataFileError
-    from subsetprivacy.frames.file_errors import described
+    from subsetprivacy.frames.file_errors import file_error_from
 
     try:
         # Not splitlines, which also breaks at signs that may stand in a label.
@@ -142,7 +142,7 @@ def _lines(file: Path) -> list[str]:
     except UnicodeDecodeError:
         raise DataFileError(f"a file of categories must be text in UTF-8; {file} is not.") from None
     except OSError as error:
-        raise described(file, error) from None
+        raise file_error_from(file, error) from None
     empty = [number for number, line in enumerate(lines, 1) if not line.strip()]
     if empty:
         raise DataFileError(

@@ -12,9 +12,9 @@ from subsetprivacy.cli import options
 from subsetprivacy.cli.count import counts_of
 from subsetprivacy.cli.estimate import category_cells, category_columns
 from subsetprivacy.cli.labels import merge, read_merges, with_merged
-from subsetprivacy.cli.named_tables import Sample, check_different, is_bare, tables
+from subsetprivacy.cli.named_tables import NamedSample, check_different, is_bare, tables
 from subsetprivacy.cli.results import Presented, check_output, outputs
-from subsetprivacy.cli.sampling_options import Drawn, groups_of, rows_of
+from subsetprivacy.cli.sampling_options import SamplingOptions, groups_of, rows_of
 from subsetprivacy.cli.sampling_options import drawn as drawn_options
 from subsetprivacy.cli.shell_wording import sets
 from subsetprivacy.cli.show import csv_text, echo_table
@@ -41,7 +41,7 @@ MOST_LISTED = 6
 @outputs
 @sets(estimates="the samples", other="the second sample")
 def compare(
-    tables: tuple[Sample, ...],
+    tables: tuple[NamedSample, ...],
     columns: tuple[str, ...],
     by: tuple[str, ...],
     baseline: str | None,
@@ -50,7 +50,7 @@ def compare(
     method: ContrastMethod,
     weights: str | None,
     weights_kind: WeightsKind | None,
-    drawn: Drawn,
+    drawn: SamplingOptions,
     design: Path | None,
     form: Form | None,
     missing: Missing,
@@ -77,7 +77,7 @@ def compare(
     """
     _check(tables, by, baseline)
     for sample in tables:
-        options.check_apart(sample.table, output)
+        options.check_no_overlap(sample.table, output)
     options.check_weights(weights, weights_kind)
     ending = check_output(output, format, as_json)
     groups = read_merges(merges)
@@ -95,7 +95,7 @@ def compare(
     ).give(output, ending, force=force, as_json=as_json)
 
 
-def _check(samples: Sequence[Sample], by: tuple[str, ...], baseline: str | None) -> None:
+def _check(samples: Sequence[NamedSample], by: tuple[str, ...], baseline: str | None) -> None:
     """Raise if there is nothing to compare, as far as the words tell."""
     if by and len(samples) > 1:
         raise click.UsageError("--by makes groups of one TABLE; give one, or leave --by out")
@@ -116,7 +116,7 @@ class _Opened:
         design: Path | None,
         form: Form | None,
         settings: dict[str, Any],
-        drawn: Drawn,
+        drawn: SamplingOptions,
     ) -> None:
         self._designs = options.read_designs(columns, design)  # once: a document may come on standard input
         self._columns = options.column_names(columns)
@@ -138,10 +138,10 @@ class _Opened:
         data, sampling = self._rows(release, names)
         return estimate(data, sampling=sampling)
 
-    def _open(self, sample: Sample, form: Form | None) -> tuple[Any, tuple[str, ...]]:
+    def _open(self, sample: NamedSample, form: Form | None) -> tuple[Any, tuple[str, ...]]:
         return options.open_with(sample.table, self._designs, self._columns, form)
 
-    def samples(self, samples: Sequence[Sample]) -> dict[Any, Any]:
+    def samples(self, samples: Sequence[NamedSample]) -> dict[Any, Any]:
         """Return the estimate of each table."""
         from subsetprivacy.errors import SubsetPrivacyError
 
@@ -157,7 +157,7 @@ class _Opened:
                 raise type(error)(f"{sample.name}: {error.message}", error.advice) from error
         return fits
 
-    def groups(self, sample: Sample, by: tuple[str, ...]) -> dict[Any, Any]:
+    def groups(self, sample: NamedSample, by: tuple[str, ...]) -> dict[Any, Any]:
         """Return the estimate of each group of one table."""
         from subsetprivacy.errors import ArgumentError
         from subsetprivacy.estimation.dispatch import estimate, estimate_many

@@ -9,7 +9,7 @@ import click
 from subsetprivacy._choices import Form, Missing, WeightsKind
 from subsetprivacy.cli import options
 from subsetprivacy.cli.files import FORMATS, STANDARD_OUTPUT, TABLES, ending_of, target
-from subsetprivacy.cli.progress import Progress
+from subsetprivacy.cli.progress import ProgressLine
 from subsetprivacy.cli.show import csv_text, echo_groups, echo_json, say, write_text
 
 MOST_SHOWN = 24
@@ -51,7 +51,7 @@ def count(
       subsetprivacy count private.parquet --column race
       subsetprivacy count private.parquet --column race --column sex_income -o counts.csv
     """
-    options.check_apart(table, output)
+    options.check_no_overlap(table, output)
     options.check_weights(weights, weights_kind)
     options.check_one_result(output, format, as_json)
     if by and output is not None and not ending_of(output, TABLES, format).startswith(".csv"):
@@ -75,7 +75,7 @@ def count(
 
 def counts_of(release: Any, names: tuple[str, ...], settings: dict[str, Any]) -> Any:
     """Return the counts of one column, or of several together."""
-    with Progress("rows") as progress:
+    with ProgressLine("rows") as progress:
         if len(names) == 1:
             return release.count(names[0], progress=progress, **settings)
         return release.crosstab(*names, progress=progress, **settings)

@@ -53,17 +53,17 @@ def read_document(path: str | Path) -> "Design | dict[str, Design]":
     """Read a design, or the designs by column if it is the document of a table."""
     from subsetprivacy.design import design_from_json
     from subsetprivacy.errors import DesignDocumentError
-    from subsetprivacy.frames.file_errors import described
-    from subsetprivacy.frames.metadata import stored_from_json
+    from subsetprivacy.frames.file_errors import file_error_from
+    from subsetprivacy.frames.metadata import metadata_from_json
 
     if str(path) == "-":
         path = standard_input(".json")
     try:
         text = Path(path).read_bytes()
     except OSError as error:
-        raise described(path, error) from None
+        raise file_error_from(path, error) from None
     if _is_of_a_table(text):
-        return stored_from_json(text, str(path)).designs
+        return metadata_from_json(text, str(path)).designs
     try:
         return design_from_json(text)
     except DesignDocumentError as error:
@@ -83,16 +83,16 @@ def _is_of_a_table(text: bytes) -> bool:
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
     """Say in our words, and of which file, that it cannot be written."""
-    from subsetprivacy.frames.file_errors import described, trouble
+    from subsetprivacy.frames.file_errors import file_error, file_error_from
 
     try:
         yield
     except FileNotFoundError:
-        raise trouble(path, "must be in a folder that exists; it is not") from None
+        raise file_error(path, "must be in a folder that exists; it is not") from None
     except FileExistsError:
         raise
     except OSError as error:
-        raise described(path, error) from None
+        raise file_error_from(path, error) from None
 
 
 def said_labels(categories: Any) -> str:

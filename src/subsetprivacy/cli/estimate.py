@@ -11,7 +11,7 @@ from subsetprivacy.cli import options
 from subsetprivacy.cli.count import counts_of
 from subsetprivacy.cli.labels import merge, read_merges, with_merged
 from subsetprivacy.cli.results import PICTURES, Presented, check_output, outputs
-from subsetprivacy.cli.sampling_options import Drawn, groups_of, rows_of
+from subsetprivacy.cli.sampling_options import SamplingOptions, groups_of, rows_of
 from subsetprivacy.cli.sampling_options import drawn as drawn_options
 from subsetprivacy.cli.show import csv_text, echo_groups, echo_table
 
@@ -44,7 +44,7 @@ def estimate(
     by: tuple[str, ...],
     weights: str | None,
     weights_kind: WeightsKind | None,
-    drawn: Drawn,
+    drawn: SamplingOptions,
     design: Path | None,
     form: Form | None,
     missing: Missing,
@@ -70,7 +70,7 @@ def estimate(
       subsetprivacy estimate private.parquet --column race --simultaneous \\
         --merge "Other=Other,Amer-Indian-Eskimo"
     """
-    options.check_apart(table, output)
+    options.check_no_overlap(table, output)
     options.check_weights(weights, weights_kind)
     ending = check_output(output, format, as_json)
     groups = read_merges(merges)
@@ -107,7 +107,12 @@ def _estimated(counted: Any, method: Estimator, *, grouped: bool) -> Any:
 
 
 def _of_rows(
-    release: Any, names: tuple[str, ...], drawn: Drawn, settings: dict[str, Any], by: tuple[str, ...], method: Estimator
+    release: Any,
+    names: tuple[str, ...],
+    drawn: SamplingOptions,
+    settings: dict[str, Any],
+    by: tuple[str, ...],
+    method: Estimator,
 ) -> Any:
     """Return the estimate of all, or those of groups, of rows that were drawn with strata, clusters or replicates."""
     from subsetprivacy.estimation.dispatch import estimate as run

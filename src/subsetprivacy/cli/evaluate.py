@@ -106,7 +106,7 @@ def evaluate(
     options.check_weights(weights, weights_kind)
     for given in (table, proba, compare):
         if given is not None:
-            options.check_apart(given, output)
+            options.check_no_overlap(given, output)
     ending = check_output(output, format, as_json)
     release, names = options.open_release(table, columns, design, form)
     if len(names) > 1:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subsetprivacy.cli import options
-from subsetprivacy.cli.progress import Progress
+from subsetprivacy.cli.progress import ProgressLine
 from subsetprivacy.cli.shell_wording import sets
 
 if TYPE_CHECKING:
@@ -82,5 +82,5 @@ def findings_of(
         tests=not no_tests,
         **settings,
     )
-    with Progress("steps") as progress:
+    with ProgressLine("steps") as progress:
         return found.compute(progress)

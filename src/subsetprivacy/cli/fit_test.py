@@ -12,7 +12,7 @@ from subsetprivacy.cli import options
 from subsetprivacy.cli.count import counts_of
 from subsetprivacy.cli.files import name_of, standard_input
 from subsetprivacy.cli.labels import named_as, read_numbers
-from subsetprivacy.cli.progress import Progress
+from subsetprivacy.cli.progress import ProgressLine
 from subsetprivacy.cli.shell_wording import sets
 from subsetprivacy.cli.show import echo_json, echo_table
 
@@ -78,7 +78,7 @@ def fit_test(
     release, names = options.open_release(table, columns, design, form)
     counted = counts_of(release, names, {"weights": weights, "weights_kind": weights_kind, "missing": missing})
     known: Any = named_as(counted.categories, given)
-    with Progress("samples") as progress:
+    with ProgressLine("samples") as progress:
         found = run(counted, known, null=null, replications=replications, seed=seed, progress=progress)
     if as_json:
         echo_json(found.to_dict())
@@ -106,21 +106,21 @@ def _read_file(path: Path) -> dict[str, float]:
     DataFileError
         If it has none; without what its cells hold.
     """
-    from subsetprivacy.frames.file_errors import described, trouble
+    from subsetprivacy.frames.file_errors import file_error, file_error_from
     from subsetprivacy.messages.for_commands import REFERENCE_FILE
 
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeError) as error:
-        raise described(path, error) from None
+        raise file_error_from(path, error) from None
     try:
         pairs = _of_json(text) if path.suffix.lower() == ".json" else _of_csv(text)
         shares = [(_text(label), float(share)) for label, share in pairs]
     except (ValueError, TypeError, KeyError, csv.Error, RecursionError):
-        raise trouble(name_of(path), "must have a category and its share in each row", REFERENCE_FILE) from None
+        raise file_error(name_of(path), "must have a category and its share in each row", REFERENCE_FILE) from None
     found = dict(shares)
     if len(found) < len(shares):
-        raise trouble(name_of(path), "must name every category once; one is there twice")
+        raise file_error(name_of(path), "must name every category once; one is there twice")
     return found
 
 

@@ -11,7 +11,7 @@ from subsetprivacy._choices import Form, Missing, WeightsKind
 from subsetprivacy.cli import options
 from subsetprivacy.cli.categories import split_words
 from subsetprivacy.cli.labels import by_text
-from subsetprivacy.cli.progress import Progress
+from subsetprivacy.cli.progress import ProgressLine
 from subsetprivacy.cli.results import PICTURES, Presented, check_output, outputs
 from subsetprivacy.cli.shell_wording import sets
 from subsetprivacy.cli.show import csv_text, echo_table
@@ -100,7 +100,7 @@ def loglinear(
     ending = check_output(output, format, as_json)
     _check((test, smaller, shares, odds), given, where, bootstrap, ending)
     options.check_weights(weights, weights_kind)
-    options.check_apart(table, output)
+    options.check_no_overlap(table, output)
     settings = {"weights": weights, "weights_kind": weights_kind, "missing": missing}
     counts = _counted(table, columns, form, model, settings)
     from subsetprivacy.contingency import loglinear as run
@@ -143,7 +143,7 @@ def _counted(table: Path, columns: tuple[str, ...], form: Form | None, model: st
     from subsetprivacy.frames.reading import read_release
 
     release = read_release(table, options.read_designs(columns, None), form=form)
-    with Progress("rows") as progress:
+    with ProgressLine("rows") as progress:
         return counts_for(release, model, progress=progress, **settings)
 
 

@@ -16,7 +16,7 @@ from subsetprivacy._choices import (
 )
 from subsetprivacy.cli import options
 from subsetprivacy.cli.results import PICTURES, Presented, check_output, outputs
-from subsetprivacy.cli.sampling_options import Drawn
+from subsetprivacy.cli.sampling_options import SamplingOptions
 from subsetprivacy.cli.sampling_options import drawn as drawn_options
 from subsetprivacy.cli.shell_wording import sets
 from subsetprivacy.cli.show import csv_text, echo_table
@@ -69,7 +69,7 @@ def means(
     by: tuple[str, ...],
     weights: str | None,
     weights_kind: WeightsKind | None,
-    drawn: Drawn,
+    drawn: SamplingOptions,
     design: Path | None,
     form: Form | None,
     missing: Missing,
@@ -93,7 +93,7 @@ def means(
     """
     from subsetprivacy.frames.group_means import group_means
 
-    options.check_apart(table, output)
+    options.check_no_overlap(table, output)
     options.check_weights(weights, weights_kind)
     ending = check_output(output, format, as_json)
     _check(ending, method, test=test, between=between, simultaneous=simultaneous)

@@ -10,7 +10,7 @@ from subsetprivacy.cli.files import FORMATS, TABLES, is_standard_input
 from subsetprivacy.cli.options import Command, FilePath, input_format
 
 
-class Sample(NamedTuple):
+class NamedSample(NamedTuple):
     """A table and what it is called."""
 
     name: str
@@ -22,15 +22,15 @@ class NamedTable(FilePath):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the table with its name."""
-        if isinstance(value, Sample):
+        if isinstance(value, NamedSample):
             return value
         name, equals, path = str(value).partition("=")
         if not equals or "://" in name or Path(value).exists():
             table = super().convert(value, param, ctx)
-            return Sample(_stem(table), table)
+            return NamedSample(_stem(table), table)
         if not name.strip():
             self.fail("must be FILE or NAME=FILE; got no name", param, ctx)
-        return Sample(name.strip(), super().convert(path, param, ctx))
+        return NamedSample(name.strip(), super().convert(path, param, ctx))
 
 
 def _stem(table: Path) -> str:
@@ -55,7 +55,7 @@ def tables(command: Command) -> Command:
     return argument(input_format(FORMATS, FORMATS[0])(command))
 
 
-def check_different(samples: Sequence[Sample]) -> None:
+def check_different(samples: Sequence[NamedSample]) -> None:
     """Raise if two samples have the same name, or are the same people.
 
     Raises
@@ -63,7 +63,7 @@ def check_different(samples: Sequence[Sample]) -> None:
     click.UsageError
         With what to write instead.
     """
-    seen: list[Sample] = []
+    seen: list[NamedSample] = []
     for sample in samples:
         for other in seen:
             if sample.table.samefile(other.table):

@@ -290,7 +290,7 @@ def check_one_result(output: Path | None, format: str | None, as_json: bool) -> 
         raise click.UsageError("--format is for -o -; without it the result is printed for people, or by --json")
 
 
-def check_apart(table: Path, output: Path | None) -> None:
+def check_no_overlap(table: Path, output: Path | None) -> None:
     """Raise if a result would be written over the table that it is made from, or become a part of it."""
     if output is None:
         return

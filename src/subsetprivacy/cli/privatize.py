@@ -11,7 +11,7 @@ from subsetprivacy.cli.categories import INFER, infer_labels
 from subsetprivacy.cli.documents import read_document
 from subsetprivacy.cli.files import FORMATS, STANDARD_OUTPUT, TABLES, ending_of, is_standard_input, name_of, target
 from subsetprivacy.cli.outcome import give_up, left, marks, tell, warn
-from subsetprivacy.cli.progress import Progress
+from subsetprivacy.cli.progress import ProgressLine
 from subsetprivacy.cli.shell_wording import sets
 from subsetprivacy.cli.show import echo_json, echo_table, echo_warning
 from subsetprivacy.cli.signals import end, terminable
@@ -116,7 +116,7 @@ def privatize(
     if dry_run and output == STANDARD_OUTPUT:
         raise click.UsageError("--dry-run shows what would be written to a file; name one by --output")
     options.check_one_result(output, format, as_json)
-    options.check_apart(table, output)
+    options.check_no_overlap(table, output)
     from subsetprivacy.frames.input_files import open_input
     from subsetprivacy.frames.preparing import prepare
 
@@ -138,7 +138,7 @@ def privatize(
             return
         _warn(keep_order, seed, again=policy == "overwrite" and before[0] is not None and key is None)
         try:
-            with terminable(), Progress("rows") as progress:
+            with terminable(), ProgressLine("rows") as progress:
                 release = plan.run(progress=progress)
             warn(release, keep)
             tell(release, output, keep, written=marks(path) != before, as_json=as_json)

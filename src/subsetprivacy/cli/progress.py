@@ -14,7 +14,7 @@ AFTER = 1.0  # seconds before there is a line: what is done at once needs none
 EVERY = 0.2  # seconds between two looks of the line
 
 
-class Progress:
+class ProgressLine:
     """A line that says how much is done, how fast and how long it takes; call it with (done, all or None).
 
     Parameters
@@ -59,7 +59,7 @@ class Progress:
         click.echo("\r" + line.ljust(self._width), nl=False, file=self._stream)
         self._width = len(line)
 
-    def __enter__(self) -> "Progress":
+    def __enter__(self) -> "ProgressLine":
         return self
 
     def __exit__(

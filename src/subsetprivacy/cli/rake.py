@@ -10,7 +10,7 @@ from subsetprivacy._choices import CalibrationMethod, Form, Missing, WeightsKind
 from subsetprivacy.cli import options
 from subsetprivacy.cli.files import STANDARD_OUTPUT, ending_of, target
 from subsetprivacy.cli.labels import by_text
-from subsetprivacy.cli.sampling_options import Drawn
+from subsetprivacy.cli.sampling_options import SamplingOptions
 from subsetprivacy.cli.sampling_options import drawn as drawn_options
 from subsetprivacy.cli.shell_wording import sets
 from subsetprivacy.cli.show import csv_text, echo_json, echo_table, say, write_text
@@ -43,7 +43,7 @@ def rake(
     population: float | None,
     weights: str | None,
     weights_kind: WeightsKind | None,
-    drawn: Drawn,
+    drawn: SamplingOptions,
     columns: tuple[str, ...],
     form: Form | None,
     missing: Missing,
@@ -67,7 +67,7 @@ def rake(
     from subsetprivacy.raking import rake as run
 
     for given in (table, margins):
-        options.check_apart(given, output)
+        options.check_no_overlap(given, output)
     options.check_weights(weights, weights_kind)
     options.check_one_result(output, format, as_json)
     ending = "" if output is None else ending_of(output, ENDINGS, format)
@@ -138,7 +138,7 @@ def _by_label(name: str, margin: Any) -> dict[str, Any]:
     return margin
 
 
-def _sampling(release: Any, drawn: Drawn, weights: str | None, kind: WeightsKind | None) -> Any:
+def _sampling(release: Any, drawn: SamplingOptions, weights: str | None, kind: WeightsKind | None) -> Any:
     """Return how rows were drawn; None where nothing was said."""
     from subsetprivacy.frames.people import cells_of
 

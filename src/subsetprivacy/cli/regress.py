@@ -15,9 +15,9 @@ from subsetprivacy.cli.documents import read_design, read_document
 from subsetprivacy.cli.estimate import category_cells, category_columns
 from subsetprivacy.cli.labels import by_text, read_merges
 from subsetprivacy.cli.options import FilePath
-from subsetprivacy.cli.progress import Progress
+from subsetprivacy.cli.progress import ProgressLine
 from subsetprivacy.cli.results import PICTURES, Presented, check_output, outputs
-from subsetprivacy.cli.sampling_options import Drawn
+from subsetprivacy.cli.sampling_options import SamplingOptions
 from subsetprivacy.cli.sampling_options import drawn as drawn_options
 from subsetprivacy.cli.shell_wording import sets
 from subsetprivacy.cli.show import csv_text, echo_table
@@ -135,7 +135,7 @@ def regress(
     weights: str | None,
     weights_kind: WeightsKind | None,
     clusters: str | None,
-    drawn: Drawn,
+    drawn: SamplingOptions,
     offset: str | None,
     shrink: bool,
     ridge: Any,
@@ -179,13 +179,13 @@ def regress(
     _check([name for name, given in shown.items() if given], interval, method, stream=stream, ending=ending)
     options.check_weights(weights, weights_kind)
     for given in filter(None, (table, predict)):
-        options.check_apart(given, output)
+        options.check_no_overlap(given, output)
     release = _opened(table, formula, designs, form)
     sampling = None
     if drawn.given:
         sampling = replace(drawn, clusters=clusters).sampling(weights, weights_kind, release.file.names())
         weights, weights_kind, clusters = None, None, None
-    with Progress("rows") as progress, _of_which_column(designs):
+    with ProgressLine("rows") as progress, _of_which_column(designs):
         fit = run(
             formula,
             release,

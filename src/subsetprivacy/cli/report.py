@@ -42,7 +42,7 @@ def report(
     from subsetprivacy.report.writing import report_html, require_target, write_report
 
     where = Path("report.html") if output is None else output
-    options.check_apart(table, where)
+    options.check_no_overlap(table, where)
     ending_of(where, (".html", ".htm"), bare=True)
     if where != STANDARD_OUTPUT:
         require_target(where, overwrite=force)  # before minutes of work

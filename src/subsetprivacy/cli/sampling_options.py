@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class SamplingOptions:
     """How rows were drawn, besides their weights: names of columns."""
 
     strata: str | None = None
@@ -85,7 +85,7 @@ def drawn(*, clusters: bool = True) -> Callable[[Command], Command]:
         @wraps(command)
         def gathered(**given: Any) -> Any:
             names = ("strata", "fpc", "replicates", "replicate_method", "lonely", *(("clusters",) if clusters else ()))
-            return command(drawn=Drawn(**{name: given.pop(name) for name in names}), **given)
+            return command(drawn=SamplingOptions(**{name: given.pop(name) for name in names}), **given)
 
         made: Command = gathered
         for option in reversed(_OPTIONS):
@@ -130,7 +130,7 @@ _OPTIONS = (
 def rows_of(
     release: "Release",
     names: Sequence[str],
-    drawn: Drawn,
+    drawn: SamplingOptions,
     weights: str | None,
     kind: WeightsKind | None,
     missing: Missing,

@@ -9,7 +9,7 @@ from subsetprivacy._choices import Alternative, Form, IndependenceMethod, Missin
 from subsetprivacy.cli import options
 from subsetprivacy.cli.count import counts_of
 from subsetprivacy.cli.labels import named_as, read_numbers
-from subsetprivacy.cli.progress import Progress
+from subsetprivacy.cli.progress import ProgressLine
 from subsetprivacy.cli.shell_wording import sets
 from subsetprivacy.cli.show import echo_json, echo_table
 
@@ -155,7 +155,7 @@ def _of_groups(release: Any, names: tuple[str, ...], by: tuple[str, ...], settin
     from subsetprivacy.independence import homogeneity_test
 
     counted = _counts_by(release, names, by, settings)
-    with Progress("tables") as progress:
+    with ProgressLine("tables") as progress:
         return homogeneity_test(counted, progress=progress, **run)
 
 
@@ -198,7 +198,7 @@ def _of_trend(
         first, *_, second = counted.categories.parts
         labels = {"scores": second, "group_scores": first}
     run |= {name: named_as(labels[name], given) for name, given in scores.items()}
-    with Progress("tables") as progress:
+    with ProgressLine("tables") as progress:
         return trend_test(counted, progress=progress, **run)
 
 
@@ -206,7 +206,7 @@ def _of_columns(release: Any, names: tuple[str, ...], given: str | None, setting
     """Test whether two variables are independent, or are so given a third."""
     from subsetprivacy.independence import conditional_independence_test, independence_test
 
-    with Progress("tables") as progress:
+    with ProgressLine("tables") as progress:
         run["progress"] = progress
         if given is None:
             return independence_test(counts_of(release, names, settings), **run)

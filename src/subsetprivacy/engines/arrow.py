@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from subsetprivacy._types import BoolArray, FloatArray, IntArray
-from subsetprivacy.engines.cells import MOST_CELLS, Counted, Dense, Sparse
+from subsetprivacy.engines.cells import MOST_CELLS, CellCounter, DenseCounter, SparseCounter
 from subsetprivacy.engines.groups import OUTSIDE, Groups, Key
 from subsetprivacy.engines.labels import Labels
 from subsetprivacy.errors import ArgumentError
@@ -61,7 +61,7 @@ def tally_batches(
     >>> groups.keys[0].values.tolist(), groups.rows.tolist(), groups.first.tolist()
     ([3, 5, 6], [4, 2, 2], [0, 1, 3])
     """
-    stream = _Stream(list(keys), weights, list(bits) if bits is not None else [None] * len(keys), whole)
+    stream = _BatchTally(list(keys), weights, list(bits) if bits is not None else [None] * len(keys), whole)
     for batch in batches:
         stream.add(batch)
         if progress is not None:
@@ -69,7 +69,7 @@ def tally_batches(
     return stream.groups()
 
 
-class _Stream:
+class _BatchTally:
     """What is known so far of a stream."""
 
     def __init__(self, keys: list[str], weights: str | None, bits: list[int | None], whole: bool) -> None:
@@ -79,11 +79,11 @@ class _Stream:
         self.kinds: list[str] = ["nothing"] * len(keys)
         self.coded: list[int] = [k for k, width in enumerate(bits) if width is not None]
         self.labels = Labels([keys[k] for k in range(len(keys)) if k not in self.coded])
-        self.counted: Counted | None = None
+        self.counter: CellCounter | None = None
 
     def add(self, batch: "pa.RecordBatch") -> None:
         columns = [_decoded(batch.column(name)) for name in self.keys]
-        if self.counted is None:
+        if self.counter is None:
             self._begin(columns)
         if not batch.num_rows:
             return
@@ -93,10 +93,10 @@ class _Stream:
             cell = codes if cell is None else cell * ((1 << self._width(k)) + 2) + codes
         label = self.labels.numbers([columns[k] for k in self._labelled])
         amounts = None if self.weights is None else self._amounts(batch.column(self.weights))
-        assert self.counted is not None
-        if len(self.labels) * self.cells > MOST_CELLS and isinstance(self.counted, Dense):
-            self.counted = Sparse.following(self.counted)
-        self.counted.add(cell, label, amounts, batch.num_rows)
+        assert self.counter is not None
+        if len(self.labels) * self.cells > MOST_CELLS and isinstance(self.counter, DenseCounter):
+            self.counter = SparseCounter.following(self.counter)
+        self.counter.add(cell, label, amounts, batch.num_rows)
         self.rows += batch.num_rows
 
     def _begin(self, columns: list[Any]) -> None:
@@ -104,11 +104,11 @@ class _Stream:
         self.kinds = [kind_of(column.type) for column in columns]
         self.coded = [k for k in self.coded if self.kinds[k] in {"integer", "nothing"}]
         self.labels = Labels([self.keys[k] for k in self._labelled])
-        self.counted = self._counter()
+        self.counter = self._new_counter()
 
-    def _counter(self) -> Counted:
+    def _new_counter(self) -> CellCounter:
         weighted = self.weights is not None
-        return Dense(self.cells, weighted) if self.cells <= MOST_CELLS else Sparse(self.cells, weighted)
+        return DenseCounter(self.cells, weighted) if self.cells <= MOST_CELLS else SparseCounter(self.cells, weighted)
 
     def _width(self, k: int) -> int:
         width = self.bits[k]
@@ -141,9 +141,9 @@ class _Stream:
         return amounts
 
     def groups(self) -> Groups:
-        if self.counted is None:  # no batch ever came
-            self.counted = self._counter()
-        found = self.counted.result()
+        if self.counter is None:  # no batch ever came
+            self.counter = self._new_counter()
+        found = self.counter.result()
         keys: list[Key | None] = [None] * len(self.keys)
         rest = found.cell
         for k in reversed(self.coded):

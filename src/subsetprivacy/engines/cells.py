@@ -13,7 +13,7 @@ _SPARSE_ROWS = 1 << 20
 
 
 @frozen(eq=False)
-class Found:
+class CellCounts:
     """The cells that occur, as flat arrays: codes, labels, rows, first row, sums of weights and of their squares."""
 
     cell: IntArray
@@ -24,7 +24,7 @@ class Found:
     squares: FloatArray | None = None
 
 
-class Counted:
+class CellCounter:
     """Rows that wait until there are enough of them to be counted at once."""
 
     def __init__(self, cells: int, weighted: bool) -> None:
@@ -54,7 +54,7 @@ class Counted:
     def _count(self, cell: Any, label: Any, amounts: Any, start: int) -> None:
         raise NotImplementedError
 
-    def result(self) -> Found:
+    def result(self) -> CellCounts:
         """Return what was found, labels and codes in ascending order."""
         raise NotImplementedError
 
@@ -63,7 +63,7 @@ def _joined(parts: tuple[Any, ...]) -> Any:
     return parts[0] if parts[0] is None or len(parts) == 1 else np.concatenate(parts)
 
 
-class Dense(Counted):
+class DenseCounter(CellCounter):
     """Arrays with a place for each combination of label and code."""
 
     def __init__(self, cells: int, weighted: bool) -> None:
@@ -103,26 +103,26 @@ class Dense(Counted):
                     grown[: len(held)] = held
                     setattr(self, name, grown)
 
-    def result(self) -> Found:
+    def result(self) -> CellCounts:
         """Return the places with a row."""
         self.flush()
         at = np.flatnonzero(self._rows)
         sums, squares = (self._sums[at], self._squares[at]) if self.weighted else (None, None)
-        return Found(at % self.cells, at // self.cells, self._rows[at], self._first[at], sums, squares)
+        return CellCounts(at % self.cells, at // self.cells, self._rows[at], self._first[at], sums, squares)
 
 
-class Sparse(Counted):
+class SparseCounter(CellCounter):
     """Partial results, each of some million rows, merged when they have grown to twice the last merger."""
 
     def __init__(self, cells: int, weighted: bool) -> None:
         super().__init__(cells, weighted)
         none = np.empty(0, np.int64)
         amounts = np.empty(0) if weighted else None
-        self._parts = [Found(none, none, none, none, amounts, amounts)]
+        self._parts = [CellCounts(none, none, none, none, amounts, amounts)]
         self._merged_rows = 0
 
     @classmethod
-    def following(cls, dense: Dense) -> "Sparse":
+    def following(cls, dense: DenseCounter) -> "SparseCounter":
         """Take over from arrays that would become too large."""
         made = cls(dense.cells, dense.weighted)
         made._parts.append(dense.result())
@@ -136,7 +136,7 @@ class Sparse(Counted):
         length = len(label if cell is None else cell)
         zeros = np.zeros(length, np.int64)
         squares = None if amounts is None else amounts**2
-        raw = Found(
+        raw = CellCounts(
             zeros if cell is None else cell,
             zeros if label is None else label,
             np.ones(length, np.int64),
@@ -151,17 +151,17 @@ class Sparse(Counted):
     def _merge(self) -> None:
         names = ("cell", "label", "rows", "first", *(("sums", "squares") if self.weighted else ()))
         together = {name: np.concatenate([getattr(part, name) for part in self._parts]) for name in names}
-        self._parts = [_grouped(Found(**together), self.cells)]
+        self._parts = [_grouped(CellCounts(**together), self.cells)]
         self._merged_rows = len(self._parts[0].cell)
 
-    def result(self) -> Found:
+    def result(self) -> CellCounts:
         """Return the cells that occur."""
         self.flush()
         self._merge()
         return self._parts[0]
 
 
-def _grouped(found: Found, cells: int) -> Found:
+def _grouped(found: CellCounts, cells: int) -> CellCounts:
     """Return the distinct cells of a result that has some of them more than once, in order of appearance."""
     if not len(found.cell):
         return found
@@ -171,7 +171,7 @@ def _grouped(found: Found, cells: int) -> Found:
         None if part is None else np.add.reduceat(part[order], bounds) for part in (found.sums, found.squares)
     )
     rows = np.add.reduceat(found.rows[order], bounds)
-    return Found(found.cell[heads], found.label[heads], rows, found.first[heads], sums, squares)
+    return CellCounts(found.cell[heads], found.label[heads], rows, found.first[heads], sums, squares)
 
 
 def _runs(label: IntArray, cell: IntArray, cells: int) -> tuple[IntArray, IntArray]:

@@ -9,7 +9,7 @@ from subsetprivacy.errors import ArgumentError
 from subsetprivacy.frames.jobs import RunOptions
 from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.pipeline import Progress
-from subsetprivacy.frames.refused_rows import Refused, refuse
+from subsetprivacy.frames.refused_rows import RefusedRows, refuse
 from subsetprivacy.messages.for_files import WRITE_OUTPUT_AS_TEXT
 
 
@@ -78,4 +78,4 @@ def _check_ids(table: Any, kernel: Kernel) -> None:
     with computing(table):  # what an engine says of its own may show a cell
         again = rows.select(nw.col("rows").sum(), nw.col("rows").count().alias("ids")).collect()
     if again["ids"][0]:
-        refuse([Refused(kernel.id, "id repeated", int(again["rows"][0]) - int(again["ids"][0]), None)])
+        refuse([RefusedRows(kernel.id, "id repeated", int(again["rows"][0]) - int(again["ids"][0]), None)])

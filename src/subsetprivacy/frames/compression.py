@@ -122,7 +122,7 @@ class _ZstandardReader(io.RawIOBase):
     def __init__(self, raw: BinaryIO, name: str) -> None:
         self._raw = raw
         arrow, python = _zstandard(name)
-        self._source: Any = (
+        self._stream: Any = (
             arrow.CompressedInputStream(arrow.PythonFile(raw, "r"), "zstd") if arrow else python.open(raw, "rb")
         )
 
@@ -132,14 +132,14 @@ class _ZstandardReader(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Read some bytes."""
-        data = self._source.read(len(buffer))
+        data = self._stream.read(len(buffer))
         buffer[: len(data)] = data
         return len(data)
 
     def close(self) -> None:
         """Close the file."""
         if not self.closed:
-            self._source.close()
+            self._stream.close()
             self._raw.close()
         super().close()
 

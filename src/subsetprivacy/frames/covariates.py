@@ -149,7 +149,7 @@ def _sliced(column: CovariateColumn, start: int, stop: int) -> CovariateColumn:
 
 
 @frozen(eq=False)
-class _Held:
+class _ArrayReader:
     """Numbers in memory; unlike a lambda it can be pickled."""
 
     values: AnyArray
@@ -160,7 +160,7 @@ class _Held:
 
 def numbers_of(values: AnyArray, boolean: bool = False) -> NumberColumn:
     """Return an array as a column."""
-    return NumberColumn(_Held(values), boolean)
+    return NumberColumn(_ArrayReader(values), boolean)
 
 
 # Tables -------------------------------------------------------------------------------------------------------------

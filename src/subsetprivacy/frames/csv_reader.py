@@ -18,7 +18,7 @@ from subsetprivacy._words import counted
 from subsetprivacy.engines.headers import SAMPLE, judge_header, no_such_column
 from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.compression import RereadFile, is_compressed
-from subsetprivacy.frames.file_errors import arrow, reading, trouble
+from subsetprivacy.frames.file_errors import arrow, file_error, reading
 from subsetprivacy.messages.for_files import SAVE_AS_UTF8
 
 BLOCK = 1 << 22
@@ -162,9 +162,9 @@ class CsvFile:
     def _batches(self, header: Header, wanted: list[str], at: list[int], block: int) -> Iterator[Any]:
         pa = arrow()
         rows = 0
-        with self._file.from_start() as raw, _lent(watched := _Watched(raw)) as source:
+        with self._file.from_start() as raw, _lent_to_arrow(watched := _WatchedFile(raw)) as handle:
             try:
-                for batch in _reader(source.pop(), header, at, block):
+                for batch in _reader(handle.pop(), header, at, block):
                     rows += len(batch)
                     yield pa.RecordBatch.from_arrays([batch.column(str(k)) for k in at], names=wanted)
             except (pa.ArrowInvalid, UnicodeError) as error:
@@ -189,7 +189,7 @@ class CsvFile:
             if name not in names:
                 raise self.no_such_column(name, labels)
             if names.count(name) > 1:
-                raise trouble(self.path, f"must have one column {name!r}; its header has {names.count(name)}")
+                raise file_error(self.path, f"must have one column {name!r}; its header has {names.count(name)}")
         return [names.index(name) for name in columns]
 
     def no_such_column(self, name: str, labels: Collection[str] = ()) -> DataFileError:
@@ -242,7 +242,7 @@ class CsvFile:
                         yield begins, len(row) or 1
                     begins = rows.line_num + 1
         except csv.Error:
-            raise trouble(
+            raise file_error(
                 self.path, f"must close every quote; the one that opens in line {begins} is not closed well"
             ) from None
         finally:
@@ -255,7 +255,7 @@ class CsvFile:
             if cells != width:
                 wrong, first = wrong + 1, first or line
         if wrong:
-            raise trouble(
+            raise file_error(
                 self.path,
                 f"must have {counted(width, 'cell')} in every row, as in its header; "
                 f"{counted(wrong, 'row has', 'rows have')} not, first line {first}",
@@ -269,11 +269,13 @@ class CsvFile:
                     try:
                         line.decode("utf-8")
                     except UnicodeDecodeError:
-                        raise trouble(self.path, f"must be text in UTF-8; line {number} is not", SAVE_AS_UTF8) from None
+                        raise file_error(
+                            self.path, f"must be text in UTF-8; line {number} is not", SAVE_AS_UTF8
+                        ) from None
         self._check_rows(header, block)
         if "straddl" in said:
-            raise trouble(self.path, f"must have rows of at most {block} bytes; some row is longer")
-        raise trouble(self.path, "must be a CSV file; it is none, or was cut off or altered")
+            raise file_error(self.path, f"must have rows of at most {block} bytes; some row is longer")
+        raise file_error(self.path, "must be a CSV file; it is none, or was cut off or altered")
 
 
 def _headers(path: str | Path, first: bytes) -> Headers:
@@ -286,11 +288,11 @@ def _headers(path: str | Path, first: bytes) -> Headers:
     """
     whole = len(first) < _FIRST_BYTES
     if first.startswith(_WIDE_MARKS) or b"\x00" in first[:4096]:
-        raise trouble(path, "must be text in UTF-8; it is in UTF-16, or no text", SAVE_AS_UTF8)
+        raise file_error(path, "must be text in UTF-8; it is in UTF-16, or no text", SAVE_AS_UTF8)
     read = first.decode("utf-8-sig", "surrogateescape")
     text = read.lstrip("\r\n")
     if not text:
-        raise trouble(path, "must have a header and rows; it is empty")
+        raise file_error(path, "must have a header and rows; it is empty")
     blank = len(read[: len(read) - len(text)].splitlines())
     return Headers(tuple(_split(path, text, separator, whole, blank) for separator in _SEPARATORS))
 
@@ -306,7 +308,7 @@ def _split(path: str | Path, text: str, separator: str, whole: bool, blank: int)
     try:
         "".join(cells).encode()
     except UnicodeEncodeError:
-        raise trouble(path, "must be text in UTF-8; its header is not", SAVE_AS_UTF8) from None
+        raise file_error(path, "must be text in UTF-8; its header is not", SAVE_AS_UTF8) from None
     return Header(separator, tuple(plain_header(cell) for cell in cells), alone, blank)
 
 
@@ -318,13 +320,13 @@ def _is_open(line: bytes, separator: str) -> bool:
         return True
 
 
-def _reader(source: Any, header: Header, at: list[int], block: int) -> Any:
+def _reader(handle: Any, header: Header, at: list[int], block: int) -> Any:
     from pyarrow import csv as arrow_csv
     from pyarrow import string
 
     names = [str(k) for k in range(len(header.names))]  # not the file's own, of which some may be the same
     return arrow_csv.open_csv(
-        source,
+        handle,
         arrow_csv.ReadOptions(
             use_threads=False, block_size=block, column_names=names, skip_rows_after_names=header.blank + 1
         ),
@@ -342,12 +344,12 @@ def _reader(source: Any, header: Header, at: list[int], block: int) -> Any:
 # A file as Arrow reads it: watched, and lent until Arrow has let go of it ------------------------
 
 
-class _Lent:
+class _ArrowHandle:
     """What Arrow reads from: it is gone when Arrow has let go of it."""
 
     closed = False
 
-    def __init__(self, watched: "_Watched") -> None:
+    def __init__(self, watched: "_WatchedFile") -> None:
         self.read = watched.read
 
     def readable(self) -> bool:
@@ -364,13 +366,13 @@ class _Lent:
 
 
 @contextmanager
-def _lent(watched: "_Watched") -> Iterator[list[Any]]:
+def _lent_to_arrow(watched: "_WatchedFile") -> Iterator[list[Any]]:
     """Lend a file to Arrow, in a list of one, and go on only when it was let go of.
 
     Arrow reads ahead, and lets go, in a thread of its own. If Python ends
     before that thread has called back, the whole process is aborted.
     """
-    handle, let_go = _Lent(watched), Event()
+    handle, let_go = _ArrowHandle(watched), Event()
     finalize(handle, let_go.set)
     held = [arrow().PythonFile(handle, mode="r")]
     del handle
@@ -381,7 +383,7 @@ def _lent(watched: "_Watched") -> Iterator[list[Any]]:
         let_go.wait(_PATIENCE)
 
 
-class _Watched:
+class _WatchedFile:
     """A file that counts the lines and quotes that are read from it, and keeps its last line.
 
     A quote that is never closed swallows the rows below it without a word.

@@ -11,7 +11,7 @@ from subsetprivacy.errors import ArgumentError
 from subsetprivacy.frames.compression import open_to_write
 from subsetprivacy.frames.file_errors import arrow
 from subsetprivacy.frames.files import TABLE_FORMAT
-from subsetprivacy.frames.metadata import Stored
+from subsetprivacy.frames.metadata import TableMetadata
 
 _NEEDS_QUOTES = '[",\r\n]|^ | $'
 _FORMULA = "^[=+\\-@\uff1d\uff0b\uff0d\uff20\t\r\n']"
@@ -25,7 +25,7 @@ class CsvWriter:
     """
 
     def __init__(
-        self, path: Path | None, stored: Stored, order: list[str], *, name: str = "", inside: str | None = None
+        self, path: Path | None, stored: TableMetadata, order: list[str], *, name: str = "", inside: str | None = None
     ) -> None:
         assert path is not None
         self._file = open_to_write(path, name)  # the path is that of a draft; the name says whether it is compressed

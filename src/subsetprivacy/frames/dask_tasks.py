@@ -1,4 +1,4 @@
-"""What the workers of Dask do: draw parts, count them, lay heaps out, and write their files themselves.
+"""What the workers of Dask do: draw parts, count them, lay buckets out, and write their files themselves.
 
 What comes of a task is plain data: Dask logs an error that a task raises
 together with the rows it was given. A task that Dask repeats writes another
@@ -16,8 +16,8 @@ from attrs import frozen
 from subsetprivacy.engines import arrow_batches
 from subsetprivacy.errors import SubsetPrivacyError
 from subsetprivacy.frames.files import KEY
-from subsetprivacy.frames.refused_rows import Refused
-from subsetprivacy.frames.worker import Count, Draw, DrawDummies, LayOut, marked
+from subsetprivacy.frames.refused_rows import RefusedRows
+from subsetprivacy.frames.worker import CountTask, DrawDummiesTask, DrawTask, LayOutTask, marked
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,13 +26,13 @@ BATCH_ROWS = 1 << 20
 
 
 @frozen
-class Came:
+class TaskResult:
     """What came of a part: the file that holds it, or the rows that were refused, or what went wrong."""
 
     file: str | None = None
     rows: int = 0
     reports: int = 0
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[RefusedRows, ...] = ()
     trouble: str = ""
 
 
@@ -42,34 +42,34 @@ def located(url: str) -> tuple[Any, str]:
     return system, path
 
 
-def draw_part(part: Any, number: int, task: Draw | Count, folder: str, document: str | None) -> Came:
+def draw_part(part: Any, number: int, task: DrawTask | CountTask, folder: str, document: str | None) -> TaskResult:
     """Draw a part of the table into a file; rows that are refused are returned."""
-    refused: list[Refused] = []
+    refused: list[RefusedRows] = []
     try:
         batches = task.rows(arrow_batches(part, task.kernel.columns, BATCH_ROWS), number, refused)
         file, reports = _write(batches, number, folder, document, task.reports)
     except SubsetPrivacyError as error:
-        return Came(trouble=str(marked(error)))
+        return TaskResult(trouble=str(marked(error)))
     except Exception as error:  # whatever a library says may quote a cell
-        return Came(trouble=type(error).__name__)
-    return Came(file, len(part), reports, tuple(refused))
+        return TaskResult(trouble=type(error).__name__)
+    return TaskResult(file, len(part), reports, tuple(refused))
 
 
-def draw_dummies(numbers: tuple[int, int], number: int, task: DrawDummies | Count, folder: str) -> Came:
+def draw_dummies(numbers: tuple[int, int], number: int, task: DrawDummiesTask | CountTask, folder: str) -> TaskResult:
     """Draw dummy rows, from one number to another, into a file."""
     import pyarrow as pa
 
     batch = pa.RecordBatch.from_arrays([pa.array(np.arange(*numbers))], names=["number"])
-    return Came(_write(task.part([batch], number), number, folder)[0], batch.num_rows)
+    return TaskResult(_write(task.part([batch], number), number, folder)[0], batch.num_rows)
 
 
-def lay_out(share: str, number: int, task: LayOut, folder: str, document: str) -> Came:
+def lay_out(share: str, number: int, task: LayOutTask, folder: str, document: str) -> TaskResult:
     """Write the rows of which a file has the counts."""
     import pyarrow as pa
 
     system, path = located(share)
     counts = pa.RecordBatch.from_arrays([pa.array([system.cat_file(path)])], names=["counts"])
-    return Came(_write(task.part([counts], number), number, folder, document)[0])
+    return TaskResult(_write(task.part([counts], number), number, folder, document)[0])
 
 
 def read(url: str, names: list[str]) -> Any:
@@ -82,10 +82,10 @@ def read(url: str, names: list[str]) -> Any:
         return pq.read_table(file, columns=names).to_pandas(types_mapper=pd.ArrowDtype)
 
 
-def write_sorted(part: Any, number: int, key: str, folder: str, document: str) -> Came:
+def write_sorted(part: Any, number: int, key: str, folder: str, document: str) -> TaskResult:
     """Write a part that was dealt, in the order of its random words."""
     names = [name for name in part.columns if name != key]
-    return Came(_write(arrow_batches(part.sort_values(key), names, BATCH_ROWS), number, folder, document)[0])
+    return TaskResult(_write(arrow_batches(part.sort_values(key), names, BATCH_ROWS), number, folder, document)[0])
 
 
 def _write(

@@ -18,7 +18,7 @@ from subsetprivacy.engines.batches import fragment_batches
 from subsetprivacy.engines.headers import judge_table
 from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.csv_reader import CsvFile, Headers, csv_batches, line_of
-from subsetprivacy.frames.file_errors import arrow, reading, trouble
+from subsetprivacy.frames.file_errors import arrow, file_error, reading
 from subsetprivacy.frames.files import TABLE_FORMAT, parquet_files
 from subsetprivacy.frames.partitions import Partitions, partitions_of
 
@@ -27,7 +27,7 @@ _REMEMBERED = 1 << 17
 
 
 @frozen
-class Facts:
+class FileFacts:
     """What is known of Parquet and Arrow files when each has been opened once.
 
     Attributes
@@ -72,7 +72,7 @@ class DataFile:
             return file.headers
 
     @cached_property
-    def facts(self) -> Facts:
+    def facts(self) -> FileFacts:
         """What other files say of themselves."""
         files, named = self._parts
         schema: Any = None
@@ -84,7 +84,7 @@ class DataFile:
                 rows[file] = fragment.count_rows()
                 stored = fragment.physical_schema if self.kind == "arrow" else fragment.metadata
                 keys[file] = dict(stored.metadata or {})
-        return Facts(schema, rows, keys)
+        return FileFacts(schema, rows, keys)
 
     @cached_property
     def _parts(self) -> tuple[list[Path], Partitions]:
@@ -106,7 +106,7 @@ class DataFile:
         else:
             names = list(self.facts.schema.names)
         if len(set(names)) < len(names):
-            raise trouble(self.path, "must have columns of different names; two have the same")
+            raise file_error(self.path, "must have columns of different names; two have the same")
         return names
 
     def no_such_column(self, name: str, held: Sequence[str], labels: Collection[str] = ()) -> DataFileError:
@@ -197,7 +197,7 @@ def _with_folders(schema: Any, named: Any) -> Any:
 
 
 @frozen
-class Wanted:
+class ColumnSelection:
     """What is read of a file.
 
     Attributes
@@ -225,7 +225,7 @@ class Wanted:
         return list(dict.fromkeys([*self.designs, *self.others, *last, *self.raw]))
 
 
-def read_batches(file: DataFile, wanted: Wanted, *, parse: bool = False) -> Iterator[Any]:
+def read_batches(file: DataFile, wanted: ColumnSelection, *, parse: bool = False) -> Iterator[Any]:
     """Stream columns of a file: subsets as they are counted, groups, and weights as numbers.
 
     Parameters
@@ -241,7 +241,9 @@ def read_batches(file: DataFile, wanted: Wanted, *, parse: bool = False) -> Iter
     Codes in a CSV file become int64, -1 where a text is no whole number. What
     is no text stays as it is, and is for the caller to refuse.
     """
-    readers = {name: _Reader(design, wanted.forms.get(name, "codes"), parse) for name, design in wanted.designs.items()}
+    readers = {
+        name: _SubsetReader(design, wanted.forms.get(name, "codes"), parse) for name, design in wanted.designs.items()
+    }
     pa = arrow()
     for batch in file.batches(wanted.columns):
         columns = []
@@ -255,7 +257,7 @@ def read_batches(file: DataFile, wanted: Wanted, *, parse: bool = False) -> Iter
         yield pa.RecordBatch.from_arrays(columns, names=wanted.columns)
 
 
-class _Reader:
+class _SubsetReader:
     """Turns text into codes; remembers what it has read."""
 
     def __init__(self, design: Design, form: str, parse: bool) -> None:

@@ -1,7 +1,7 @@
 """The first pass of a long run: draw the subsets of a unit of rows into a file, for `shuffling` to take up.
 
 Where only a few kinds of rows are possible they are counted: counts have no
-order. Otherwise each row is dealt to a heap.
+order. Otherwise each row is dealt to a bucket.
 """
 
 import os
@@ -17,7 +17,7 @@ from subsetprivacy.engines.buffers import from_numpy, to_numpy
 from subsetprivacy.frames.duplicate_ids import digests, write_digests
 from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.packing import Packing
-from subsetprivacy.frames.refused_rows import Refused
+from subsetprivacy.frames.refused_rows import RefusedRows
 from subsetprivacy.frames.staging import Stage
 from subsetprivacy.frames.table_source import Unit
 from subsetprivacy.mechanism.randomness import random_source, seeded_source
@@ -32,8 +32,8 @@ class DrawingJob:
 
     Attributes
     ----------
-    heaps
-        How many heaps the rows are dealt to, unless they are counted; 0 keeps their order.
+    buckets
+        How many buckets the rows are dealt to, unless they are counted; 0 keeps their order.
     seed
         For experiments; None draws securely.
     """
@@ -41,21 +41,21 @@ class DrawingJob:
     kernel: Kernel
     packing: Packing
     stage: Stage
-    heaps: int
+    buckets: int
     seed: int | None = field(default=None, repr=False)
 
     @property
     def counts(self) -> bool:
         """Whether rows are counted instead of dealt."""
-        return self.heaps > 0 and self.packing.is_countable
+        return self.buckets > 0 and self.packing.is_countable
 
     def unit_file(self, name: str) -> "UnitFile":
         """Return the file of a unit, to be written."""
         path = self.stage.unit(name)
-        return TallyFile(path, self.packing) if self.counts else UnitFile(path, self.packing, self.heaps)
+        return TallyFile(path, self.packing) if self.counts else UnitFile(path, self.packing, self.buckets)
 
-    def source(self, *place: int) -> RandomSource:
-        """Return the random source of one piece of the work; by a seed it does not depend on who does it."""
+    def rng(self, *place: int) -> RandomSource:
+        """Return the random numbers of one piece of the work; by a seed it does not depend on who does it."""
         return random_source() if self.seed is None else seeded_source(self.seed, *place)
 
 
@@ -66,7 +66,7 @@ class DrawnUnit:
     name: str = ""  # of its files
     rows: int = 0
     reports: int = 0
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[RefusedRows, ...] = ()
 
     @classmethod
     def of(cls, note: dict[str, Any]) -> "DrawnUnit":
@@ -76,18 +76,18 @@ class DrawnUnit:
 
 def draw_unit(number: int, unit: Unit, job: DrawingJob) -> DrawnUnit:
     """Draw a unit's subsets into the stage; if rows are refused, nothing is written and they are returned."""
-    source, name = job.source(0, number), job.stage.name(number)
-    refused: list[Refused] = []
+    rng, name = job.rng(0, number), job.stage.name(number)
+    refused: list[RefusedRows] = []
     found: list[AnyArray] = []
     rows = reports = 0
     with job.unit_file(name) as unit_file:
         for batch in unit.batches():
-            drawn = job.kernel.draw(batch, source)
+            drawn = job.kernel.draw(batch, rng)
             refused += [each.moved(unit.first + rows) for each in drawn.refused]
             if drawn.ids is not None and job.kernel.key is not None:
                 found.append(digests(drawn.ids, job.kernel.key))
             if not refused:
-                unit_file.add(job.packing.pack(drawn.codes, job.kernel.kept(batch), job.kernel.keep), source)
+                unit_file.add(job.packing.pack(drawn.codes, job.kernel.kept(batch), job.kernel.keep), rng)
             rows, reports = rows + batch.num_rows, reports + drawn.reports
     if refused:
         return DrawnUnit(name, rows, refused=tuple(refused))
@@ -100,11 +100,11 @@ def draw_unit(number: int, unit: Unit, job: DrawingJob) -> DrawnUnit:
 
 def draw_dummies(number: int, blocks: Iterator[IntArray], job: DrawingJob) -> DrawnUnit:
     """Put a covered design's dummy rows into a file as well."""
-    source, name = job.source(1), job.stage.name(number)
+    rng, name = job.rng(1), job.stage.name(number)
     rows = 0
     with job.unit_file(name) as unit_file:
         for codes in blocks:
-            unit_file.add(job.packing.pack([codes], [], []), source)
+            unit_file.add(job.packing.pack([codes], [], []), rng)
             rows += len(codes)
     return DrawnUnit(name, rows)
 
@@ -113,18 +113,18 @@ def draw_dummies(number: int, blocks: Iterator[IntArray], job: DrawingJob) -> Dr
 
 
 class UnitFile:
-    """The file of a unit: for each batch a record batch per heap, or the batch as it is; whole or not there."""
+    """The file of a unit: for each batch a record batch per bucket, or the batch as it is; whole or not there."""
 
-    def __init__(self, path: Path, packing: Packing, heaps: int) -> None:
-        self._path, self._packing, self._heaps = path, packing, heaps
+    def __init__(self, path: Path, packing: Packing, buckets: int) -> None:
+        self._path, self._packing, self._buckets = path, packing, buckets
         self._writer: Any = None
 
     def __enter__(self) -> "UnitFile":
         return self
 
-    def add(self, batch: "pa.RecordBatch", source: RandomSource) -> None:
+    def add(self, batch: "pa.RecordBatch", rng: RandomSource) -> None:
         """Deal the rows of a batch out."""
-        for part in self._packing.dealt(batch, self._heaps or 1, source):
+        for part in self._packing.dealt(batch, self._buckets or 1, rng):
             self._write(part)
 
     def _write(self, batch: "pa.RecordBatch") -> None:
@@ -159,7 +159,7 @@ class TallyFile(UnitFile):
         super().__init__(path, packing, 1)
         self._counts = packing.no_counts()
 
-    def add(self, batch: "pa.RecordBatch", source: RandomSource) -> None:
+    def add(self, batch: "pa.RecordBatch", rng: RandomSource) -> None:
         """Count the rows of a batch."""
         self._packing.tally(batch, self._counts)
 

@@ -28,8 +28,8 @@ from subsetprivacy.frames.covariates import (
     numbers_of,
 )
 from subsetprivacy.frames.data_file import (
+    ColumnSelection,
     DataFile,
-    Wanted,
     all_numbers,
     check_present,
     number_cells,
@@ -39,7 +39,7 @@ from subsetprivacy.frames.data_file import (
 from subsetprivacy.frames.encoder import MOST_ROWS, column_values
 from subsetprivacy.frames.file_errors import arrow
 from subsetprivacy.frames.files import format_of
-from subsetprivacy.frames.metadata import Stored
+from subsetprivacy.frames.metadata import TableMetadata
 from subsetprivacy.frames.release import Release
 from subsetprivacy.messages.for_regression import LEVELS_OF_MIXED_CELLS, LOAD_THE_TABLE
 
@@ -149,7 +149,7 @@ class FileCovariates:
         for release in self.releases:
             designs = {} if response is None else {response: release.designs[response]}
             some = tuple(variables) or (release.names[:1] if response is None else ())
-            batches = read_batches(release.file, Wanted(designs, release.stored.forms, raw=some), parse=True)
+            batches = read_batches(release.file, ColumnSelection(designs, release.stored.forms, raw=some), parse=True)
             for batch in resized(batches, size):
                 columns = {name: self._column(batch.column(name), name, release) for name in variables}
                 yield batch, Covariates(columns, batch.num_rows, first=row)
@@ -236,7 +236,7 @@ def read_covariates(path: str | Path, names: Sequence[str], coded: Collection[st
     arrow()  # or say how to get it
     place = local_path(path)
     file = DataFile(place, format_of(place))
-    return FileCovariates([Release(file, Stored({}, {}))], list(names) or file.names()[:1], coded).loaded()
+    return FileCovariates([Release(file, TableMetadata({}, {}))], list(names) or file.names()[:1], coded).loaded()
 
 
 def needs_all_rows(term: str) -> ArgumentError:

@@ -70,11 +70,11 @@ def reading(path: str | Path) -> Iterator[None]:
     try:
         yield
     except (OSError, EOFError, UnicodeError, zlib.error, MemoryError) as error:
-        raise described(path, error) from None
+        raise file_error_from(path, error) from None
     except Exception as error:
         if not _is_of_arrow(error):
             raise
-        raise described(path, error) from None
+        raise file_error_from(path, error) from None
 
 
 def _is_of_arrow(error: Exception) -> bool:
@@ -84,7 +84,7 @@ def _is_of_arrow(error: Exception) -> bool:
 
 
 @contextmanager
-def said_of(where: str, *, as_labels: bool = False) -> Iterator[None]:
+def naming_file(where: str, *, as_labels: bool = False) -> Iterator[None]:
     """Say of which file an error about its columns is, and whether its cells were read as labels."""
     try:
         yield
@@ -98,19 +98,19 @@ def said_of(where: str, *, as_labels: bool = False) -> Iterator[None]:
         raise ArgumentError(f"{where}: {error.message}", error.advice) from None
 
 
-def described(path: str | Path, error: BaseException) -> DataFileError:
+def file_error_from(path: str | Path, error: BaseException) -> DataFileError:
     """Return the error that says what is wrong with a file."""
     number = getattr(error, "errno", None) or next((n for kind, n in _BY_KIND if isinstance(error, kind)), None)
     if number in _OF_THE_SYSTEM:
-        return trouble(path, _OF_THE_SYSTEM[number])
+        return file_error(path, _OF_THE_SYSTEM[number])
     if isinstance(error, UnicodeError) and ".csv" in str(path).lower():
-        return trouble(path, "must be text in UTF-8; some of it is not", SAVE_AS_UTF8)
+        return file_error(path, "must be text in UTF-8; some of it is not", SAVE_AS_UTF8)
     if isinstance(error, EOFError):
-        return trouble(path, "must be whole; it was cut off")
+        return file_error(path, "must be whole; it was cut off")
     said = str(error).lower()
-    return trouble(path, next((meaning for sign, meaning in _SIGNS if sign in said), _DAMAGED))
+    return file_error(path, next((meaning for sign, meaning in _SIGNS if sign in said), _DAMAGED))
 
 
-def trouble(path: str | Path, what: str, advice: Advice | Hint | None = None) -> DataFileError:
+def file_error(path: str | Path, what: str, advice: Advice | Hint | None = None) -> DataFileError:
     """Return the error that a file must be something it is not, with what to do about it."""
     return DataFileError(f"the file {str(path)!r} {what}.", advice)

@@ -10,7 +10,7 @@ from secrets import token_hex
 from typing import Any
 
 from subsetprivacy.errors import DataFileError
-from subsetprivacy.frames.file_errors import arrow, described, reading, trouble
+from subsetprivacy.frames.file_errors import arrow, file_error, file_error_from, reading
 from subsetprivacy.messages.for_files import READ_ONE_OF_ITS_FILES, REPLACE_OUTPUT
 
 KEY = "subset_privacy"
@@ -51,13 +51,13 @@ def format_of(path: str | Path, *, must_exist: bool = True) -> str:
     found = next((form for suffix, form in _FORMATS.items() if name.endswith(suffix)), None)
     if found is None:
         if must_exist and name.endswith(".zip"):
-            raise trouble(path, "must be unpacked to be read; it is an archive", READ_ONE_OF_ITS_FILES)
+            raise file_error(path, "must be unpacked to be read; it is an archive", READ_ONE_OF_ITS_FILES)
         exists = "" if place.exists() or not must_exist else "; and there is no such file"
-        raise trouble(path, f"must end in one of {', '.join(_FORMATS)}, or be a folder of Parquet files{exists}")
+        raise file_error(path, f"must end in one of {', '.join(_FORMATS)}, or be a folder of Parquet files{exists}")
     if must_exist and not place.is_file():
         with reading(path):
             place.stat()  # says why: it does not exist, or there is no permission
-        raise trouble(path, "must be a file; it is a pipe or a device")
+        raise file_error(path, "must be a file; it is a pipe or a device")
     return found
 
 
@@ -150,14 +150,14 @@ def check_free(path: str | Path, *, overwrite: bool = False, sidecar: bool = Tru
     target = Path(path)
     with reading(target):
         if target.is_dir():
-            raise trouble(target, "must be a file to be written; it is a folder")
+            raise file_error(target, "must be a file to be written; it is a folder")
         if not target.parent.is_dir():
-            raise trouble(target, f"must be in a folder that exists; {str(target.parent)!r} does not")
+            raise file_error(target, f"must be in a folder that exists; {str(target.parent)!r} does not")
         if target.exists() and not overwrite:
-            raise trouble(target, "must not exist yet; it does", REPLACE_OUTPUT)
+            raise file_error(target, "must not exist yet; it does", REPLACE_OUTPUT)
         beside = sidecar_of(target)
         if sidecar and not overwrite and beside.exists() and not _is_left_over(beside):
-            raise trouble(beside, "must not exist yet; it does", REPLACE_OUTPUT)
+            raise file_error(beside, "must not exist yet; it does", REPLACE_OUTPUT)
 
 
 def _is_left_over(document: Path) -> bool:
@@ -178,7 +178,7 @@ def _writing(target: Path, draft: Path) -> Iterator[None]:
         ours = str(draft) in (str(error.filename), str(error.filename2)) or error.filename == str(target)
         if not ours and error.errno not in _FULL_DISK:
             raise
-        raise described(target, error) from None
+        raise file_error_from(target, error) from None
 
 
 def _settle(place: Path) -> None:

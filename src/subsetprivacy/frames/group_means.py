@@ -143,11 +143,11 @@ def group_means(
     if isinstance(y, str):
         if design is not None:
             raise ArgumentError("`designs` must give the designs of the columns of a table; got `design`.")
-        people = _of_table(y, data, column, designs, missing, _Named(by, given, weights, clusters, sampling))
+        people = _of_table(y, data, column, designs, missing, _ColumnArguments(by, given, weights, clusters, sampling))
     else:
         if designs is not None:
             raise ArgumentError("`designs` must be left out without a table; give `design`, or a SubsetData.")
-        people = _of_arrays(y, data, column, design, missing, _Named(by, given, weights, clusters, sampling))
+        people = _of_arrays(y, data, column, design, missing, _ColumnArguments(by, given, weights, clusters, sampling))
     options = MeansOptions(
         outcome=people.outcome,
         variable=people.variable,
@@ -171,7 +171,7 @@ def group_means(
 
 
 @frozen(eq=False, repr=False)
-class _Named:
+class _ColumnArguments:
     """What may be given by the names of columns."""
 
     by: Any
@@ -195,7 +195,7 @@ class _Named:
 
 
 @frozen(eq=False, repr=False)
-class _People:
+class _MeansData:
     """An outcome and subsets, with what is seen besides, in memory."""
 
     outcome: str
@@ -225,7 +225,9 @@ class _People:
 # Arrays ---------------------------------------------------------------------------------------------------------------
 
 
-def _of_arrays(y: Any, data: Any, column: Any, design: Design | None, missing: Missing, named: _Named) -> _People:
+def _of_arrays(
+    y: Any, data: Any, column: Any, design: Design | None, missing: Missing, named: _ColumnArguments
+) -> _MeansData:
     check_same_index({"y": y, "data": data, **named.columns()})
     if isinstance(data, SubsetTable) and column is not None:
         data = data.select(_names(column))
@@ -245,7 +247,7 @@ def _of_arrays(y: Any, data: Any, column: Any, design: Design | None, missing: M
             raise ArgumentError(f"`{name}` must be one for each person without a table; got a name.", OUTCOME_AND_DATA)
     outcome, variable = str(getattr(y, "name", None) or "y"), str(getattr(data, "name", None) or "category")
     by = _given_groups(named.by)
-    return _People(outcome, y, variable, codes, own, by, named.given, named.weights, named.clusters, named.sampling)
+    return _MeansData(outcome, y, variable, codes, own, by, named.given, named.weights, named.clusters, named.sampling)
 
 
 def _given_groups(by: Any) -> dict[str, Any]:
@@ -264,7 +266,7 @@ def _given_groups(by: Any) -> dict[str, Any]:
 # Tables ---------------------------------------------------------------------------------------------------------------
 
 
-def _of_table(y: str, data: Any, column: Any, designs: Any, missing: Missing, named: _Named) -> _People:
+def _of_table(y: str, data: Any, column: Any, designs: Any, missing: Missing, named: _ColumnArguments) -> _MeansData:
     if isinstance(data, (Release, str, Path)):
         return _of_release(y, data, column, designs, missing, named)
     if not is_table(data) and not isinstance(data, Mapping):
@@ -283,7 +285,7 @@ def _of_table(y: str, data: Any, column: Any, designs: Any, missing: Missing, na
     return _people(y, columns, codes, known, named, table)
 
 
-def _of_release(y: str, data: Any, column: Any, designs: Any, missing: Missing, named: _Named) -> _People:
+def _of_release(y: str, data: Any, column: Any, designs: Any, missing: Missing, named: _ColumnArguments) -> _MeansData:
     release = data if isinstance(data, Release) else read_release(data, designs)
     private = _private(column, release.designs, y, named)
     held = release.stored.weights
@@ -295,7 +297,7 @@ def _of_release(y: str, data: Any, column: Any, designs: Any, missing: Missing, 
     codes = {name: release.codes(name, missing=missing) for name in private}
     if not weighted or held is None:
         return _people(y, columns, codes, release.designs, named, table)
-    with_weights = _Named(named.by, named.given, held.column, named.clusters, named.sampling)
+    with_weights = _ColumnArguments(named.by, named.given, held.column, named.clusters, named.sampling)
     return _people(y, columns, codes, release.designs, with_weights, table, held.kind)
 
 
@@ -304,16 +306,16 @@ def _people(
     columns: dict[str, Any],
     codes: dict[str, IntArray],
     designs: Mapping[str, Design],
-    named: _Named,
+    named: _ColumnArguments,
     table: Any,
     kind: WeightsKind | None = None,
-) -> _People:
+) -> _MeansData:
     """Return people whose columns have been read."""
     joint, design = _joined(codes, designs)
     given = {name: columns[name] for name in _as_names(named.given)} or named.given
     weights = columns[named.weights] if isinstance(named.weights, str) else named.weights
     clusters = plain_labels(columns[named.clusters]) if isinstance(named.clusters, str) else named.clusters
-    return _People(
+    return _MeansData(
         outcome=y,
         y=outcome_numbers(covariate_column(columns[y], y), len(joint), y),
         variable=" and ".join(codes),
@@ -337,7 +339,7 @@ def _joined(codes: dict[str, IntArray], designs: Mapping[str, Design]) -> tuple[
     return read_column(both, None)
 
 
-def _private(column: Any, designs: Mapping[str, Design], y: str, named: _Named) -> list[str]:
+def _private(column: Any, designs: Mapping[str, Design], y: str, named: _ColumnArguments) -> list[str]:
     """Return the names of the private columns."""
     private = list(designs) if column is None else _names(column)
     if column is None and len(private) != 1:

@@ -63,17 +63,17 @@ def privatize_in_memory(
 def _drawn(table: Any, kernel: Kernel, options: RunOptions) -> tuple["pa.Table", dict[str, Design]]:
     import pyarrow as pa
 
-    source = random_source(options.seed)
+    rng = random_source(options.seed)
     rows = _whole(table, kernel.columns)
-    drawn = kernel.draw(rows, source)
+    drawn = kernel.draw(rows, rng)
     refuse(drawn.refused)
-    designs, dummies = kernel.dummies(drawn.reports, source)
+    designs, dummies = kernel.dummies(drawn.reports, rng)
     columns = [pa.array(codes) for codes in drawn.codes]
     if kernel.covered is not None:
         columns = [pa.array(np.concatenate([drawn.codes[0], *dummies]))]
     columns += kernel.kept(rows)
     made = pa.Table.from_arrays(columns, names=[*kernel.names, *kernel.keep])
-    return made if options.keep_order else made.take(pa.array(shuffled(made.num_rows, source))), designs
+    return made if options.keep_order else made.take(pa.array(shuffled(made.num_rows, rng))), designs
 
 
 def _whole(table: Any, columns: list[str]) -> "pa.Table":

@@ -19,7 +19,7 @@ from subsetprivacy._choices import Form, IfExists
 from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.files import sidecar_of
 from subsetprivacy.frames.kernel import Kernel
-from subsetprivacy.frames.table_source import Source
+from subsetprivacy.frames.table_source import TableSource
 from subsetprivacy.messages.for_files import REPLACE_OUTPUT
 
 _ROUNDS = 200_000
@@ -51,7 +51,7 @@ class RunOptions:
         return self.if_exists == "overwrite"
 
 
-def job_facts(source: Source, kernel: Kernel, options: RunOptions) -> dict[str, Any] | None:
+def job_facts(source: TableSource, kernel: Kernel, options: RunOptions) -> dict[str, Any] | None:
     """Return what tells this job from another: the files as they are, designs and options; None where nothing does."""
     if source.identity is None:
         return None

@@ -12,7 +12,7 @@ from subsetprivacy._types import BoolArray, IntArray, RandomSource
 from subsetprivacy.design import Covered, Design, as_product, require_design
 from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.frames.cleaning import Cleaning, Values, cleaned_columns, usual_marks
-from subsetprivacy.frames.refused_rows import Refused
+from subsetprivacy.frames.refused_rows import RefusedRows
 from subsetprivacy.mechanism.ids import Ids, UnfitIds, scan_ids
 from subsetprivacy.mechanism.keyed import check_key, keyed_source
 from subsetprivacy.mechanism.publisher import Publisher
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 
 
 @frozen
-class Variable:
+class PublishedColumn:
     """A column to publish: its name, its design, and the columns that hold its values."""
 
     name: str
     design: Design
-    sources: tuple[str, ...]
+    read_from: tuple[str, ...]
 
 
-def variables_of(designs: Any) -> tuple[Variable, ...]:
+def variables_of(designs: Any) -> tuple[PublishedColumn, ...]:
     """Return the columns that ``{name: design}``, or a product design, asks for.
 
     A design on several variables reads the columns of their names.
@@ -52,9 +52,9 @@ def variables_of(designs: Any) -> tuple[Variable, ...]:
     """
     several = as_product(designs)
     if several is not None:
-        made = [Variable(" x ".join(names), design, names) for names, design in several.named().items()]
+        made = [PublishedColumn(" x ".join(names), design, names) for names, design in several.named().items()]
     elif isinstance(designs, Mapping) and designs:
-        made = [_variable(name, design) for name, design in designs.items()]
+        made = [_published_column(name, design) for name, design in designs.items()]
     else:
         raise ArgumentError(
             f"`designs` must map columns to their designs; got {type(designs).__name__}.", MAP_COLUMNS_TO_DESIGNS
@@ -64,14 +64,14 @@ def variables_of(designs: Any) -> tuple[Variable, ...]:
             "a covered design must be the only one: dummy rows of one column would tie the others to no one.",
             COVER_THE_PRODUCT,
         )
-    _check_sources(made)
+    _check_read_once(made)
     return tuple(made)
 
 
-def _check_sources(made: list[Variable]) -> None:
+def _check_read_once(made: list[PublishedColumn]) -> None:
     """Refuse to draw from one column twice: two subsets of one value intersect."""
-    sources = [source for each in made for source in each.sources]
-    twice = sorted({source for source in sources if sources.count(source) > 1})
+    names = [name for each in made for name in each.read_from]
+    twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ArgumentError(
             f"every column of values must be drawn from once; got {', '.join(twice)} twice. Two subsets of one value "
@@ -80,7 +80,7 @@ def _check_sources(made: list[Variable]) -> None:
         )
 
 
-def _variable(name: Any, design: Any) -> Variable:
+def _published_column(name: Any, design: Any) -> PublishedColumn:
     if not isinstance(name, str) or not name:
         raise ArgumentError(f"names of columns must be text; got {shown(name)}.")
     if require_design(design).product is not None:
@@ -89,17 +89,17 @@ def _variable(name: Any, design: Any) -> Variable:
             PASS_THE_PRODUCT,
         )
     joint = isinstance(design.categories, JointCategories)
-    return Variable(name, design, design.categories.names if joint else (name,))
+    return PublishedColumn(name, design, design.categories.names if joint else (name,))
 
 
 @frozen
-class Drawn:
+class DrawnBatch:
     """What came of a batch: a code column for each variable, or the rows that were refused."""
 
     codes: tuple[IntArray, ...] = ()
     reports: int = 0  # rows that hold a value, of a covered design
     ids: Ids | None = None
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[RefusedRows, ...] = ()
 
 
 @frozen
@@ -123,7 +123,7 @@ class Kernel:
         What is done to values before they are looked up.
     """
 
-    variables: tuple[Variable, ...]
+    variables: tuple[PublishedColumn, ...]
     missing: Missing = "error"
     key: bytes | None = field(default=None, repr=False)
     id: str | None = None
@@ -152,7 +152,7 @@ class Kernel:
             raise ArgumentError(f"a covered design must be published without {what}.")
         self._check_kept()
 
-    def _reader(self, each: Variable, cleaning: Cleaning) -> Categories:
+    def _reader(self, each: PublishedColumn, cleaning: Cleaning) -> Categories:
         """Return the categories as they are written in the table."""
         if not self.as_text and not cleaning.strip:
             return each.design.categories
@@ -167,7 +167,7 @@ class Kernel:
 
     def _check_kept(self) -> None:
         """Refuse to publish the values themselves beside their subsets."""
-        values = {source for each in self.variables for source in each.sources} | ({self.id} if self.id else set())
+        values = {name for each in self.variables for name in each.read_from} | ({self.id} if self.id else set())
         both = sorted(values & set(self.keep))
         if both:
             raise ArgumentError(
@@ -194,7 +194,7 @@ class Kernel:
     @property
     def columns(self) -> list[str]:
         """The columns that have to be read."""
-        wanted = [source for each in self.variables for source in each.sources]
+        wanted = [name for each in self.variables for name in each.read_from]
         wanted += [self.id] if self.id is not None else []
         return list(dict.fromkeys([*wanted, *self.keep]))
 
@@ -226,59 +226,59 @@ class Kernel:
         """The covered design, if there is one; it is alone then."""
         return self.variables[0].design.covered
 
-    def draw(self, batch: "pa.RecordBatch | pa.Table", source: RandomSource | None = None) -> Drawn:
+    def draw(self, batch: "pa.RecordBatch | pa.Table", rng: RandomSource | None = None) -> DrawnBatch:
         """Draw the subsets of a batch, or say which rows cannot be drawn."""
         found = [self._look_up(k, batch) for k in range(len(self.variables))]
         ids = None if self.id is None else scan_ids(batch.column(self.id))
         refused = [each for k, values in enumerate(found) for each in self._refusals(k, values, batch)]
         refused += self._refused_ids(ids)
         if refused:
-            return Drawn(refused=tuple(refused))
+            return DrawnBatch(refused=tuple(refused))
         held = ids if isinstance(ids, Ids) else None
         codes = []
         for each, publisher, values in zip(self.variables, self._publishers, found, strict=True):
-            codes.append(publisher.draw(values.x, values.absent, self._source(each, held, source)))
+            codes.append(publisher.draw(values.x, values.absent, self._rng(each, held, rng)))
         absent = found[0].absent
-        return Drawn(tuple(codes), batch.num_rows - (0 if absent is None else int(absent.sum())), held)
+        return DrawnBatch(tuple(codes), batch.num_rows - (0 if absent is None else int(absent.sum())), held)
 
-    def dummies(self, reports: int, source: RandomSource) -> tuple[dict[str, Design], Iterator[IntArray]]:
+    def dummies(self, reports: int, rng: RandomSource) -> tuple[dict[str, Design], Iterator[IntArray]]:
         """Return the designs of the data as they were drawn, and a covered design's dummy rows in blocks."""
         if self.covered is None:
             return self.designs, iter(())
-        realised, blocks = self._publishers[0].dummies(reports, source)
+        realised, blocks = self._publishers[0].dummies(reports, rng)
         return {self.names[0]: realised}, blocks
 
     def _look_up(self, k: int, batch: Any) -> Values:
         return self._read(k, batch, self._readers[k], self.cleaning)
 
     def _read(self, k: int, batch: Any, reader: Categories, cleaning: Cleaning) -> Values:
-        sources = self.variables[k].sources
-        columns = {name: batch.column(name) for name in sources}
+        read_from = self.variables[k].read_from
+        columns = {name: batch.column(name) for name in read_from}
         marked: BoolArray | None = None
         if cleaning:
             columns, marked = cleaned_columns(columns, cleaning)
         try:
-            x, absent = reader.positions(columns if isinstance(reader, JointCategories) else columns[sources[0]])
+            x, absent = reader.positions(columns if isinstance(reader, JointCategories) else columns[read_from[0]])
         except CategoryError as error:  # the whole column is of a kind that holds no labels
             raise CategoryError(f"column {self.variables[k].name!r}: {error.message}", error.advice) from None
         return Values(x, absent, None if marked is None or absent is None else marked & absent)
 
-    def _refusals(self, k: int, values: Values, batch: Any) -> list[Refused]:
+    def _refusals(self, k: int, values: Values, batch: Any) -> list[RefusedRows]:
         unfit = self._publishers[k].unfit(*values.to_check())
         if unfit is None:
             return []
         name, why = self.variables[k].name, self._why(k) if unfit.unknown == len(values.x) else ""
         tidy, marks = self._would_fit(k, values, batch) if unfit.unknown else (0, 0)
         found = [
-            Refused(name, "unknown", unfit.unknown, unfit.first_unknown, why, tidy, marks),
-            Refused(name, "absent", unfit.absent, unfit.first_absent),
+            RefusedRows(name, "unknown", unfit.unknown, unfit.first_unknown, why, tidy, marks),
+            RefusedRows(name, "absent", unfit.absent, unfit.first_absent),
         ]
         return [each for each in found if each.count]
 
     def _would_fit(self, k: int, values: Values, batch: Any) -> tuple[int, int]:
         """Return how many unknown values are categories without the spaces around them, and how many look missing."""
         unknown = values.unknown()
-        columns = [batch.column(name) for name in self.variables[k].sources]
+        columns = [batch.column(name) for name in self.variables[k].read_from]
         marks = np.zeros(len(unknown), np.bool_)
         for column in columns:
             marks |= usual_marks(column)
@@ -297,18 +297,18 @@ class Kernel:
             return "Not one is written as in the design, letter for letter."
         return f"Not one is, and the categories are of type {', '.join(kinds)}."
 
-    def _refused_ids(self, ids: Ids | UnfitIds | None) -> list[Refused]:
+    def _refused_ids(self, ids: Ids | UnfitIds | None) -> list[RefusedRows]:
         unfit = ids.repeated if isinstance(ids, Ids) else ids
-        return [] if unfit is None else [Refused(str(self.id), f"id {unfit.problem}", unfit.count, unfit.first)]
+        return [] if unfit is None else [RefusedRows(str(self.id), f"id {unfit.problem}", unfit.count, unfit.first)]
 
-    def _source(self, each: Variable, ids: Ids | None, source: RandomSource | None) -> RandomSource:
+    def _rng(self, each: PublishedColumn, ids: Ids | None, rng: RandomSource | None) -> RandomSource:
         if self.key is None:
-            return SecureSource() if source is None else source
+            return SecureSource() if rng is None else rng
         # By what is drawn, not by the name of the column it is written to, which may change.
-        return keyed_source(self.key, ids, " x ".join(each.sources))
+        return keyed_source(self.key, ids, " x ".join(each.read_from))
 
 
-def _as_written(each: Variable, written: Callable[[Any], Any]) -> Categories:
+def _as_written(each: PublishedColumn, written: Callable[[Any], Any]) -> Categories:
     """Return the categories as they are written in a table."""
     categories = each.design.categories
     if isinstance(categories, JointCategories):

@@ -9,7 +9,7 @@ from subsetprivacy.frames.files import format_of
 from subsetprivacy.frames.jobs import RunOptions
 from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.output import check_output
-from subsetprivacy.frames.overlap import check_apart_from
+from subsetprivacy.frames.overlap import check_no_overlap_with
 from subsetprivacy.frames.pipeline import Progress, privatize_source
 from subsetprivacy.frames.table_source import table_source
 
@@ -29,7 +29,7 @@ def check_lazy(table: Any, kernel: Kernel, output: Path, options: RunOptions) ->
             f"`output` must be a .parquet file for a lazy table, which is read back from it; got {output.name!r}."
         )
     if engine_of(table) == "pyarrow-dataset":
-        check_apart_from(getattr(table, "files", ()), str(output))
+        check_no_overlap_with(getattr(table, "files", ()), str(output))
     check_columns(table, kernel.columns, labels=kernel.labels)
     check_output(output, kernel.designs, options.form, overwrite=options.overwrite)
 

@@ -24,7 +24,7 @@ WEIGHT_KINDS: tuple[WeightsKind, ...] = get_args(WeightsKind)
 
 
 @frozen
-class Weights:
+class WeightsColumn:
     """The column that says for how many people a row stands, or how much it weighs."""
 
     column: str
@@ -32,7 +32,7 @@ class Weights:
 
 
 @frozen
-class Stored:
+class TableMetadata:
     """What is known about the columns of a data file.
 
     Attributes
@@ -47,7 +47,7 @@ class Stored:
 
     designs: dict[str, Design]
     forms: dict[str, str]
-    weights: Weights | None = None
+    weights: WeightsColumn | None = None
 
     def to_json(self, *, indent: int | None = None, job: Mapping[str, Any] | None = None) -> str:
         """Return the document; `job` is the mark of the run that has written the file.
@@ -70,10 +70,10 @@ class Stored:
 
 def codes_document(designs: Mapping[str, Design]) -> str:
     """Return the document of columns that hold codes, as text."""
-    return Stored(dict(designs), dict.fromkeys(designs, "codes")).to_json()
+    return TableMetadata(dict(designs), dict.fromkeys(designs, "codes")).to_json()
 
 
-def stored_from_json(text: str | bytes, where: str) -> Stored:
+def metadata_from_json(text: str | bytes, where: str) -> TableMetadata:
     """Read the document that travels with a file; keys that this version does not know are passed over.
 
     Parameters
@@ -107,7 +107,7 @@ def stored_from_json(text: str | bytes, where: str) -> Stored:
     parts = {name: _column(part, f"{where}, column {name!r},") for name, part in columns.items()}
     designs = {name: design for name, (design, _) in parts.items()}
     forms = {name: form for name, (_, form) in parts.items()}
-    return Stored(designs, forms, _weights(document.get("weights"), where))
+    return TableMetadata(designs, forms, _weights(document.get("weights"), where))
 
 
 def _column(part: Any, where: str) -> tuple[Design, str]:
@@ -119,25 +119,25 @@ def _column(part: Any, where: str) -> tuple[Design, str]:
         raise DesignDocumentError(f"{where} {error.message}", error.advice) from None
 
 
-def _weights(part: Any, where: str) -> Weights | None:
+def _weights(part: Any, where: str) -> WeightsColumn | None:
     if part is None:
         return None
     if not isinstance(part, dict) or not isinstance(part.get("column"), str) or part.get("kind") not in WEIGHT_KINDS:
         raise DesignDocumentError(f"{where} must name the column of weights and their kind; it does not.")
-    return Weights(part["column"], part["kind"])
+    return WeightsColumn(part["column"], part["kind"])
 
 
 # Where documents are found ------------------------------------------------------------------------
 
 
-def found_with(file: DataFile) -> list[tuple[str, Stored]]:
+def found_with(file: DataFile) -> list[tuple[str, TableMetadata]]:
     """Return the documents that travel with a file and where each was found, the one that counts more first."""
-    found = [(where, stored_from_json(text, where)) for where, text in _keys(file)]
+    found = [(where, metadata_from_json(text, where)) for where, text in _keys(file)]
     beside = sidecar_of(file.path)
     if beside.is_file():
         with reading(beside):
             text = beside.read_bytes()
-        found.append((str(beside), stored_from_json(text, str(beside))))
+        found.append((str(beside), metadata_from_json(text, str(beside))))
     return found
 
 
@@ -160,7 +160,7 @@ def _in_cells(file: DataFile) -> list[tuple[str, str | bytes]]:
     return [(f"the column {FORMAT!r} of {str(file.path)!r}", text) for text in dict.fromkeys(cells)]
 
 
-def agreed(given: Mapping[str, Design], found: list[tuple[str, Stored]], path: Path) -> Stored:
+def agreed(given: Mapping[str, Design], found: list[tuple[str, TableMetadata]], path: Path) -> TableMetadata:
     """Return what holds for a file: what was given, then what was found, in order, if all that is said agrees.
 
     Raises
@@ -189,7 +189,7 @@ def agreed(given: Mapping[str, Design], found: list[tuple[str, Stored]], path: P
     weights = [stored.weights for _, stored in found if stored.weights is not None]
     if any(other != weights[0] for other in weights):
         raise MismatchError(f"the documents of the file {str(path)!r} must name the same weights; they do not.")
-    return Stored(designs, forms, weights[0] if weights else None)
+    return TableMetadata(designs, forms, weights[0] if weights else None)
 
 
 def _same(one: Design, two: Design, name: str, where: tuple[str, str]) -> Design:

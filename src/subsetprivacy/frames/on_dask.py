@@ -16,7 +16,7 @@ from subsetprivacy.engines import check_columns
 from subsetprivacy.errors import ArgumentError, DataFileError
 from subsetprivacy.frames.dask_tasks import (
     BATCH_ROWS,
-    Came,
+    TaskResult,
     draw_dummies,
     draw_part,
     lay_out,
@@ -27,9 +27,17 @@ from subsetprivacy.frames.dask_tasks import (
 from subsetprivacy.frames.files import FOLDER_SIDECAR
 from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.metadata import codes_document
-from subsetprivacy.frames.overlap import check_apart_from
+from subsetprivacy.frames.overlap import check_no_overlap_with
 from subsetprivacy.frames.refused_rows import refuse
-from subsetprivacy.frames.worker import COUNTED, Count, Draw, LayOut, Tasks, error_told, shares_of_work
+from subsetprivacy.frames.worker import (
+    COUNTED,
+    CountTask,
+    DrawTask,
+    LayOutTask,
+    WorkerTasks,
+    error_told,
+    shares_of_work,
+)
 from subsetprivacy.messages.for_files import REPLACE_OUTPUT
 
 
@@ -61,9 +69,9 @@ def privatize_on_dask(frame: Any, kernel: Kernel, output: Any, *, keep_order: bo
     The shuffle is the one of `privatize_on_spark`.
     """
     check_columns(frame, kernel.columns, labels=kernel.labels)
-    check_apart_from((), str(output), folders=_read_by(frame))
+    check_no_overlap_with((), str(output), folders=_read_by(frame))
     kernel.check_order(keep_order)
-    return _Run(frame, kernel, str(output).rstrip("/"), keep_order).result(overwrite)
+    return _DaskRun(frame, kernel, str(output).rstrip("/"), keep_order).result(overwrite)
 
 
 def _read_by(frame: Any) -> list[str]:
@@ -76,7 +84,7 @@ def _read_by(frame: Any) -> list[str]:
     return found
 
 
-class _Run:
+class _DaskRun:
     """One table on its way to one folder."""
 
     def __init__(self, frame: Any, kernel: Kernel, output: str, keep_order: bool) -> None:
@@ -84,7 +92,7 @@ class _Run:
         self.system, self.path = located(output)
         parent, slash, name = self.path.rpartition("/")
         self.staging = f"{parent}{slash}_{name}.partial-{uuid4().hex}"
-        self.tasks = Tasks.of(kernel, keep_order=keep_order)
+        self.tasks = WorkerTasks.of(kernel, keep_order=keep_order)
 
     def result(self, overwrite: bool) -> Any:
         import dask.dataframe as dd
@@ -108,12 +116,12 @@ class _Run:
     def _write(self, final: str) -> dict[str, Design]:
         """Write all files of the release, and return the designs as they were realised."""
         if self.keep_order:
-            self._draw(Draw(self.kernel), final, codes_document(self.kernel.designs))
+            self._draw(DrawTask(self.kernel), final, codes_document(self.kernel.designs))
             return self.kernel.designs
         drawn = f"{self.staging}/drawn"
-        came = self._draw(self.tasks.draw(), drawn, None)
-        designs, dummies = self._dummies(sum(each.reports for each in came), drawn)
-        files = [f"{drawn}/{each.file}" for each in (*came, *dummies) if each.file]
+        results = self._draw(self.tasks.draw(), drawn, None)
+        designs, dummies = self._dummies(sum(each.reports for each in results), drawn)
+        files = [f"{drawn}/{each.file}" for each in (*results, *dummies) if each.file]
         document = codes_document(designs)
         if self.tasks.counts:
             self._lay_out(files, final, document)
@@ -133,16 +141,18 @@ class _Run:
         for number, share in enumerate(shares_of_work(counts)):
             self.system.pipe_file(f"{work}/{number}", share)
             shares.append(str(self.system.unstrip_protocol(f"{work}/{number}")))
-        self._done(_tasks(lay_out, shares, _shared(LayOut(self.tasks.packing)), self._made(folder), document), folder)
+        self._done(
+            _tasks(lay_out, shares, _shared(LayOutTask(self.tasks.packing)), self._made(folder), document), folder
+        )
 
-    def _draw(self, task: Draw | Count, folder: str, document: str | None) -> list[Came]:
+    def _draw(self, task: DrawTask | CountTask, folder: str, document: str | None) -> list[TaskResult]:
         parts = self.frame[self.kernel.columns].to_delayed()
-        came = self._done(_tasks(draw_part, parts, _shared(task), self._made(folder), document), folder)
-        if not any(each.rows for each in came):
+        results = self._done(_tasks(draw_part, parts, _shared(task), self._made(folder), document), folder)
+        if not any(each.rows for each in results):
             raise ArgumentError("the table must have rows; got none.")
-        return came
+        return results
 
-    def _dummies(self, reports: int, folder: str) -> tuple[dict[str, Design], list[Came]]:
+    def _dummies(self, reports: int, folder: str) -> tuple[dict[str, Design], list[TaskResult]]:
         """Draw a covered design's dummy rows into files of their own."""
         if self.kernel.covered is None:
             return self.kernel.designs, []
@@ -169,25 +179,25 @@ class _Run:
         self.system.makedirs(folder, exist_ok=True)
         return str(self.system.unstrip_protocol(folder))
 
-    def _done(self, tasks: list[Any], folder: str, before: Iterable[str] = ()) -> list[Came]:
+    def _done(self, tasks: list[Any], folder: str, before: Iterable[str] = ()) -> list[TaskResult]:
         """Run tasks; raise what they refuse; remove the files of tasks that were done twice."""
-        came = _computed(tasks)
-        for each in came:
+        results = _computed(tasks)
+        for each in results:
             if each.trouble:
                 raise error_told(each.trouble) or DataFileError(f"Dask could not draw or write: {each.trouble}.")
         first, refused = 0, []
-        for each in came:
+        for each in results:
             refused += [one.moved(first) for one in each.refused]
             first += each.rows
         refuse(refused)
-        named = {each.file for each in came}.union(before)
+        named = {each.file for each in results}.union(before)
         for path in self.system.ls(folder, detail=False):
             if path.rpartition("/")[2] not in named:
                 self.system.rm_file(path)
-        return came
+        return results
 
 
-def _computed(tasks: list[Any]) -> list[Came]:
+def _computed(tasks: list[Any]) -> list[TaskResult]:
     import dask
 
     try:

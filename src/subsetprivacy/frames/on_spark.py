@@ -18,7 +18,7 @@ from subsetprivacy.engines.buffers import to_numpy
 from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.metadata import codes_document
-from subsetprivacy.frames.overlap import check_apart_from
+from subsetprivacy.frames.overlap import check_no_overlap_with
 from subsetprivacy.frames.spark_folder import (
     beside,
     check_output,
@@ -29,7 +29,15 @@ from subsetprivacy.frames.spark_folder import (
     write_document,
 )
 from subsetprivacy.frames.spark_package import ship
-from subsetprivacy.frames.worker import COUNTED, Count, Draw, DrawDummies, LayOut, Tasks, shares_of_work
+from subsetprivacy.frames.worker import (
+    COUNTED,
+    CountTask,
+    DrawDummiesTask,
+    DrawTask,
+    LayOutTask,
+    WorkerTasks,
+    shares_of_work,
+)
 from subsetprivacy.messages.for_files import REPLACE_OUTPUT
 
 _BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
@@ -89,17 +97,17 @@ def privatize_on_spark(
     target = check_output(output)
     check_columns(frame, kernel.columns, labels=kernel.labels)
     kernel.check_order(keep_order)
-    return _Run(frame, kernel, target, keep_order, overwrite).result(progress)
+    return _SparkRun(frame, kernel, target, keep_order, overwrite).result(progress)
 
 
-class _Run:
+class _SparkRun:
     """One table on its way to one folder."""
 
     def __init__(self, frame: Any, kernel: Kernel, output: str, keep_order: bool, overwrite: bool) -> None:
         self.frame, self.kernel, self.output = frame, kernel, output
         self.keep_order, self.overwrite = keep_order, overwrite
         self.spark = frame.sparkSession
-        self.tasks = Tasks.of(kernel, keep_order=keep_order)
+        self.tasks = WorkerTasks.of(kernel, keep_order=keep_order)
         self.replaces = False
 
     def result(self, progress: Callable[[int, int | None], None] | None) -> Any:
@@ -123,7 +131,7 @@ class _Run:
         return written
 
     def _check_free(self) -> None:
-        check_apart_from(quietly(self.frame.inputFiles, "list the files of the table"), self.output)
+        check_no_overlap_with(quietly(self.frame.inputFiles, "list the files of the table"), self.output)
         there = quietly(lambda: exists(self.spark, self.output), f"look for {self.output}")
         self.replaces = there
         if there and not self.overwrite:
@@ -132,7 +140,7 @@ class _Run:
     def _write(self) -> dict[str, Design]:
         """Write the output, and return the designs as they were realised."""
         if self.keep_order and not self.replaces:
-            self._put(self._made(self.frame, self.kernel.columns, Draw(self.kernel)))
+            self._put(self._made(self.frame, self.kernel.columns, DrawTask(self.kernel)))
             return self.kernel.designs
         staging = beside(self.output)
         try:
@@ -161,14 +169,14 @@ class _Run:
         shares = [(number, bytearray(share)) for number, share in enumerate(shares_of_work(counts))]
         held = self.spark.createDataFrame(shares, "number long, counts binary")
         held = held.repartitionByRange(len(shares), "number")  # a task for each
-        self._put(_mapped(held, ["counts"], LayOut(self.tasks.packing), self._schema(self.kernel.names)))
+        self._put(_mapped(held, ["counts"], LayOutTask(self.tasks.packing), self._schema(self.kernel.names)))
 
     def _put(self, rows: Any) -> None:
         rows.write.mode("overwrite" if self.replaces else "error").parquet(self.output)
 
-    def _made(self, frame: Any, columns: list[str], task: Draw | DrawDummies | Count) -> Any:
+    def _made(self, frame: Any, columns: list[str], task: DrawTask | DrawDummiesTask | CountTask) -> Any:
         """Return what is made of a table by drawing from it: rows, or their counts."""
-        if isinstance(task, Count):
+        if isinstance(task, CountTask):
             return _mapped(frame, columns, task, self._schema(COUNTED, (), task.reports))
         return _mapped(frame, columns, task, self._schema(self.kernel.names, self.kernel.keep, task.key, task.reports))
 
@@ -193,7 +201,9 @@ class _Run:
         return {self.kernel.names[0]: realised}
 
 
-def _mapped(frame: Any, names: list[str], task: Draw | DrawDummies | Count | LayOut, schema: Any) -> Any:
+def _mapped(
+    frame: Any, names: list[str], task: DrawTask | DrawDummiesTask | CountTask | LayOutTask, schema: Any
+) -> Any:
     """Return what a task makes of the columns of these names.
 
     On the way names are plain: Spark would take one with dots or backticks apart.

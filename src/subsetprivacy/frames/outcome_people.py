@@ -21,7 +21,7 @@ from subsetprivacy.frames.predictor_encoder import (
     encode_predictor_columns,
     encode_predictors,
 )
-from subsetprivacy.frames.regression_people import Asked, baselines_of
+from subsetprivacy.frames.regression_people import RegressArguments, baselines_of
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_regression import (
     COMPUTE_THE_COLUMN_FIRST,
@@ -94,7 +94,7 @@ class PredictorPeople:
     baseline: Label | None = None
     notes: tuple[Note, ...] = ()
 
-    def fit(self, asked: Asked, *, stacklevel: int) -> OutcomeRegression:
+    def fit(self, arguments: RegressArguments, *, stacklevel: int) -> OutcomeRegression:
         """Fit them; warnings point so many calls up."""
         data = self.data
         private = data.private_response
@@ -108,7 +108,7 @@ class PredictorPeople:
             design,
             self.layout,
             family=family,
-            method=asked.method or "corrected",
+            method=arguments.method or "corrected",
             response_design=None if private is None else private.design,
             baseline=self.baseline,
             weights=data.weights,
@@ -117,14 +117,14 @@ class PredictorPeople:
             sampling=data.sampling,
             offset=data.offset,
             table=data.covariates,
-            starts=asked.starts,
+            starts=arguments.starts,
             stacklevel=stacklevel + 1,
         )
         levels = None if self.outcome is None else self.outcome.levels
         return evolve(made, modeled=None if levels is None else levels[1], more=self.notes)
 
 
-def outcome_people(data: OutcomeData, asked: Asked) -> PredictorPeople:
+def outcome_people(data: OutcomeData, arguments: RegressArguments) -> PredictorPeople:
     """Return the people of columns that were read, with the columns of their model.
 
     Raises
@@ -134,21 +134,21 @@ def outcome_people(data: OutcomeData, asked: Asked) -> PredictorPeople:
     CategoryError
         If a baseline is no category.
     """
-    check_outcome_options(asked)
+    check_outcome_options(arguments)
     private = data.private_response
     for each in (*data.predictors, *(() if private is None else (private,))):
         _check_private(each, data.covariates.rows)
     data = _with_response(data)
-    outcome, baselines = _response(data, asked)
+    outcome, baselines = _response(data, arguments)
     check_no_subsets(data.covariates, [name for name in data.covariates.columns if name != data.response])
-    merged = merges_of(asked.merge, data.predictors)
+    merged = merges_of(arguments.merge, data.predictors)
     predictors = [_predictor(each, baselines, merged.get(each.name, {})) for each in data.predictors]
     encoder = _encoder(data, predictors)
     V = encoder.encode(data.covariates, data.place)
     seen = {name: data.covariates.columns[name] for name in encoder.variables}
     held = Covariates(seen, data.covariates.rows, data.covariates.ordered)
     layout = layout_of(encoder, data.predictors)
-    notes = (*(() if outcome is None else outcome.notes), *_merge_notes(asked.merge))
+    notes = (*(() if outcome is None else outcome.notes), *_merge_notes(arguments.merge))
     return PredictorPeople(evolve(data, covariates=held), outcome, layout, V, baselines.get(data.response), notes)
 
 
@@ -167,23 +167,23 @@ def _with_response(data: OutcomeData) -> OutcomeData:
     return evolve(data, covariates=evolve(held, columns={**held.columns, data.response: column}, array=None))
 
 
-def _response(data: OutcomeData, asked: Asked) -> tuple[SeenOutcome | None, dict[str, Label]]:
+def _response(data: OutcomeData, arguments: RegressArguments) -> tuple[SeenOutcome | None, dict[str, Label]]:
     names = [each.name for each in data.predictors]
     if data.private_response is not None:
-        if asked.family not in (None, "logit"):
+        if arguments.family not in (None, "logit"):
             raise ArgumentError(
-                f"`family` must be 'logit' for a private response with private predictors; got {asked.family!r}."
+                f"`family` must be 'logit' for a private response with private predictors; got {arguments.family!r}."
             )
-        return None, baselines_of(asked.baseline, data.response, names)
-    if asked.family == "ordinal":
+        return None, baselines_of(arguments.baseline, data.response, names)
+    if arguments.family == "ordinal":
         raise ArgumentError(
             f"`family` must be 'linear', 'logit' or 'poisson' for the response {data.response}, which is seen; got "
             "'ordinal'."
         )
-    named = isinstance(asked.baseline, Mapping) and data.response in asked.baseline
-    baselines = baselines_of(asked.baseline, data.response if named else None, names)
+    named = isinstance(arguments.baseline, Mapping) and data.response in arguments.baseline
+    baselines = baselines_of(arguments.baseline, data.response if named else None, names)
     own = baselines.get(data.response)
-    return seen_outcome(data.covariates, data.response, asked.family, own, data.place), baselines
+    return seen_outcome(data.covariates, data.response, arguments.family, own, data.place), baselines
 
 
 def _encoder(data: OutcomeData, predictors: Sequence[PrivatePredictor]) -> PredictorEncoder:
@@ -194,9 +194,14 @@ def _encoder(data: OutcomeData, predictors: Sequence[PrivatePredictor]) -> Predi
     return encode_predictor_columns(Covariates(seen, covariates.rows, covariates.ordered), predictors)
 
 
-def check_outcome_options(asked: Asked) -> None:
+def check_outcome_options(arguments: RegressArguments) -> None:
     """Raise if something is asked for that regressions with private predictors do not have."""
-    given = {"shrink": asked.shrink, "ridge": asked.ridge != 0, "lasso": asked.lasso != 0, "stream": bool(asked.stream)}
+    given = {
+        "shrink": arguments.shrink,
+        "ridge": arguments.ridge != 0,
+        "lasso": arguments.lasso != 0,
+        "stream": bool(arguments.stream),
+    }
     for name, is_given in given.items():
         if is_given:
             raise ArgumentError(

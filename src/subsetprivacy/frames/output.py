@@ -13,10 +13,10 @@ from subsetprivacy.design.text import is_spelled, text_of
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.frames.csv_writer import CsvWriter
 from subsetprivacy.frames.data_file import DataFile
-from subsetprivacy.frames.file_errors import arrow, trouble
+from subsetprivacy.frames.file_errors import arrow, file_error
 from subsetprivacy.frames.files import arrow_writer, check_free, format_of, parquet_writer, replacing, schema_of
 from subsetprivacy.frames.jobs import mark
-from subsetprivacy.frames.metadata import FORMS, Stored, Weights
+from subsetprivacy.frames.metadata import FORMS, TableMetadata, WeightsColumn
 from subsetprivacy.frames.release import Release
 
 ROW_GROUP = 1 << 20
@@ -90,14 +90,14 @@ class Output:
         self.names = names
         self.kind: str = format_of(path, must_exist=False)
         if self.kind == "folder":
-            raise trouble(path, "must be a file to be written; it is a folder")
+            raise file_error(path, "must be a file to be written; it is a folder")
         if form is not None and check_choice(form, FORMS, "form") == "labels" and self.kind != "csv":
             raise ArgumentError(f"`form` must be 'codes' for {self.kind} files; labels are for CSV files, and people.")
         self.form = form
         self._inside = inside
         self._draft: Path | None = None
         self._writer: Any = None
-        self._stored: Stored | None = None
+        self._stored: TableMetadata | None = None
         self._order: list[str] = []
         self._schema: Any = None
         self._job: dict[str, Any] | None = None
@@ -121,7 +121,7 @@ class Output:
         self,
         designs: Mapping[str, Design],
         kept_fields: Iterable[Any] = (),
-        weights: Weights | None = None,
+        weights: WeightsColumn | None = None,
         job: dict[str, Any] | None = None,
     ) -> None:
         """Begin to write, once the designs are known as they were realised; `job` is what tells this run's work."""
@@ -131,7 +131,7 @@ class Output:
         if len(set(self._order)) < len(self._order):
             raise ArgumentError("columns must have different names to be written; two have the same.")
         held = {name: designs[name] for name in self.names}
-        self._stored = Stored(held, self.forms(held), weights)
+        self._stored = TableMetadata(held, self.forms(held), weights)
         text = self._stored.to_json()
         self._schema = schema_of(self.names, text, kept)
         if self.kind == "csv":

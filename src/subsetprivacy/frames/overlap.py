@@ -17,7 +17,7 @@ _SAME_STORE = {"s3a": "s3", "s3n": "s3"}
 _AROUND = "`output` must not hold the files that are read, which would be replaced with it."
 
 
-def check_apart(source: Path, output: Path) -> None:
+def check_no_overlap(input_path: Path, output: Path) -> None:
     """Raise unless a file is written elsewhere than where the values are.
 
     Raises
@@ -25,13 +25,13 @@ def check_apart(source: Path, output: Path) -> None:
     ArgumentError
         If it is the file, or in the folder, that is read.
     """
-    if source.exists() and output.exists() and output.samefile(source):
+    if input_path.exists() and output.exists() and output.samefile(input_path):
         raise ArgumentError(_SAME)
-    if is_inside(output, source):
+    if is_inside(output, input_path):
         raise ArgumentError(_INSIDE, CHOOSE_ANOTHER_FOLDER)
 
 
-def check_apart_from(files: Iterable[str], output: str, *, folders: Iterable[str] = ()) -> None:
+def check_no_overlap_with(files: Iterable[str], output: str, *, folders: Iterable[str] = ()) -> None:
     """Raise unless a folder is written elsewhere than where a cluster reads.
 
     Parameters
@@ -49,9 +49,9 @@ def check_apart_from(files: Iterable[str], output: str, *, folders: Iterable[str
     ArgumentError
         If the output is inside a folder that is read, or holds it.
     """
-    read = [_Place.of(file) for file in files]
-    whole = [_Place.of(folder) for folder in folders]
-    target = _Place.of(output)
+    read = [_Location.of(file) for file in files]
+    whole = [_Location.of(folder) for folder in folders]
+    target = _Location.of(output)
     for folder in (*whole, *_folders(read)):
         if target.is_in(folder):
             raise ArgumentError(_INSIDE, CHOOSE_ANOTHER_FOLDER)
@@ -60,14 +60,14 @@ def check_apart_from(files: Iterable[str], output: str, *, folders: Iterable[str
 
 
 @frozen
-class _Place:
+class _Location:
     """A file or folder, here or elsewhere: what of its address can be compared."""
 
     machine: str | None  # None is not said: an engine has one that it takes then
     path: PurePosixPath
 
     @classmethod
-    def of(cls, address: str) -> "_Place":
+    def of(cls, address: str) -> "_Location":
         """Read a path or an address; links are followed where this machine can."""
         scheme, parts = scheme_of(address), urlsplit(address)
         if scheme in (None, "file"):
@@ -75,20 +75,20 @@ class _Place:
             return cls(scheme, PurePosixPath(local.resolve().as_posix()))
         return cls(f"{_SAME_STORE.get(scheme, scheme)}://{parts.netloc}", PurePosixPath(unquote(parts.path)))
 
-    def is_in(self, folder: "_Place") -> bool:
+    def is_in(self, folder: "_Location") -> bool:
         """Tell whether this is inside a folder, or the folder itself."""
         comparable = None in (self.machine, folder.machine) or self.machine == folder.machine
         return comparable and self.path.is_relative_to(folder.path)
 
-    def whole(self) -> "_Place":
+    def whole(self) -> "_Location":
         """Return the folder that this file is a part of, above folders of partitions."""
         folder = self.path.parent
         while "=" in folder.name:
             folder = folder.parent
-        return _Place(self.machine, folder)
+        return _Location(self.machine, folder)
 
 
-def _folders(files: list[_Place]) -> set[_Place]:
+def _folders(files: list[_Location]) -> set[_Location]:
     """Return the folders that were surely read as a whole.
 
     Those are folders of partitions (``sex=F``), of files that an engine has written (``part-…``), and of several files.

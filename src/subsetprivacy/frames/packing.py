@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _WORD = "word"
-_HEAP_BITS = 12
-MOST_HEAPS = 1 << _HEAP_BITS
+_BUCKET_BITS = 12
+MOST_BUCKETS = 1 << _BUCKET_BITS
 _FEW_BITS = 18  # counters for so many kinds of rows fit in the processor's cache
 
 
@@ -77,12 +77,12 @@ class Packing:
         else:
             counts += np.bincount(words, minlength=len(counts))
 
-    def laid_out(self, counts: IntArray, source: RandomSource) -> "pa.Table":
+    def laid_out(self, counts: IntArray, rng: RandomSource) -> "pa.Table":
         """Return rows of which the counts are these, in an even shuffle."""
         import pyarrow as pa
 
         words = np.repeat(_narrow(np.arange(len(counts)), self._bits), counts)
-        return self.shuffled(pa.table({_WORD: from_numpy(words)}), source)
+        return self.shuffled(pa.table({_WORD: from_numpy(words)}), rng)
 
     def unpack(self, rows: "pa.Table") -> "pa.Table":
         """Return rows as columns, from how they are held."""
@@ -100,42 +100,44 @@ class Packing:
             shift += design.code_bits
         return pa.table({name: from_numpy(columns[name]) for name in self.designs})
 
-    def dealt(self, batch: "pa.RecordBatch", heaps: int, source: RandomSource) -> Iterator["pa.RecordBatch"]:
-        """Return the rows of each heap, every row dealt evenly and by itself; in which order within it is no matter."""
-        if heaps == 1:
+    def dealt(self, batch: "pa.RecordBatch", buckets: int, rng: RandomSource) -> Iterator["pa.RecordBatch"]:
+        """Return the rows of each bucket, each row dealt uniformly and independently, in any order."""
+        if buckets == 1:
             yield batch
             return
-        heap = choose.below(batch.num_rows, heaps, source)
-        dealt, ends = self._dealt_words(batch, heap, heaps) if self.is_word else _dealt_rows(batch, heap, heaps)
+        bucket = choose.below(batch.num_rows, buckets, rng)
+        dealt, ends = self._dealt_words(batch, bucket, buckets) if self.is_word else _dealt_rows(batch, bucket, buckets)
         for start, end in zip([0, *ends], [*ends, batch.num_rows], strict=True):
             yield dealt.slice(start, end - start)
 
-    def _dealt_words(self, batch: "pa.RecordBatch", heap: IntArray, heaps: int) -> tuple["pa.RecordBatch", list[int]]:
-        """Sort the words with their heap above them."""
+    def _dealt_words(
+        self, batch: "pa.RecordBatch", bucket: IntArray, buckets: int
+    ) -> tuple["pa.RecordBatch", list[int]]:
+        """Sort the words with their bucket above them."""
         import pyarrow as pa
 
-        kind: Any = np.uint32 if self._bits + _HEAP_BITS <= 32 else np.uint64
+        kind: Any = np.uint32 if self._bits + _BUCKET_BITS <= 32 else np.uint64
         shift = kind(self._bits)
-        words = heap.astype(kind) << shift
+        words = bucket.astype(kind) << shift
         words |= to_numpy(batch.column(0))
         words.sort()
-        ends = np.searchsorted(words, np.arange(1, heaps, dtype=kind) << shift)
+        ends = np.searchsorted(words, np.arange(1, buckets, dtype=kind) << shift)
         words &= (kind(1) << shift) - kind(1)
         return pa.RecordBatch.from_arrays([from_numpy(_narrow(words, self._bits))], names=[_WORD]), ends.tolist()
 
-    def shuffled(self, rows: "pa.Table", source: RandomSource) -> "pa.Table":
+    def shuffled(self, rows: "pa.Table", rng: RandomSource) -> "pa.Table":
         """Return the rows in an even shuffle."""
         import pyarrow as pa
 
         if not self.is_word:
-            return rows.take(from_numpy(shuffled(rows.num_rows, source)))
-        return pa.table({_WORD: from_numpy(shuffled_values(to_numpy(rows.column(0)), source))})
+            return rows.take(from_numpy(shuffled(rows.num_rows, rng)))
+        return pa.table({_WORD: from_numpy(shuffled_values(to_numpy(rows.column(0)), rng))})
 
 
-def _dealt_rows(batch: "pa.RecordBatch", heap: IntArray, heaps: int) -> tuple["pa.RecordBatch", list[int]]:
-    """Find the order of the heaps and put the rows in it."""
-    order = np.argsort(heap.astype(np.uint16), kind="stable")  # sixteen bits: a radix sort
-    ends = np.searchsorted(heap, np.arange(1, heaps), sorter=order)
+def _dealt_rows(batch: "pa.RecordBatch", bucket: IntArray, buckets: int) -> tuple["pa.RecordBatch", list[int]]:
+    """Find the order of the buckets and put the rows in it."""
+    order = np.argsort(bucket.astype(np.uint16), kind="stable")  # sixteen bits: a radix sort
+    ends = np.searchsorted(bucket, np.arange(1, buckets), sorter=order)
     return batch.take(from_numpy(order)), ends.tolist()
 
 

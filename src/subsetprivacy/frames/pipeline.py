@@ -1,7 +1,7 @@
 """Privatise a table of any size on one machine: two passes over units of rows, in several processes.
 
 The subsets are drawn unit by unit into a folder beside the output, counted or
-dealt to random heaps (`drawing`); then heap after heap is shuffled and written
+dealt to random buckets (`drawing`); then bucket after bucket is shuffled and written
 (`shuffling`). Memory holds a few units, whatever the table's size. Values are never
 written.
 """
@@ -19,29 +19,29 @@ from typing import TYPE_CHECKING, Any
 from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.drawing import DrawingJob, DrawnUnit, draw_dummies, draw_unit
 from subsetprivacy.frames.duplicate_ids import repeated_ids
-from subsetprivacy.frames.file_errors import described
+from subsetprivacy.frames.file_errors import file_error_from
 from subsetprivacy.frames.jobs import RunOptions
 from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.output import open_output
-from subsetprivacy.frames.packing import MOST_HEAPS, Packing
-from subsetprivacy.frames.refused_rows import Refused, refuse
+from subsetprivacy.frames.packing import MOST_BUCKETS, Packing
+from subsetprivacy.frames.refused_rows import RefusedRows, refuse
 from subsetprivacy.frames.release import Release
-from subsetprivacy.frames.shuffling import hand_over, heaps
+from subsetprivacy.frames.shuffling import buckets, hand_over
 from subsetprivacy.frames.staging import staged
-from subsetprivacy.frames.table_source import Source, Unit
+from subsetprivacy.frames.table_source import TableSource, Unit
 from subsetprivacy.messages.for_files import CONTINUE_BY_THE_SAME_CALL
 from subsetprivacy.processes import process_pool
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-HEAP_ROWS = 1 << 20  # what the processor's cache can sort
+BUCKET_ROWS = 1 << 20  # what the processor's cache can sort
 _MANY = 64
 Progress = Callable[[int, int | None], None]
 
 
 def privatize_source(
-    source: Source,
+    source: TableSource,
     kernel: Kernel,
     output: Path,
     options: RunOptions,
@@ -67,7 +67,7 @@ def privatize_source(
         If a file cannot be read or written.
     """
     packing = Packing.of(kernel.designs, kernel.keep)
-    dealt = 0 if options.keep_order else _heaps(source)
+    dealt = 0 if options.keep_order else _buckets(source)
     with (
         _described(output),
         staged(output, _stage(facts, packing, dealt)) as stage,
@@ -77,7 +77,7 @@ def privatize_source(
         job = DrawingJob(kernel, packing, stage, dealt, options.seed)
         meter = _Meter(source, progress)
         drawn = _draw_all(source, job, pool, options.jobs, meter)
-        designs, dummies = kernel.dummies(sum(unit.reports for unit in drawn), job.source(1, 1))
+        designs, dummies = kernel.dummies(sum(unit.reports for unit in drawn), job.rng(1, 1))
         if kernel.covered is not None:
             drawn.append(draw_dummies(len(drawn), dummies, job))
         target.begin(designs, _kept(source, kernel), job=facts)
@@ -93,7 +93,7 @@ def _described(output: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise described(output, error) from None
+        raise file_error_from(output, error) from None
     except BrokenProcessPool:
         raise DataFileError(
             f"a process that was drawing for {str(output)!r} was killed, perhaps for want of memory.",
@@ -101,10 +101,10 @@ def _described(output: Path) -> Iterator[None]:
         ) from None
 
 
-def _heaps(source: Source) -> int:
-    """Return how many heaps keep each one small, a power of two; where the rows are not counted yet, many."""
-    wanted = max(_MANY if not source.is_exact else 1, -(-(source.rows or 0) // HEAP_ROWS))
-    return min(1 << (wanted - 1).bit_length(), MOST_HEAPS)
+def _buckets(source: TableSource) -> int:
+    """Return how many buckets keep each one small, a power of two; where the rows are not counted yet, many."""
+    wanted = max(_MANY if not source.is_exact else 1, -(-(source.rows or 0) // BUCKET_ROWS))
+    return min(1 << (wanted - 1).bit_length(), MOST_BUCKETS)
 
 
 def _stage(facts: dict[str, Any] | None, packing: Packing, dealt: int) -> dict[str, Any] | None:
@@ -112,7 +112,7 @@ def _stage(facts: dict[str, Any] | None, packing: Packing, dealt: int) -> dict[s
     return None if facts is None else {**facts, "heaps": dealt, "counted": packing.is_countable}
 
 
-def _kept(source: Source, kernel: Kernel) -> list["pa.Field"]:
+def _kept(source: TableSource, kernel: Kernel) -> list["pa.Field"]:
     """Return the columns that are kept, without what else their fields may say."""
     import pyarrow as pa
 
@@ -121,17 +121,19 @@ def _kept(source: Source, kernel: Kernel) -> list["pa.Field"]:
     return [pa.field(name, kind) for name, kind in zip(kernel.keep, plain, strict=True)]
 
 
-def _draw_all(source: Source, job: DrawingJob, pool: Executor | None, jobs: int, meter: "_Meter") -> list[DrawnUnit]:
+def _draw_all(
+    source: TableSource, job: DrawingJob, pool: Executor | None, jobs: int, meter: "_Meter"
+) -> list[DrawnUnit]:
     """Draw every unit that is not done yet; if rows are refused, look through all that remain and then say so."""
     drawn: list[DrawnUnit] = []
-    refused: list[Refused] = []
+    refused: list[RefusedRows] = []
     for unit in _in_turn(partial(_drawn, job=job), enumerate(source.units()), pool, jobs):
         drawn.append(unit)
         refused += unit.refused
         meter.drawn(unit.rows)
     if job.kernel.key is not None and not refused:
         again = repeated_ids([job.stage.ids(unit.name) for unit in drawn])
-        refused += [Refused(str(job.kernel.id), "id repeated", again, None)] if again else []
+        refused += [RefusedRows(str(job.kernel.id), "id repeated", again, None)] if again else []
     refuse(refused, source.where, rows=source.row, number=source.number)
     return drawn
 
@@ -143,13 +145,13 @@ def _drawn(numbered: tuple[int, Unit], job: DrawingJob) -> DrawnUnit:
 
 
 def _mixed(drawn: list[DrawnUnit], job: DrawingJob, pool: Executor | None, jobs: int) -> Iterator["pa.Table"]:
-    """Return the rows to write, heap after heap."""
+    """Return the rows to write, bucket after bucket."""
     import pyarrow as pa
 
-    if pool is None or not job.heaps:  # without a shuffle there is nothing to do but to read
-        yield from (heap.rows(job) for heap in heaps(drawn, job))
+    if pool is None or not job.buckets:  # without a shuffle there is nothing to do but to read
+        yield from (bucket.rows(job) for bucket in buckets(drawn, job))
         return
-    for path in _in_turn(partial(hand_over, job=job), heaps(drawn, job), pool, jobs):
+    for path in _in_turn(partial(hand_over, job=job), buckets(drawn, job), pool, jobs):
         with pa.memory_map(str(path)) as held:
             yield pa.ipc.open_file(held).read_all()
         path.unlink()
@@ -190,7 +192,7 @@ def _done(result: Any) -> Future[Any]:
 class _Meter:
     """Tells how far a run is, in rows: half of the way is drawing, half is writing."""
 
-    def __init__(self, source: Source, progress: Progress | None) -> None:
+    def __init__(self, source: TableSource, progress: Progress | None) -> None:
         self._progress = progress
         self._rows = source.rows if source.is_exact else None
         self._drawn = self._written = 0

@@ -24,7 +24,7 @@ from subsetprivacy.tables import Table
 Published = TypeVar("Published")
 
 
-class Task:
+class PlanTask:
     """The work of a plan, which is done once.
 
     Parameters
@@ -103,7 +103,7 @@ class PrivatizePlan(Result, Generic[Published]):
     is_finished: bool
     notes: tuple[Note, ...]
     _warnings: tuple[str, ...] = field(eq=False)
-    _task: Task | None = field(eq=False)
+    _task: PlanTask | None = field(eq=False)
 
     @classmethod
     def of(
@@ -112,7 +112,7 @@ class PrivatizePlan(Result, Generic[Published]):
         kernel: Kernel,
         output: str | Path | None,
         options: RunOptions,
-        task: Task,
+        task: PlanTask,
         rows: int | None,
         rows_are_exact: bool,
         is_finished: bool = False,
@@ -126,7 +126,7 @@ class PrivatizePlan(Result, Generic[Published]):
             table=str(table),
             output=None if output is None else os.fspath(output),
             designs=kernel.designs,
-            read_from={each.name: each.sources for each in kernel.variables},
+            read_from={each.name: each.read_from for each in kernel.variables},
             keep=kernel.keep,
             id=kernel.id,
             rows=rows,

@@ -9,7 +9,7 @@ from subsetprivacy._paths import local_path
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy._words import counted
 from subsetprivacy.errors import CategoryError
-from subsetprivacy.frames.data_file import DataFile, Wanted, check_present, read_batches
+from subsetprivacy.frames.data_file import ColumnSelection, DataFile, check_present, read_batches
 from subsetprivacy.frames.file_errors import arrow, reading
 from subsetprivacy.frames.files import format_of
 from subsetprivacy.frames.release import Release
@@ -66,6 +66,6 @@ def _positions(column: Any, at: dict[str, int]) -> IntArray:
 def read_weights(release: Release, column: str) -> FloatArray:
     """Read a column of weights that was published next to subsets; not a number where a cell holds none."""
     check_present(release.file, [column])
-    batches = read_batches(release.file, Wanted({}, {}, (), column))
+    batches = read_batches(release.file, ColumnSelection({}, {}, (), column))
     parts = [np.asarray(batch.column(0).cast("float64").to_numpy(zero_copy_only=False)) for batch in batches]
     return np.concatenate(parts) if parts else np.empty(0)

@@ -28,12 +28,12 @@ from subsetprivacy.frames.jobs import RunOptions, check_same, job_facts
 from subsetprivacy.frames.kernel import Kernel, variables_of
 from subsetprivacy.frames.lazy_tables import check_lazy, privatize_lazy
 from subsetprivacy.frames.output import check_output
-from subsetprivacy.frames.overlap import check_apart
+from subsetprivacy.frames.overlap import check_no_overlap
 from subsetprivacy.frames.pipeline import Progress, privatize_source
-from subsetprivacy.frames.plan import PrivatizePlan, Task
+from subsetprivacy.frames.plan import PlanTask, PrivatizePlan
 from subsetprivacy.frames.reading import read_release
 from subsetprivacy.frames.release import Release
-from subsetprivacy.frames.table_source import Source
+from subsetprivacy.frames.table_source import TableSource
 from subsetprivacy.messages.for_files import NAME_AN_OUTPUT, PRIVATIZE_ONE_COLUMN
 from subsetprivacy.processes import cores, exit_if_reimported
 
@@ -170,7 +170,7 @@ def prepare(
 
 def _of_file(table: Any, kernel: Kernel, output: Any, options: RunOptions, *, automatic: bool) -> PrivatizePlan[Any]:
     path, target = table.path if isinstance(table, Input) else local_path(table, "table"), local_path(output, "output")
-    check_apart(path, target)
+    check_no_overlap(path, target)
     format_of(target, must_exist=False)  # known before anything is read
     opened = table if isinstance(table, Input) else open_input(path)
     try:
@@ -181,7 +181,7 @@ def _of_file(table: Any, kernel: Kernel, output: Any, options: RunOptions, *, au
     except BaseException:
         opened.close()
         raise
-    task = Task(run.run, opened.close)
+    task = PlanTask(run.run, opened.close)
     return PrivatizePlan.of(path, kernel, target, options, task, source.rows, source.is_exact, run.is_finished)
 
 
@@ -197,7 +197,7 @@ class _FileRun:
         Whether the same job has written the output before, and may leave it as it is.
     """
 
-    source: Source
+    source: TableSource
     kernel: Kernel
     output: Path
     options: RunOptions
@@ -205,7 +205,7 @@ class _FileRun:
     is_finished: bool
 
     @classmethod
-    def of(cls, source: Source, kernel: Kernel, output: Path, options: RunOptions) -> "_FileRun":
+    def of(cls, source: TableSource, kernel: Kernel, output: Path, options: RunOptions) -> "_FileRun":
         """Check the output, given what is read."""
         kernel = kernel.for_text() if source.as_text else kernel
         facts = job_facts(source, kernel, options)
@@ -241,7 +241,7 @@ def _of_table(table: Any, kernel: Kernel, output: Any, options: RunOptions) -> P
         target = None if output is None else local_path(output, "output")
         check_in_memory(table, kernel, target, options)
         run = partial(privatize_in_memory, table, kernel, target, options)
-    return PrivatizePlan.of(f"a {engine} table", kernel, target, options, Task(run), rows, rows is not None)
+    return PrivatizePlan.of(f"a {engine} table", kernel, target, options, PlanTask(run), rows, rows is not None)
 
 
 # Arguments ----------------------------------------------------------------------------------------

@@ -16,8 +16,8 @@ from subsetprivacy.data.questions import UNKNOWN, question_kind
 from subsetprivacy.design import Design
 from subsetprivacy.engines import is_table, tally_batches
 from subsetprivacy.errors import ArgumentError, SubsetPrivacyError
-from subsetprivacy.frames.data_file import DataFile, Wanted, check_present, read_batches
-from subsetprivacy.frames.file_errors import reading, said_of, trouble
+from subsetprivacy.frames.data_file import ColumnSelection, DataFile, check_present, read_batches
+from subsetprivacy.frames.file_errors import file_error, naming_file, reading
 from subsetprivacy.frames.files import format_of
 from subsetprivacy.messages.for_files import EXPORT_OF_A_SURVEY
 
@@ -82,9 +82,9 @@ def count_questions(
 def _of_file(path: Path, columns: QuestionColumns) -> QuestionCounts:
     file = DataFile(path, format_of(path))
     check_present(file, columns.columns)
-    batches = read_batches(file, Wanted({}, {}, tuple(columns.keys), columns.weight))
+    batches = read_batches(file, ColumnSelection({}, {}, tuple(columns.keys), columns.weight))
     groups = tally_batches(batches, columns.keys, columns.weight, bits=columns.bits, whole=True)
-    with said_of(file.where):
+    with naming_file(file.where):
         return columns.read(groups, file.place)
 
 
@@ -117,10 +117,10 @@ def read_questions(path: str | PathLike[str], designs: Mapping[str, Design]) -> 
     with reading(place), place.open(encoding="utf-8-sig", newline="") as file:
         rows = csv.reader(file)
         if tuple(next(rows, ()))[: len(_HEADER)] != _HEADER:
-            raise trouble(place, f"must have the columns {', '.join(_HEADER)}; it has others", EXPORT_OF_A_SURVEY)
+            raise file_error(place, f"must have the columns {', '.join(_HEADER)}; it has others", EXPORT_OF_A_SURVEY)
         for number, row in enumerate(rows, 2):
             if len(row) < len(_HEADER):
-                raise trouble(place, f"must have {len(_HEADER)} columns in every line; line {number} has fewer")
+                raise file_error(place, f"must have {len(_HEADER)} columns in every line; line {number} has fewer")
             if (name := plain_header(row[0])) in lines:
                 lines[name].append((number, row))
     return {name: _questions(place, name, designs[name], some) for name, some in lines.items()}
@@ -136,13 +136,13 @@ def _questions(path: Path, name: str, design: Design, lines: list[tuple[int, lis
             shown[k] = list(_shown(row[1], row[2], kind, design, width))
             answers[k], n[k] = int(row[3]), int(row[4])
         except (ValueError, OverflowError):
-            raise trouble(path, f"must hold questions in every line; line {number} holds none") from None
+            raise file_error(path, f"must hold questions in every line; line {number} holds none") from None
     try:
         return QuestionCounts(design, shown, answers=answers, n=n)
     except SubsetPrivacyError as error:
         # Without the number of a line: those of other variables are in between.
         what = error.message.partition(";")[0]
-        raise trouble(path, f"must be of the given designs; for {name!r} {what}", error.advice) from None
+        raise file_error(path, f"must be of the given designs; for {name!r} {what}", error.advice) from None
 
 
 def _shown(partition: str, side: str, kind: str, design: Design, width: int) -> Iterator[int]:

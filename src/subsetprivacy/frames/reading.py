@@ -12,7 +12,7 @@ from subsetprivacy.errors import ArgumentError, DataFileError
 from subsetprivacy.frames.data_file import DataFile, check_present
 from subsetprivacy.frames.file_errors import arrow
 from subsetprivacy.frames.files import format_of
-from subsetprivacy.frames.metadata import FORMS, Stored, agreed, found_with
+from subsetprivacy.frames.metadata import FORMS, TableMetadata, agreed, found_with
 from subsetprivacy.frames.release import Release
 from subsetprivacy.messages.for_files import SAY_THE_FORM
 
@@ -78,11 +78,11 @@ def read_release(
         )
     if stored.weights is not None:
         check_present(file, [stored.weights.column])
-    return Release(file, Stored(present, _forms(file, present, stored.forms, form), stored.weights))
+    return Release(file, TableMetadata(present, _forms(file, present, stored.forms, form), stored.weights))
 
 
 def _given(
-    designs: Mapping[str, Design] | Design | None, file: DataFile, found: list[tuple[str, Stored]]
+    designs: Mapping[str, Design] | Design | None, file: DataFile, found: list[tuple[str, TableMetadata]]
 ) -> dict[str, Design]:
     if designs is None:
         return {}

@@ -19,7 +19,7 @@ _MUST = {
 
 
 @frozen
-class Refused:
+class RefusedRows:
     """Rows of one column that cannot be privatized: the problem, how many there are, and the first.
 
     Attributes
@@ -39,11 +39,11 @@ class Refused:
     tidy: int = 0
     marks: int = 0
 
-    def moved(self, rows: int) -> "Refused":
+    def moved(self, rows: int) -> "RefusedRows":
         """Return the same with row numbers of the whole table."""
         return self if self.first is None else evolve(self, first=self.first + rows)
 
-    def __add__(self, later: "Refused") -> "Refused":
+    def __add__(self, later: "RefusedRows") -> "RefusedRows":
         return evolve(
             self,
             count=self.count + later.count,
@@ -80,7 +80,7 @@ class Refused:
 
 
 def refuse(
-    refused: Sequence[Refused], where: str = "", *, rows: str = "row", number: Callable[[int], int] = int
+    refused: Sequence[RefusedRows], where: str = "", *, rows: str = "row", number: Callable[[int], int] = int
 ) -> None:
     """Raise the error that tells which rows of which column are wrong, if there are any; never what they hold.
 
@@ -93,7 +93,7 @@ def refuse(
     rows, number
         What a row is called, and its number as people count them.
     """
-    total: dict[tuple[str, str], Refused] = {}
+    total: dict[tuple[str, str], RefusedRows] = {}
     for each in refused:
         place = (each.column, each.problem)
         total[place] = total[place] + each if place in total else each

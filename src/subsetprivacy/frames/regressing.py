@@ -26,7 +26,7 @@ from subsetprivacy.frames.outcome_people import (
     outcome_people,
 )
 from subsetprivacy.frames.regressing_files import is_files, no_private_name, people_of_files
-from subsetprivacy.frames.regression_people import Asked, HeldPeople, People
+from subsetprivacy.frames.regression_people import People, PeopleInMemory, RegressArguments
 from subsetprivacy.messages.for_regression import DESIGN_OF_THE_RESPONSE, RENAME_A_COLUMN, RESPONSE_AND_COVARIATES
 from subsetprivacy.predictors.result import OutcomeRegression
 from subsetprivacy.regression.problem import CovariateColumns
@@ -196,7 +196,7 @@ def regress(
     >>> fit.adjusted("answer").rows
     ('no', 'perhaps', 'never', 'yes')
     """
-    asked = Asked(
+    arguments = RegressArguments(
         family=None if family is None else check_choice(family, FAMILIES, "family"),
         method=None if method is None else check_choice(method, METHODS, "method"),
         baseline=baseline,
@@ -214,21 +214,21 @@ def regress(
         stream=stream,
         progress=progress,
     )
-    asked.check_sampling()
+    arguments.check_sampling()
     check_kind(weights, weights_kind)
     if weights is None and weights_kind is not None:
         raise ArgumentError("`weights` must be given with `weights_kind`; got the kind alone.")
     if isinstance(formula, str):
         if design is not None:
             raise ArgumentError("`designs` must give the design of the response of a formula; got `design`.")
-        return _of_formula(formula, data, designs, asked).fit(asked, stacklevel=_STACK)
-    return _of_covariates(formula, data, designs, design, asked).fit(asked, stacklevel=_STACK)
+        return _of_formula(formula, data, designs, arguments).fit(arguments, stacklevel=_STACK)
+    return _of_covariates(formula, data, designs, design, arguments).fit(arguments, stacklevel=_STACK)
 
 
-def _of_formula(formula: str, data: Any, designs: Any, asked: Asked) -> People | PredictorPeople:
+def _of_formula(formula: str, data: Any, designs: Any, arguments: RegressArguments) -> People | PredictorPeople:
     """Return the people of a formula and a table or files."""
     if is_files(data):
-        return people_of_files(formula, data, designs, asked)
+        return people_of_files(formula, data, designs, arguments)
     if isinstance(data, SubsetTable):
         data = {name: data[name] for name in data.design.by_name()}
     known = _designs(data, designs)
@@ -244,22 +244,22 @@ def _of_formula(formula: str, data: Any, designs: Any, asked: Asked) -> People |
         used = [*read_terms(right).variables, *response_variables(response, names_of(data))]
         check_names(data, [*used, *known])  # a name that is misspelled, in the formula or in `designs`
         raise no_private_name(known)
-    asked.check_columns(known)
-    _check_indexes(data, asked)
+    arguments.check_columns(known)
+    _check_indexes(data, arguments)
     if predictors:
-        return _outcome_of_table(right, data, response, predictors, known, asked)
-    if is_table(data) and engine_of(data) == "pyspark" and asked.stream is not False:
+        return _outcome_of_table(right, data, response, predictors, known, arguments)
+    if is_table(data) and engine_of(data) == "pyspark" and arguments.stream is not False:
         from subsetprivacy.frames.regressing_on_spark import people_on_spark
 
-        found = people_on_spark(formula, data, known, asked)
+        found = people_on_spark(formula, data, known, arguments)
         if found is not None:
             return found
-    elif asked.stream:
+    elif arguments.stream:
         raise ArgumentError("`stream` must be left out for a table in memory; got True.")
-    return _of_table(right, data, response, known, asked)
+    return _of_table(right, data, response, known, arguments)
 
 
-def _check_indexes(data: Any, asked: Asked, response: Any = None) -> None:
+def _check_indexes(data: Any, arguments: RegressArguments, response: Any = None) -> None:
     """Raise if pandas columns beside the data have another index: rows would be matched by position."""
     held: Mapping[str, Any] = {}
     if isinstance(data, Mapping):
@@ -267,40 +267,47 @@ def _check_indexes(data: Any, asked: Asked, response: Any = None) -> None:
     elif is_table(data) and engine_of(data) == "pandas":
         held = {"data": data}
     beside = ("weights", "clusters", "offset", "sampling")
-    check_same_index({**held, "formula": response, **{name: getattr(asked, name) for name in beside}})
+    check_same_index({**held, "formula": response, **{name: getattr(arguments, name) for name in beside}})
 
 
-def _of_table(right: str, data: Any, response: str, known: dict[str, Design], asked: Asked) -> HeldPeople:
+def _of_table(
+    right: str, data: Any, response: str, known: dict[str, Design], arguments: RegressArguments
+) -> PeopleInMemory:
     """Return the people of a table, brought to memory by one reading."""
-    left_out = [*known, *asked.named]
+    left_out = [*known, *arguments.named]
     terms = read_terms(right, [name for name in names_of(data) if name not in left_out])
-    table = snapshot(data, list(dict.fromkeys([response, *terms.variables, *asked.named])))
-    codes = _codes(table, response, known[response], asked.missing)
+    table = snapshot(data, list(dict.fromkeys([response, *terms.variables, *arguments.named])))
+    codes = _codes(table, response, known[response], arguments.missing)
     encoder, X = formula_matrix(right, table, leave_out=left_out)
-    weights, clusters, offset = _columns(table, asked)
+    weights, clusters, offset = _columns(table, arguments)
     columns = CovariateColumns.of(encoder)
-    sampling = None if asked.sampling is None else asked.sampling.of(table)
-    return HeldPeople(
-        response, codes, known[response], X, columns, table, weights, asked.weights_kind, clusters, offset, sampling
+    sampling = None if arguments.sampling is None else arguments.sampling.of(table)
+    return PeopleInMemory(
+        response, codes, known[response], X, columns, table, weights, arguments.weights_kind, clusters, offset, sampling
     )
 
 
 def _outcome_of_table(
-    right: str, data: Any, response: str, predictors: tuple[str, ...], known: dict[str, Design], asked: Asked
+    right: str,
+    data: Any,
+    response: str,
+    predictors: tuple[str, ...],
+    known: dict[str, Design],
+    arguments: RegressArguments,
 ) -> PredictorPeople:
     """Return the people of a table with private predictors, brought to memory by one reading."""
-    check_outcome_options(asked)
+    check_outcome_options(arguments)
     explained = response_variables(response, [*known, *names_of(data)])
-    left_out = {*known, *explained, *asked.named}
+    left_out = {*known, *explained, *arguments.named}
     terms = read_terms(right, [name for name in names_of(data) if name not in left_out])
-    table = snapshot(data, list(dict.fromkeys([*explained, *terms.variables, *asked.named])))
+    table = snapshot(data, list(dict.fromkeys([*explained, *terms.variables, *arguments.named])))
     private = {
-        name: PrivateColumn(name, _codes(table, name, known[name], asked.missing), known[name])
+        name: PrivateColumn(name, _codes(table, name, known[name], arguments.missing), known[name])
         for name in (*predictors, *([response] if response in known else []))
     }
     seen = [name for name in dict.fromkeys([*terms.variables, *explained]) if name not in private]
     covariates = covariates_of(table, seen) if seen else Covariates({}, len(private[predictors[0]].codes))
-    weights, clusters, offset = _columns(table, asked)
+    weights, clusters, offset = _columns(table, arguments)
     return outcome_people(
         OutcomeData(
             response,
@@ -309,18 +316,18 @@ def _outcome_of_table(
             evolve(covariates, ordered=not is_table(data) or is_ordered(data)),
             private.get(response),
             weights=weights,
-            weights_kind=asked.weights_kind,
+            weights_kind=arguments.weights_kind,
             clusters=clusters,
             offset=offset,
-            sampling=None if asked.sampling is None else asked.sampling.of(table),
+            sampling=None if arguments.sampling is None else arguments.sampling.of(table),
         ),
-        asked,
+        arguments,
     )
 
 
-def _columns(table: Any, asked: Asked) -> tuple[Any, Any, Any]:
+def _columns(table: Any, arguments: RegressArguments) -> tuple[Any, Any, Any]:
     """Return weights, clusters and offset, of a table where they are named."""
-    given = (asked.weights, asked.clusters, asked.offset)
+    given = (arguments.weights, arguments.clusters, arguments.offset)
     weights, clusters, offset = (_column(table, each) if isinstance(each, str) else each for each in given)
     return weights, clusters, offset
 
@@ -357,29 +364,29 @@ def _column(table: Any, name: str) -> Any:
 
 
 def _of_covariates(
-    response: Any, covariates: Any, designs: Any, design: Design | None, asked: Asked
-) -> HeldPeople | PredictorPeople:
+    response: Any, covariates: Any, designs: Any, design: Design | None, arguments: RegressArguments
+) -> PeopleInMemory | PredictorPeople:
     """Return the people of a response and covariates without a formula."""
-    if asked.named:
+    if arguments.named:
         raise ArgumentError(
             "weights, clusters, offset and sampling must be given as numbers without a formula; got a name."
         )
-    if asked.stream:
+    if arguments.stream:
         raise ArgumentError("`stream` must be left out without a formula; got True.")
-    _check_indexes(covariates, asked, response)
+    _check_indexes(covariates, arguments, response)
     own = _private_covariates(covariates, designs)
     if own:
-        return _outcome_of_columns(response, covariates, own, design, asked)
+        return _outcome_of_columns(response, covariates, own, design, arguments)
     if not isinstance(response, SubsetData) and design is None:
         raise ArgumentError(
             f"`formula` must be a formula, a SubsetData, or codes with their `design`; got {_got(response)}.",
             RESPONSE_AND_COVARIATES,
         )
-    private = _private_response(response, design, asked)
+    private = _private_response(response, design, arguments)
     encoder, X = covariate_matrix(covariates)
     columns = CovariateColumns.of(encoder)
-    given = (asked.weights, asked.weights_kind, asked.clusters, asked.offset, asked.sampling)
-    return HeldPeople(private.name, private.codes, private.design, X, columns, covariates, *given)
+    given = (arguments.weights, arguments.weights_kind, arguments.clusters, arguments.offset, arguments.sampling)
+    return PeopleInMemory(private.name, private.codes, private.design, X, columns, covariates, *given)
 
 
 def _private_covariates(covariates: Any, designs: Any) -> dict[str, Design]:
@@ -398,27 +405,27 @@ def _private_covariates(covariates: Any, designs: Any) -> dict[str, Design]:
     return known
 
 
-def _private_response(response: Any, design: Design | None, asked: Asked) -> PrivateColumn:
+def _private_response(response: Any, design: Design | None, arguments: RegressArguments) -> PrivateColumn:
     name = str(getattr(response, "name", None) or "response")
     if isinstance(response, SubsetData):
         return PrivateColumn(name, *read_column(response, design))
-    return PrivateColumn(name, *read_column(response, design, missing=asked.missing))
+    return PrivateColumn(name, *read_column(response, design, missing=arguments.missing))
 
 
 def _outcome_of_columns(
-    response: Any, covariates: Any, known: dict[str, Design], design: Design | None, asked: Asked
+    response: Any, covariates: Any, known: dict[str, Design], design: Design | None, arguments: RegressArguments
 ) -> PredictorPeople:
     """Return the people of a response and covariates some of which are private."""
     table = snapshot(covariates, names_of(covariates))
     predictors = tuple(
-        PrivateColumn(name, _codes(table, name, each, asked.missing), each) for name, each in known.items()
+        PrivateColumn(name, _codes(table, name, each, arguments.missing), each) for name, each in known.items()
     )
     seen = [name for name in names_of(table) if name not in known]
     rows = len(predictors[0].codes)
     held = covariates_of(table, seen) if seen else Covariates({}, rows)
     private = None
     if isinstance(response, SubsetData) or design is not None:
-        private = _private_response(response, design, asked)
+        private = _private_response(response, design, arguments)
         name = private.name
     else:
         name, held = _with_response(response, held)
@@ -429,13 +436,13 @@ def _outcome_of_columns(
             predictors,
             held,
             private,
-            asked.weights,
-            asked.weights_kind,
-            asked.clusters,
-            asked.offset,
-            asked.sampling,
+            arguments.weights,
+            arguments.weights_kind,
+            arguments.clusters,
+            arguments.offset,
+            arguments.sampling,
         ),
-        asked,
+        arguments,
     )
 
 

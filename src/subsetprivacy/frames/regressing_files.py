@@ -23,7 +23,7 @@ from subsetprivacy.frames.outcome_people import (
     outcome_people,
 )
 from subsetprivacy.frames.reading import read_release
-from subsetprivacy.frames.regression_people import MOST_HELD, Asked, HeldPeople, People, StreamedPeople
+from subsetprivacy.frames.regression_people import MOST_HELD, People, PeopleInMemory, RegressArguments, StreamedPeople
 from subsetprivacy.frames.release import Release
 from subsetprivacy.frames.streamed_blocks import StreamedBlocks
 from subsetprivacy.messages.for_regression import DESIGN_OF_THE_RESPONSE, LOAD_OR_SAMPLE
@@ -47,7 +47,7 @@ def no_private_name(known: Mapping[str, Design]) -> ArgumentError:
     )
 
 
-def people_of_files(formula: str, data: Any, designs: Any, asked: Asked) -> People | PredictorPeople:
+def people_of_files(formula: str, data: Any, designs: Any, arguments: RegressArguments) -> People | PredictorPeople:
     """Return the people of files, in memory or in a stream.
 
     Parameters
@@ -58,7 +58,7 @@ def people_of_files(formula: str, data: Any, designs: Any, asked: Asked) -> Peop
         A release, a path, or several whose rows follow each other.
     designs
         For paths that do not know their designs.
-    asked
+    arguments
         What was asked for. Where it does not say whether to stream, rows are loaded if the model matrix takes at most
         one GiB.
     """
@@ -70,28 +70,30 @@ def people_of_files(formula: str, data: Any, designs: Any, asked: Asked) -> Peop
         names = releases[0].file.names()
         check_present(releases[0].file, [*read_terms(right).variables, *response_variables(response, names)])
         raise no_private_name(known)
-    asked.check_columns(known)
+    arguments.check_columns(known)
     if predictors:
         private = (*predictors, response) if response in known else predictors
-        return _outcome_of_files(right, releases, response, predictors, private, asked)
-    if asked.stream:
-        asked.check_streamable()
+        return _outcome_of_files(right, releases, response, predictors, private, arguments)
+    if arguments.stream:
+        arguments.check_streamable()
     stream = EncodedStream(
         releases,
         formula,
-        weights=asked.weights if isinstance(asked.weights, str) else None,
-        weights_kind=asked.weights_kind if isinstance(asked.weights, str) else None,
-        offset=asked.offset if isinstance(asked.offset, str) else None,
-        missing=asked.missing,
-        in_memory=asked.stream is not True and (asked.stream is False or _needs_loading(formula, releases)),
-        leave_out=asked.named,
+        weights=arguments.weights if isinstance(arguments.weights, str) else None,
+        weights_kind=arguments.weights_kind if isinstance(arguments.weights, str) else None,
+        offset=arguments.offset if isinstance(arguments.offset, str) else None,
+        missing=arguments.missing,
+        in_memory=arguments.stream is not True and (arguments.stream is False or _needs_loading(formula, releases)),
+        leave_out=arguments.named,
     )
     require_response(stream.design)
     columns = CovariateColumns.of(stream.encoder)
-    if asked.stream is False or (asked.stream is None and _fits(stream)):
-        return _loaded(stream, releases, columns, asked)
-    asked.check_streamable()
-    blocks = StreamedBlocks(stream, left_out=columns.intercept if asked.ordinal else None, progress=asked.progress)
+    if arguments.stream is False or (arguments.stream is None and _fits(stream)):
+        return _loaded(stream, releases, columns, arguments)
+    arguments.check_streamable()
+    blocks = StreamedBlocks(
+        stream, left_out=columns.intercept if arguments.ordinal else None, progress=arguments.progress
+    )
     return StreamedPeople(stream.response, blocks, blocks.tally, columns, stream.weights_kind)
 
 
@@ -101,20 +103,20 @@ def _outcome_of_files(
     response: str,
     predictors: Sequence[str],
     private_names: Sequence[str],
-    asked: Asked,
+    arguments: RegressArguments,
 ) -> PredictorPeople:
     """Return the people of files with private predictors, all of whose rows are loaded."""
-    check_outcome_options(asked)
+    check_outcome_options(arguments)
     designs = {name: common_design(releases, name) for name in private_names}
-    weights, kind = common_weights(releases, asked)
-    numbers = [name for name in (weights, asked.offset) if isinstance(name, str)]
-    drawn = () if asked.sampling is None else asked.sampling.columns
+    weights, kind = common_weights(releases, arguments)
+    numbers = [name for name in (weights, arguments.offset) if isinstance(name, str)]
+    drawn = () if arguments.sampling is None else arguments.sampling.columns
     explained = response_variables(response, releases[0].file.names())
-    left_out = {*explained, *numbers, *asked.named}
+    left_out = {*explained, *numbers, *arguments.named}
     terms = read_terms(right, [name for name in releases[0].kept if name not in left_out])
     seen = [name for name in dict.fromkeys([*terms.variables, *explained, *numbers, *drawn]) if name not in designs]
     rows = sum(release.rows for release in releases)
-    if asked.stream is None and rows * (len(seen) + len(designs)) * _BYTES > MOST_HELD:
+    if arguments.stream is None and rows * (len(seen) + len(designs)) * _BYTES > MOST_HELD:
         raise TooLargeError(
             f"rows of files with a private predictor are held in memory and must take at most one GiB; got {rows:,} "
             f"rows of {len(seen) + len(designs)} columns.",
@@ -123,7 +125,9 @@ def _outcome_of_files(
     files = FileCovariates(releases, seen, terms.coded_columns)
     held = files.loaded()
     private = {
-        name: PrivateColumn(name, np.concatenate([each.codes(name, missing=asked.missing) for each in releases]), own)
+        name: PrivateColumn(
+            name, np.concatenate([each.codes(name, missing=arguments.missing) for each in releases]), own
+        )
         for name, own in designs.items()
     }
     given = {name: numbers_in(held, name) for name in numbers}
@@ -137,14 +141,16 @@ def _outcome_of_files(
             private.get(response),
             weights=given[weights] if isinstance(weights, str) else weights,
             weights_kind=kind,
-            clusters=_cells(releases, asked.clusters) if isinstance(asked.clusters, str) else asked.clusters,
-            offset=given[asked.offset] if isinstance(asked.offset, str) else asked.offset,
+            clusters=_cells(releases, arguments.clusters)
+            if isinstance(arguments.clusters, str)
+            else arguments.clusters,
+            offset=given[arguments.offset] if isinstance(arguments.offset, str) else arguments.offset,
             sampling=None
-            if asked.sampling is None
-            else asked.sampling.of({name: cells_in(held, name) for name in drawn}),
+            if arguments.sampling is None
+            else arguments.sampling.of({name: cells_in(held, name) for name in drawn}),
             place=files.place,
         ),
-        asked,
+        arguments,
     )
 
 
@@ -169,10 +175,10 @@ def cells_in(covariates: Covariates, name: str) -> AnyArray:
     return np.array(column.labels, object)[values] if isinstance(column, LabelColumn) else values
 
 
-def common_weights(releases: Sequence[Release], asked: Asked) -> tuple[Any, WeightsKind | None]:
+def common_weights(releases: Sequence[Release], arguments: RegressArguments) -> tuple[Any, WeightsKind | None]:
     """Return the weights that were asked for, or the column of weights that files know."""
-    if asked.weights is not None or asked.sampling is not None:
-        return asked.weights, asked.weights_kind
+    if arguments.weights is not None or arguments.sampling is not None:
+        return arguments.weights, arguments.weights_kind
     return stored_weights(releases)
 
 
@@ -206,26 +212,28 @@ def _fits(stream: EncodedStream) -> bool:
     return stream.rows * len(stream.encoder.columns) * _BYTES <= MOST_HELD
 
 
-def _loaded(stream: EncodedStream, releases: Sequence[Release], columns: CovariateColumns, asked: Asked) -> HeldPeople:
+def _loaded(
+    stream: EncodedStream, releases: Sequence[Release], columns: CovariateColumns, arguments: RegressArguments
+) -> PeopleInMemory:
     """Return the people with all their rows in memory."""
     table = stream.load()
     rows = stream.arrays()
-    clusters = _cells(releases, asked.clusters) if isinstance(asked.clusters, str) else asked.clusters
-    given = asked.sampling is not None or (asked.weights is not None and not isinstance(asked.weights, str))
-    return HeldPeople(
+    clusters = _cells(releases, arguments.clusters) if isinstance(arguments.clusters, str) else arguments.clusters
+    given = arguments.sampling is not None or (arguments.weights is not None and not isinstance(arguments.weights, str))
+    return PeopleInMemory(
         stream.response,
         rows.codes,
         stream.design,
         rows.X,
         columns,
         table,
-        weights=asked.weights if given else rows.weights,
-        weights_kind=asked.weights_kind if given else stream.weights_kind,
+        weights=arguments.weights if given else rows.weights,
+        weights_kind=arguments.weights_kind if given else stream.weights_kind,
         clusters=clusters,
-        offset=rows.offset if asked.offset is None or isinstance(asked.offset, str) else asked.offset,
+        offset=rows.offset if arguments.offset is None or isinstance(arguments.offset, str) else arguments.offset,
         sampling=None
-        if asked.sampling is None
-        else asked.sampling.of({name: _cells(releases, name) for name in asked.sampling.columns}),
+        if arguments.sampling is None
+        else arguments.sampling.of({name: _cells(releases, name) for name in arguments.sampling.columns}),
     )
 
 

@@ -32,7 +32,7 @@ from subsetprivacy.frames.file_covariates import needs_all_rows
 from subsetprivacy.frames.formula_terms import read_terms, split_formula
 from subsetprivacy.frames.formulas import encoder_of_terms
 from subsetprivacy.frames.on_spark import chosen, larger_batches
-from subsetprivacy.frames.regression_people import Asked, StreamedPeople
+from subsetprivacy.frames.regression_people import RegressArguments, StreamedPeople
 from subsetprivacy.frames.spark_folder import quietly
 from subsetprivacy.frames.spark_package import ship
 from subsetprivacy.frames.streamed_blocks import BlockMaker, Progress, Tally
@@ -45,7 +45,9 @@ _READ = "read the table"
 _FEW = 1000  # rows that show what columns look like
 
 
-def people_on_spark(formula: str, table: Any, designs: Mapping[str, Design], asked: Asked) -> StreamedPeople | None:
+def people_on_spark(
+    formula: str, table: Any, designs: Mapping[str, Design], arguments: RegressArguments
+) -> StreamedPeople | None:
     """Return the people of a table of Spark where they are; None if they are few enough to be brought here.
 
     Parameters
@@ -54,54 +56,56 @@ def people_on_spark(formula: str, table: Any, designs: Mapping[str, Design], ask
         As in `regress`.
     designs
         The designs of the private columns.
-    asked
+    arguments
         What was asked for. Where it does not say whether to stream, up to a million rows are brought here.
     """
     frame = plain_table(table)
     response, right = split_formula(formula, dict(designs))
-    left_out = [*designs, *asked.named]
+    left_out = [*designs, *arguments.named]
     terms = read_terms(right, [name for name in column_names(frame) if name not in left_out])
-    weights, offset = (each if isinstance(each, str) else None for each in (asked.weights, asked.offset))
+    weights, offset = (each if isinstance(each, str) else None for each in (arguments.weights, arguments.offset))
     names = tuple(dict.fromkeys([response, *terms.variables, *filter(None, (weights, offset))]))
     check_columns(frame, list(names))
     # Plain names: Spark would take one with dots or backticks apart.
     rows = chosen(frame, names, rename=False).toDF(*(f"c{k}" for k in range(len(names))))
-    if asked.stream is None and quietly(rows.limit(MOST_FROM_SPARK + 1).count, _READ) <= MOST_FROM_SPARK:
+    if arguments.stream is None and quietly(rows.limit(MOST_FROM_SPARK + 1).count, _READ) <= MOST_FROM_SPARK:
         return None
-    asked.check_streamable()
+    arguments.check_streamable()
     for factor in terms.factors:
         if factor.remembers:  # before anything is read
             raise needs_all_rows(factor.text)
     require_response(designs[response])
-    kept = _Kept(rows)
-    tally = _tally(kept, names, designs[response], weights, asked)
+    kept = _CachedRows(rows)
+    tally = _tally(kept, names, designs[response], weights, arguments)
     source = SparkCovariates(kept.rows, names)
     source.check(list(dict.fromkeys([*terms.variables, *filter(None, (offset,))])))
     encoder = encoder_of_terms(terms, source)
     columns = CovariateColumns.of(encoder)
-    maker = BlockMaker(designs[response], columns.intercept if asked.ordinal else None, tally.scale)
-    blocks = SparkBlocks(kept, RowReader(encoder, maker, names, weights, offset), tally.rows, asked.progress)
-    return StreamedPeople(response, blocks, tally, columns, asked.weights_kind)
+    maker = BlockMaker(designs[response], columns.intercept if arguments.ordinal else None, tally.scale)
+    blocks = SparkBlocks(kept, RowReader(encoder, maker, names, weights, offset), tally.rows, arguments.progress)
+    return StreamedPeople(response, blocks, tally, columns, arguments.weights_kind)
 
 
-def _tally(kept: "_Kept", names: tuple[str, ...], design: Design, weights: str | None, asked: Asked) -> Tally:
+def _tally(
+    kept: "_CachedRows", names: tuple[str, ...], design: Design, weights: str | None, arguments: RegressArguments
+) -> Tally:
     """Let Spark count the responses."""
     counts: Any = count_columns(
         kept.rows.toDF(*names),
         {names[0]: design},
         weights=weights,
-        weights_kind=asked.weights_kind,
-        missing=asked.missing,
+        weights_kind=arguments.weights_kind,
+        missing=arguments.missing,
     )
     rows = int(counts.total)
     if weights is not None:
         heavy = kept.rows.filter(f"c{names.index(weights)} > 0")
         held = heavy.toDF(*names)
-        rows = int(count_columns(held, {names[0]: design}, missing=asked.missing).total)  # type: ignore[union-attr]
-    return Tally.of(counts, rows, sampling=asked.weights_kind == "sampling")
+        rows = int(count_columns(held, {names[0]: design}, missing=arguments.missing).total)  # type: ignore[union-attr]
+    return Tally.of(counts, rows, sampling=arguments.weights_kind == "sampling")
 
 
-class _Kept:
+class _CachedRows:
     """Columns of a table that Spark keeps while someone needs them."""
 
     def __init__(self, rows: Any) -> None:
@@ -144,14 +148,14 @@ class SparkCovariates:
 
     def check(self, variables: Sequence[str]) -> None:
         """Raise if values are missing or infinite: the columns, and how many."""
-        asked = ["count(*)"]
+        counts = ["count(*)"]
         types = {field.name: field.dataType.typeName() for field in self.rows.schema}
         for name in variables:
             c = self._plain(name)
             real = types[c] in {"float", "double"}
-            asked += [f"count_if({c} IS NULL{f' OR isnan({c})' if real else ''})"]
-            asked += [f"count_if(abs({c}) = double('infinity'))" if real else "0"]
-        (found,) = quietly(self.rows.selectExpr(*asked).collect, _READ)
+            counts += [f"count_if({c} IS NULL{f' OR isnan({c})' if real else ''})"]
+            counts += [f"count_if(abs({c}) = double('infinity'))" if real else "0"]
+        (found,) = quietly(self.rows.selectExpr(*counts).collect, _READ)
         if not found[0]:
             raise NoDataError("a table of covariates must have rows; got none.")
         problems = CovariateProblems(None)
@@ -211,8 +215,8 @@ class SparkBlocks:
         Called with the number of rows that all jobs together have gone through, and None.
     """
 
-    def __init__(self, kept: _Kept, reader: RowReader, rows: int, progress: Progress | None = None) -> None:
-        self._kept: _Kept | None = kept
+    def __init__(self, kept: _CachedRows, reader: RowReader, rows: int, progress: Progress | None = None) -> None:
+        self._kept: _CachedRows | None = kept
         self._reader, self._rows, self._progress = reader, rows, progress
         self._rows_read = 0
 

@@ -25,7 +25,7 @@ Penalty: TypeAlias = float | Literal["cv"]
 
 
 @frozen(eq=False, repr=False)
-class Asked:
+class RegressArguments:
     """What `regress` was asked for, besides formula and data; see there."""
 
     family: Family | None = None
@@ -46,7 +46,7 @@ class Asked:
     progress: Progress | None = None
 
     def options(self, response: str) -> Options:
-        """Return what is asked of a fit with a private response.
+        """Return the options of a fit with a private response.
 
         Raises
         ------
@@ -117,7 +117,7 @@ class Asked:
 
 
 @frozen(eq=False, repr=False)
-class HeldPeople:
+class PeopleInMemory:
     """People in memory.
 
     Attributes
@@ -146,7 +146,7 @@ class HeldPeople:
     offset: Any = None
     sampling: Sampling | None = None
 
-    def fit(self, asked: Asked, *, stacklevel: int) -> Regression:
+    def fit(self, arguments: RegressArguments, *, stacklevel: int) -> Regression:
         """Fit them; warnings point so many calls up."""
         return fit_response(
             self.name,
@@ -154,16 +154,16 @@ class HeldPeople:
             self.design,
             self.X,
             self.columns,
-            asked.options(self.name),
+            arguments.options(self.name),
             table=self.table,
             weights=self.weights,
             weights_kind=self.weights_kind,
             clusters=self.clusters,
             offset=self.offset,
             sampling=self.sampling,
-            ridge=asked.ridge,
-            lasso=asked.lasso,
-            on_step=None if asked.progress is None else _counting(asked.progress, len(self.codes)),
+            ridge=arguments.ridge,
+            lasso=arguments.lasso,
+            on_step=None if arguments.progress is None else _counting(arguments.progress, len(self.codes)),
             stacklevel=stacklevel + 1,
         )
 
@@ -190,19 +190,19 @@ class StreamedPeople:
     columns: CovariateColumns
     weights_kind: WeightsKind | None = None
 
-    def fit(self, asked: Asked, *, stacklevel: int) -> Regression:
+    def fit(self, arguments: RegressArguments, *, stacklevel: int) -> Regression:
         """Fit them; warnings point so many calls up."""
         made = fit_sample(
             self.name,
             self.blocks,
-            self.columns.without_intercept() if asked.ordinal else self.columns,
-            asked.options(self.name),
+            self.columns.without_intercept() if arguments.ordinal else self.columns,
+            arguments.options(self.name),
             self.tally.codes,
             self.tally.amounts,
             rows=self.tally.rows,
             frequency=self.weights_kind != "sampling",
-            ridge=asked.ridge,
-            lasso=asked.lasso,
+            ridge=arguments.ridge,
+            lasso=arguments.lasso,
         )
         made = evolve(made, n_missing=self.tally.missing, weighted=self.weights_kind)
         for note in doubts(made):
@@ -210,7 +210,7 @@ class StreamedPeople:
         return made
 
 
-People: TypeAlias = HeldPeople | StreamedPeople
+People: TypeAlias = PeopleInMemory | StreamedPeople
 
 
 def baselines_of(baseline: Any, response: str | None, predictors: Sequence[str]) -> dict[str, Label]:

@@ -17,10 +17,10 @@ from subsetprivacy.data import GroupedCounts, JointCounts, SubsetCounts
 from subsetprivacy.design import Design, product
 from subsetprivacy.engines.arrow import tally_batches
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.frames.data_file import DataFile, Wanted, check_present, read_batches
-from subsetprivacy.frames.file_errors import said_of
-from subsetprivacy.frames.metadata import Stored
-from subsetprivacy.frames.uniqueness import rows_alone
+from subsetprivacy.frames.data_file import ColumnSelection, DataFile, check_present, read_batches
+from subsetprivacy.frames.file_errors import naming_file
+from subsetprivacy.frames.metadata import TableMetadata
+from subsetprivacy.frames.uniqueness import count_unique_rows
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.results import Result
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame
@@ -60,7 +60,7 @@ class Release(Result):
     why_not_restored: ClassVar[str] = "keep the file and open it, `sp.read_release(path)`"
 
     file: DataFile
-    stored: Stored = field(eq=False)
+    stored: TableMetadata = field(eq=False)
     known_rows: int | None = field(default=None, eq=False)
 
     @property
@@ -86,7 +86,7 @@ class Release(Result):
 
     def alone(self) -> int | None:
         """Return how many rows no other row equals in the columns that are kept; None if that cannot be told."""
-        return rows_alone(self.file, self.kept) if self.kept else 0
+        return count_unique_rows(self.file, self.kept) if self.kept else 0
 
     @cached_property
     def rows(self) -> int:
@@ -214,7 +214,7 @@ class Release(Result):
         check_present(self.file, asked.columns)
         asked.check()
         groups = tally_batches(
-            read_batches(self.file, Wanted(designs, self.stored.forms, tuple(asked.by or ()), asked.weights)),
+            read_batches(self.file, ColumnSelection(designs, self.stored.forms, tuple(asked.by or ()), asked.weights)),
             asked.keys,
             asked.weights,
             None if progress is None else partial(_tell, progress, None if self.file.kind == "csv" else self.rows),
@@ -222,7 +222,7 @@ class Release(Result):
             whole=asked.whole,
         )
         as_labels = self.file.kind == "csv" and any(self.stored.forms[name] == "labels" for name in names)
-        with said_of(self.file.where, as_labels=as_labels):
+        with naming_file(self.file.where, as_labels=as_labels):
             return asked.read(groups, self.file.place, orders=self.file.orders(asked.by or ()))
 
     def _weights(self, column: Any, kind: WeightsKind | None) -> tuple[Any, WeightsKind | None]:
@@ -247,7 +247,7 @@ class Release(Result):
         name = self._name(column)
         self.count(name, missing=missing)
         design = self.stored.designs[name]
-        batches = read_batches(self.file, Wanted({name: design}, self.stored.forms), parse=True)
+        batches = read_batches(self.file, ColumnSelection({name: design}, self.stored.forms), parse=True)
         # Where an empty cell is no error, it is the full set.
         parts = [batch.column(0).cast("int64").fill_null(design.missing_code).to_numpy() for batch in batches]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)

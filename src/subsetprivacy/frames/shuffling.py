@@ -1,7 +1,7 @@
-"""The second pass of a long run: the subsets, heap after heap, each evenly shuffled.
+"""The second pass of a long run: the subsets, bucket after bucket, each evenly shuffled.
 
-A heap for every row, chosen evenly and by itself, and an even shuffle of every
-heap together are an even shuffle of all rows, and no more than a few heaps are
+A bucket for every row, chosen evenly and by itself, and an even shuffle of every
+bucket together are an even shuffle of all rows, and no more than a few buckets are
 ever in memory.
 """
 
@@ -18,15 +18,15 @@ from subsetprivacy.mechanism.shuffle import dealt_counts
 if TYPE_CHECKING:
     import pyarrow as pa
 
-COUNTED_ROWS = 1 << 20  # of a heap of rows that were counted
+COUNTED_ROWS = 1 << 20  # of a bucket of rows that were counted
 
 
-class Heap(Protocol):
+class Bucket(Protocol):
     """Rows to be written next."""
 
     @property
     def number(self) -> int:
-        """Which heap it is."""
+        """Which bucket it is."""
         ...
 
     def rows(self, job: DrawingJob) -> "pa.Table":
@@ -35,7 +35,7 @@ class Heap(Protocol):
 
 
 @frozen
-class Kept:
+class OrderedBucket:
     """The rows of a unit, in their order."""
 
     number: int
@@ -47,53 +47,53 @@ class Kept:
 
 
 @frozen
-class Dealt:
-    """The rows of all units that were dealt to a heap."""
+class DealtBucket:
+    """The rows of all units that were dealt to a bucket."""
 
     number: int
     units: Sequence[DrawnUnit]
 
     def rows(self, job: DrawingJob) -> "pa.Table":
         """Read them and shuffle them."""
-        rows = _read(job, self.units, slice(self.number, None, job.heaps))
-        return job.packing.shuffled(rows, job.source(2, self.number))
+        rows = _read(job, self.units, slice(self.number, None, job.buckets))
+        return job.packing.shuffled(rows, job.rng(2, self.number))
 
 
 @frozen
-class Counted:
-    """A heap of rows of which only the counts were left."""
+class CountedBucket:
+    """A bucket of rows of which only the counts were left."""
 
     number: int
     counts: IntArray = field(repr=False, eq=False)
 
     def rows(self, job: DrawingJob) -> "pa.Table":
         """Lay them out and shuffle them."""
-        return job.packing.laid_out(self.counts, job.source(2, self.number))
+        return job.packing.laid_out(self.counts, job.rng(2, self.number))
 
 
-def heaps(drawn: Sequence[DrawnUnit], job: DrawingJob) -> Iterator[Heap]:
-    """Return all heaps, in the order in which they are written."""
+def buckets(drawn: Sequence[DrawnUnit], job: DrawingJob) -> Iterator[Bucket]:
+    """Return all buckets, in the order in which they are written."""
     filled = [unit for unit in drawn if unit.rows]
     if not filled:
         return
     if job.counts:
         yield from _counted(filled, job)
-    elif job.heaps:
-        yield from (Dealt(number, filled) for number in range(job.heaps))
+    elif job.buckets:
+        yield from (DealtBucket(number, filled) for number in range(job.buckets))
     else:
-        yield from (Kept(number, unit) for number, unit in enumerate(filled))
+        yield from (OrderedBucket(number, unit) for number, unit in enumerate(filled))
 
 
-def _counted(units: Sequence[DrawnUnit], job: DrawingJob) -> Iterator[Counted]:
+def _counted(units: Sequence[DrawnUnit], job: DrawingJob) -> Iterator[CountedBucket]:
     counts = job.packing.no_counts()
     for unit in units:
         read_tally(job.stage.unit(unit.name), counts)
-    dealt = dealt_counts(counts, enough_heaps(counts, COUNTED_ROWS), job.source(3))
-    yield from (Counted(number, part) for number, part in enumerate(dealt))
+    dealt = dealt_counts(counts, enough_buckets(counts, COUNTED_ROWS), job.rng(3))
+    yield from (CountedBucket(number, part) for number, part in enumerate(dealt))
 
 
-def enough_heaps(counts: IntArray, rows: int) -> int:
-    """Return how many heaps of counted rows have about so many each, a power of two."""
+def enough_buckets(counts: IntArray, rows: int) -> int:
+    """Return how many buckets of counted rows have about so many each, a power of two."""
     return 1 << max(-(-int(counts.sum()) // rows) - 1, 0).bit_length()
 
 
@@ -109,11 +109,11 @@ def _read(job: DrawingJob, units: Sequence[DrawnUnit], chosen: slice) -> "pa.Tab
     return pa.Table.from_batches(parts)
 
 
-def hand_over(heap: Heap, job: DrawingJob) -> Path:
-    """Write the shuffled rows of a heap where another process finds them."""
+def hand_over(bucket: Bucket, job: DrawingJob) -> Path:
+    """Write the shuffled rows of a bucket where another process finds them."""
     import pyarrow as pa
 
-    rows, path = heap.rows(job), job.stage.bucket(heap.number)
+    rows, path = bucket.rows(job), job.stage.bucket(bucket.number)
     with pa.ipc.new_file(str(path), rows.schema) as writer:
         writer.write_table(rows.combine_chunks())
     return path

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from subsetprivacy.errors import ArgumentError, DataFileError, SubsetPrivacyError, SubsetPrivacyWarning
 from subsetprivacy.frames.files import FOLDER_SIDECAR
-from subsetprivacy.frames.metadata import Stored, stored_from_json
+from subsetprivacy.frames.metadata import TableMetadata, metadata_from_json
 from subsetprivacy.frames.worker import error_told
 from subsetprivacy.messages.for_files import LOOK_INTO_SPARKS_LOG, REMOVE_BY_HAND
 
@@ -124,7 +124,7 @@ def _seen_here(files: list[str]) -> Path | None:
     return path.parent if path is not None and path.exists() else None
 
 
-def read_document(spark: Any, path: Any) -> Stored:
+def read_document(spark: Any, path: Any) -> TableMetadata:
     """Return the designs that travel in a folder, wherever it is, as Spark reads them.
 
     Raises
@@ -137,11 +137,11 @@ def read_document(spark: Any, path: Any) -> Stored:
     output = check_output(path)
     here = local_path(f"{output}/{FOLDER_SIDECAR}")
     if here is not None and here.is_file():
-        return stored_from_json(here.read_bytes(), str(here))
+        return metadata_from_json(here.read_bytes(), str(here))
     place = f"{output}/{_ELSEWHERE}"
     if quietly(partial(exists, spark, place), f"look for {place}"):
         rows = quietly(spark.read.text(place, wholetext=True).collect, f"read {place}")
-        return stored_from_json("".join(row[0] for row in rows), place)
+        return metadata_from_json("".join(row[0] for row in rows), place)
     raise DataFileError(f"the folder {output!r} must come with the designs of its columns; it has none.")
 
 

@@ -40,7 +40,7 @@ class LoadedRows:
 
 
 @frozen
-class Source:
+class TableSource:
     """A table of values, read in units.
 
     Attributes
@@ -72,15 +72,15 @@ class Source:
     number: Callable[[int], int] = int
 
 
-def table_source(table: Any, columns: list[str]) -> Source:
+def table_source(table: Any, columns: list[str]) -> TableSource:
     """Return the named columns of a table that some engine of this machine holds; it begins to compute them."""
     import pyarrow as pa
 
     batches = regrouped(arrow_batches(table, columns, BATCH_ROWS))
     head = next(batches, None)
     if head is None:
-        return Source("", pa.schema([(name, pa.null()) for name in columns]), lambda: iter(()), 0, True)
-    return Source("", head.schema, partial(_chained, head, batches))
+        return TableSource("", pa.schema([(name, pa.null()) for name in columns]), lambda: iter(()), 0, True)
+    return TableSource("", head.schema, partial(_chained, head, batches))
 
 
 def regrouped(batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:

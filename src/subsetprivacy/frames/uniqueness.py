@@ -9,7 +9,7 @@ MOST_KINDS = 5_000_000  # combinations of kept values that are told apart in mem
 _AT_ONCE = 1 << 20
 
 
-def rows_alone(file: DataFile, keep: Sequence[str]) -> int | None:
+def count_unique_rows(file: DataFile, keep: Sequence[str]) -> int | None:
     """Return how many rows share what is kept with no other row; None if that cannot be told.
 
     There may be too much to tell apart, or cells that cannot be grouped, such as lists.

@@ -15,10 +15,10 @@ from attrs import frozen
 from subsetprivacy import errors
 from subsetprivacy._types import IntArray
 from subsetprivacy.engines.buffers import to_numpy
-from subsetprivacy.frames.kernel import Drawn, Kernel
+from subsetprivacy.frames.kernel import DrawnBatch, Kernel
 from subsetprivacy.frames.packing import Packing
-from subsetprivacy.frames.refused_rows import Refused, refuse
-from subsetprivacy.frames.shuffling import COUNTED_ROWS, enough_heaps
+from subsetprivacy.frames.refused_rows import RefusedRows, refuse
+from subsetprivacy.frames.shuffling import COUNTED_ROWS, enough_buckets
 from subsetprivacy.mechanism.randomness import SecureSource
 from subsetprivacy.mechanism.shuffle import dealt_counts
 from subsetprivacy.messages import Hint
@@ -35,7 +35,7 @@ _MARKED = re.compile(r"<subset-privacy (\w+)>(.*?)<advice>([^<]*)</subset-privac
 
 
 @frozen
-class Draw:
+class DrawTask:
     """A task for workers: draw the batches of a part.
 
     Attributes
@@ -56,13 +56,13 @@ class Draw:
 
     def part(self, batches: Iterable["pa.RecordBatch"], number: int) -> Iterator["pa.RecordBatch"]:
         """Draw a part; raise at its end if rows of it are refused."""
-        refused: list[Refused] = []
+        refused: list[RefusedRows] = []
         yield from self.rows(batches, number, refused)
         if refused:
             raise _told(refused, f"part {number} of the table")
 
     def rows(
-        self, batches: Iterable["pa.RecordBatch"], number: int, refused: list[Refused]
+        self, batches: Iterable["pa.RecordBatch"], number: int, refused: list[RefusedRows]
     ) -> Iterator["pa.RecordBatch"]:
         """Draw a part; once rows are refused it is only looked through, and they are added to the list."""
         rows = 0
@@ -74,7 +74,7 @@ class Draw:
                     yield self._made(drawn, batch, (number << _PART_BITS) + rows)
                 rows += batch.num_rows
 
-    def _made(self, drawn: Drawn, batch: "pa.RecordBatch", first: int) -> "pa.RecordBatch":
+    def _made(self, drawn: DrawnBatch, batch: "pa.RecordBatch", first: int) -> "pa.RecordBatch":
         import pyarrow as pa
 
         columns: dict[str, Any] = {
@@ -92,7 +92,7 @@ class Draw:
 
 
 @frozen
-class DrawDummies:
+class DrawDummiesTask:
     """A task for workers: draw dummy rows of a covered design, which must be realised, by their numbers."""
 
     kernel: Kernel
@@ -107,11 +107,11 @@ class DrawDummies:
         """Draw the rows whose numbers are in the first column."""
         import pyarrow as pa
 
-        source, draw = SecureSource(), self.design.base.draw_any
+        rng, draw = SecureSource(), self.design.base.draw_any
         for batch in batches:
             if batch.num_rows:
                 category = batch.column(0).to_numpy(zero_copy_only=False) // self.design.dummies
-                codes = self.design.join(draw(batch.num_rows, source), category)
+                codes = self.design.join(draw(batch.num_rows, rng), category)
                 columns = {self.kernel.names[0]: pa.array(codes)}
                 if self.key is not None:
                     columns[self.key] = pa.array(random_words(batch.num_rows))
@@ -122,13 +122,13 @@ COUNTED = ("word", "count")  # the columns of what `Count` makes, and perhaps th
 
 
 @frozen
-class Count:
+class CountTask:
     """A task for workers: count the rows that another task draws of a part, if they are countable.
 
     The counts are all that is written of the rows; they have no order.
     """
 
-    drawing: Draw | DrawDummies
+    drawing: DrawTask | DrawDummiesTask
     packing: Packing
 
     @property
@@ -146,10 +146,10 @@ class Count:
         return self._counted(self.drawing.part(batches, number))
 
     def rows(
-        self, batches: Iterable["pa.RecordBatch"], number: int, refused: list[Refused]
+        self, batches: Iterable["pa.RecordBatch"], number: int, refused: list[RefusedRows]
     ) -> Iterator["pa.RecordBatch"]:
-        """Draw a part and count it, as `Draw.rows` does."""
-        assert isinstance(self.drawing, Draw)
+        """Draw a part and count it, as `DrawTask.rows` does."""
+        assert isinstance(self.drawing, DrawTask)
         return self._counted(self.drawing.rows(batches, number, refused))
 
     def _counted(self, drawn: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
@@ -170,7 +170,7 @@ class Count:
 
 
 @frozen
-class LayOut:
+class LayOutTask:
     """A task for workers: lay rows of which only the counts are left out again, in random order."""
 
     packing: Packing
@@ -179,24 +179,24 @@ class LayOut:
         """Lay out the rows whose counts are in the first column, as `shares_of_work` has written them."""
         import pyarrow as pa
 
-        source = SecureSource()
+        rng = SecureSource()
         for batch in batches:
             for held in batch.column(0).to_pylist():
                 counts = np.frombuffer(held, _COUNTS).astype(np.int64)
-                for heap in dealt_counts(counts, enough_heaps(counts, COUNTED_ROWS), source):
-                    rows = self.packing.unpack(self.packing.laid_out(heap, source))
+                for bucket in dealt_counts(counts, enough_buckets(counts, COUNTED_ROWS), rng):
+                    rows = self.packing.unpack(self.packing.laid_out(bucket, rng))
                     codes = [rows.column(name).cast(pa.int64()) for name in rows.column_names]
                     yield from pa.table(codes, names=rows.column_names).to_batches(max_chunksize=_ROWS)
 
 
 def shares_of_work(counts: IntArray) -> list[bytes]:
     """Deal rows that were counted to the tasks that are to lay them out; return the counts of each."""
-    shares = min(enough_heaps(counts, SHARE_ROWS), _MOST_SHARES)
+    shares = min(enough_buckets(counts, SHARE_ROWS), _MOST_SHARES)
     return [part.astype(_COUNTS).tobytes() for part in dealt_counts(counts, shares, SecureSource())]
 
 
 @frozen
-class Tasks:
+class WorkerTasks:
     """By which tasks a table is drawn before anything else happens to it: its rows, or their counts.
 
     Attributes
@@ -216,22 +216,22 @@ class Tasks:
     reports: str | None
 
     @classmethod
-    def of(cls, kernel: Kernel, *, keep_order: bool) -> "Tasks":
+    def of(cls, kernel: Kernel, *, keep_order: bool) -> "WorkerTasks":
         """Choose them for a table."""
         packing, (key, reports) = Packing.of(kernel.designs, kernel.keep), free_names(kernel)
         counts = packing.is_countable and not keep_order
         return cls(kernel, packing, counts, None if counts else key, reports if kernel.covered is not None else None)
 
-    def draw(self, *, in_order: bool = False) -> Draw | Count:
+    def draw(self, *, in_order: bool = False) -> DrawTask | CountTask:
         """Return the task that draws the rows."""
-        return self._counted(Draw(self.kernel, self.key, self.reports, in_order))
+        return self._counted(DrawTask(self.kernel, self.key, self.reports, in_order))
 
-    def draw_dummies(self, design: Any) -> DrawDummies | Count:
+    def draw_dummies(self, design: Any) -> DrawDummiesTask | CountTask:
         """Return the task that draws the dummy rows of a covered design, which must be realised."""
-        return self._counted(DrawDummies(self.kernel, design, self.key))
+        return self._counted(DrawDummiesTask(self.kernel, design, self.key))
 
     def _counted(self, task: Any) -> Any:
-        return Count(task, self.packing) if self.counts else task
+        return CountTask(task, self.packing) if self.counts else task
 
 
 def free_names(kernel: Kernel) -> tuple[str, str]:
@@ -253,7 +253,7 @@ def random_words(n: int) -> IntArray:
     return SecureSource().bits(n, 64).view(np.int64)
 
 
-def _drawn(kernel: Kernel, batch: "pa.RecordBatch") -> Drawn:
+def _drawn(kernel: Kernel, batch: "pa.RecordBatch") -> DrawnBatch:
     try:
         return kernel.draw(batch)
     except errors.SubsetPrivacyError as error:
@@ -263,7 +263,7 @@ def _drawn(kernel: Kernel, batch: "pa.RecordBatch") -> Drawn:
     raise told
 
 
-def _told(refused: list[Refused], where: str) -> Exception:
+def _told(refused: list[RefusedRows], where: str) -> Exception:
     try:
         refuse(refused, where)
     except errors.SubsetPrivacyError as error:

@@ -15,7 +15,7 @@ from subsetprivacy.engines.imputed import imputed_columns, refuse_imputed
 from subsetprivacy.engines.kinds import plain_table
 from subsetprivacy.errors import ArgumentError, CodeError, MismatchError
 from subsetprivacy.frames.file_errors import arrow
-from subsetprivacy.frames.metadata import Weights
+from subsetprivacy.frames.metadata import WeightsColumn
 from subsetprivacy.frames.output import open_output
 from subsetprivacy.frames.release import Release
 from subsetprivacy.messages.for_files import PRIVATIZE_VALUES_FIRST, WRITE_COUNTS_OF_DATA, WRITE_ROWS_WITH_WEIGHTS
@@ -128,7 +128,7 @@ def write_counts(
     )
     if "count" in columns:
         raise ArgumentError("a column of subsets must not be called 'count', as the numbers are.")
-    return _write({**columns, "count": counts.counts}, path, held, form, overwrite, Weights("count", "frequency"))
+    return _write({**columns, "count": counts.counts}, path, held, form, overwrite, WeightsColumn("count", "frequency"))
 
 
 def _of_data(data: SubsetData, designs: Mapping[str, Design] | None) -> tuple[dict[str, IntArray], dict[str, Design]]:
@@ -158,7 +158,7 @@ def _write(
     designs: dict[str, Design],
     form: Form | None,
     overwrite: bool,
-    weights: Weights | None = None,
+    weights: WeightsColumn | None = None,
 ) -> Release:
     pa = arrow()
     table = pa.table({name: pa.array(values, pa.int64()) for name, values in columns.items()})

@@ -10,7 +10,7 @@ import numpy as np
 from subsetprivacy._paths import local_path
 from subsetprivacy.engines.imputed import metadata
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.frames.file_errors import arrow, trouble
+from subsetprivacy.frames.file_errors import arrow, file_error
 from subsetprivacy.frames.files import format_of, replacing
 from subsetprivacy.imputation.completing import completed_sets, read_seen
 from subsetprivacy.messages.for_imputation import DISTINCT_NAMES, WRITE_PARQUET
@@ -35,7 +35,7 @@ def write_imputations(imputations: Imputations, path: str | Path, table: Any, *,
     place = local_path(path)
     kind = format_of(place, must_exist=False)
     if kind not in ("parquet", "arrow"):
-        raise trouble(
+        raise file_error(
             place, "must be able to say that its values are imputed; CSV files and folders cannot", WRITE_PARQUET
         )
     seen = read_seen(imputations, table, "pyarrow")

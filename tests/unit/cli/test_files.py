@@ -209,7 +209,7 @@ def test_a_run_that_was_stopped_goes_on(run, fine, people, tmp_path, monkeypatch
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("subsetprivacy.cli.progress.Progress.__call__", stop)  # when the first rows are drawn
+        patch.setattr("subsetprivacy.cli.progress.ProgressLine.__call__", stop)  # when the first rows are drawn
         result = run(*words)
     assert result.exit_code == 130
     said = "\nStopped. Nothing was published; the same command goes on where it stopped."

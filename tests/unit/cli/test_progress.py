@@ -4,7 +4,7 @@ from io import StringIO
 
 import pytest
 
-from subsetprivacy.cli.progress import Progress
+from subsetprivacy.cli.progress import ProgressLine
 
 
 class Terminal(StringIO):
@@ -26,7 +26,7 @@ def last_line(stream):
 
 def test_rows_speed_and_time_left():
     stream, clock = Terminal(), Clock()
-    progress = Progress("rows", stream=stream, clock=clock)
+    progress = ProgressLine("rows", stream=stream, clock=clock)
     clock.now += 10
     progress(2_000, 8_000)
     assert last_line(stream) == " 25 %  2,000 of 8,000 rows, 200 a second, 30 s left"
@@ -41,7 +41,7 @@ def test_rows_speed_and_time_left():
 
 def test_a_total_that_is_not_known():
     stream, clock = Terminal(), Clock()
-    progress = Progress("rows", stream=stream, clock=clock)
+    progress = ProgressLine("rows", stream=stream, clock=clock)
     clock.now += 2
     progress(3_000, None)
     assert last_line(stream) == "3,000 rows, 1,500 a second"
@@ -49,7 +49,7 @@ def test_a_total_that_is_not_known():
 
 def test_the_line_is_not_written_too_often():
     stream, clock = Terminal(), Clock()
-    progress = Progress("rows", stream=stream, clock=clock)
+    progress = ProgressLine("rows", stream=stream, clock=clock)
     for done in range(1, 100):
         clock.now += 0.01
         progress(done, 1000)
@@ -62,7 +62,7 @@ def test_the_line_is_not_written_too_often():
 
 def test_the_line_is_wiped_at_the_end():
     stream, clock = Terminal(), Clock()
-    with Progress("rows", stream=stream, clock=clock) as progress:
+    with ProgressLine("rows", stream=stream, clock=clock) as progress:
         clock.now += 1
         progress(1, 2)
         wide = len(last_line(stream))
@@ -72,7 +72,7 @@ def test_the_line_is_wiped_at_the_end():
 @pytest.mark.parametrize(("seconds", "text"), [(40, "40 s"), (61, "1 min 1 s"), (7300, "2 h 1 min")])
 def test_durations(seconds, text):
     stream, clock = Terminal(), Clock()
-    progress = Progress("rows", stream=stream, clock=clock)
+    progress = ProgressLine("rows", stream=stream, clock=clock)
     clock.now += seconds
     progress(50, 100)
     assert last_line(stream).endswith(f", {text} left")
@@ -80,6 +80,6 @@ def test_durations(seconds, text):
 
 def test_nothing_where_there_is_no_terminal():
     stream = StringIO()
-    with Progress("rows", stream=stream) as progress:
+    with ProgressLine("rows", stream=stream) as progress:
         progress(1, 1)
     assert stream.getvalue() == ""

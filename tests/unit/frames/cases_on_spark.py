@@ -17,7 +17,7 @@ from subsetprivacy.errors import ArgumentError, CategoryError, DataFileError, Su
 from subsetprivacy.frames import spark_folder, worker
 from subsetprivacy.frames.kernel import Kernel, variables_of
 from subsetprivacy.frames.on_spark import privatize_on_spark
-from subsetprivacy.frames.worker import Draw
+from subsetprivacy.frames.worker import DrawTask
 from subsetprivacy.frames.writing import write_release
 from subsetprivacy.messages.for_files import CLEAN_VALUES
 
@@ -60,7 +60,7 @@ def test_what_is_returned_is_read_from_the_files(session, tmp_path):
     assert sorted(first["row"]) == list(range(600))
     # The control: a table that was not written draws anew at every look.
     kernel = Kernel(variables_of({"colour": DESIGN}))
-    lazy = table.select("colour").mapInArrow(lambda batches: Draw(kernel).part(batches, 0), "colour long")
+    lazy = table.select("colour").mapInArrow(lambda batches: DrawTask(kernel).part(batches, 0), "colour long")
     assert columns(lazy)["colour"] != columns(lazy)["colour"]
     assert names(tmp_path) == ["out"]
 

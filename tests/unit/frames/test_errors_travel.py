@@ -8,8 +8,8 @@ import pytest
 
 import subsetprivacy as sp
 from subsetprivacy.errors import CategoryError, CodeError, DataFileError, DesignDocumentError
-from subsetprivacy.frames.file_errors import said_of
-from subsetprivacy.frames.metadata import FORMAT, VERSION, stored_from_json
+from subsetprivacy.frames.file_errors import naming_file
+from subsetprivacy.frames.metadata import FORMAT, VERSION, metadata_from_json
 from subsetprivacy.frames.worker import error_told, marked
 from subsetprivacy.messages.for_files import (
     CLEAN_VALUES,
@@ -54,9 +54,9 @@ def test_advice_comes_home_from_another_process():
 
 
 RAISING = """
-from subsetprivacy.frames.file_errors import trouble
+from subsetprivacy.frames.file_errors import file_error
 from subsetprivacy.messages.for_files import REPLACE_OUTPUT
-raise trouble("a.csv", "must not exist yet; it does", REPLACE_OUTPUT)
+raise file_error("a.csv", "must not exist yet; it does", REPLACE_OUTPUT)
 """
 
 
@@ -90,13 +90,13 @@ def test_an_error_of_rows_has_the_advice_for_all_of_them(values, advice):
 
 def test_an_error_about_a_file_keeps_its_advice():
     told = r"^a\.csv: got 1\. They were read as labels, not as codes\."
-    with pytest.raises(CodeError, match=told) as caught, said_of("a.csv", as_labels=True):
+    with pytest.raises(CodeError, match=told) as caught, naming_file("a.csv", as_labels=True):
         raise CodeError("got 1.")
     assert caught.value.advice == READ_CODES()
-    with pytest.raises(CodeError) as caught, said_of("a.csv", as_labels=True):
+    with pytest.raises(CodeError) as caught, naming_file("a.csv", as_labels=True):
         raise CodeError("got 1 missing.", STORE_ABSENT_AS_FULL)
     assert caught.value.advice == STORE_ABSENT_AS_FULL()
-    with pytest.raises(CodeError, match=r"^a\.csv: got 1\.$") as caught, said_of("a.csv"):
+    with pytest.raises(CodeError, match=r"^a\.csv: got 1\.$") as caught, naming_file("a.csv"):
         raise CodeError("got 1.")
 
 
@@ -113,5 +113,5 @@ def test_a_design_in_a_document_that_is_too_new_keeps_the_advice_of_the_design()
     newer = {**DESIGN.document(), "version": 99}
     document = {"format": FORMAT, "version": VERSION, "columns": {"x": {"form": "codes", "design": newer}}}
     with pytest.raises(DesignDocumentError, match=r"^here, column 'x', .*must be of version") as caught:
-        stored_from_json(json.dumps(document), "here")
+        metadata_from_json(json.dumps(document), "here")
     assert str(caught.value).endswith("Hint: a newer version of the package may read it.")

@@ -28,7 +28,7 @@ RACE = sp.uniform(["white", "black", "asian", "other", "native"])
 @pytest.fixture(params=["counted", "dealt"])
 def values(request, tmp_path, monkeypatch):
     monkeypatch.setattr(input_files, "UNIT_ROWS", 1000)
-    monkeypatch.setattr(pipeline, "HEAP_ROWS", 1000)
+    monkeypatch.setattr(pipeline, "BUCKET_ROWS", 1000)
     monkeypatch.setattr(shuffling, "COUNTED_ROWS", 1000)
     if request.param == "dealt":
         monkeypatch.setattr(packing, "_FEW_BITS", 0)
@@ -149,7 +149,7 @@ import sys
 import subsetprivacy as sp
 from subsetprivacy.frames import input_files, packing, pipeline, shuffling
 from subsetprivacy.frames.privatizing import privatize_table
-input_files.UNIT_ROWS = pipeline.HEAP_ROWS = shuffling.COUNTED_ROWS = 1000
+input_files.UNIT_ROWS = pipeline.BUCKET_ROWS = shuffling.COUNTED_ROWS = 1000
 values, output, few_bits, jobs = sys.argv[1:]
 packing._FEW_BITS = int(few_bits)
 def progress(done, total):

@@ -7,7 +7,7 @@ import pytest
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.frames.kernel import Kernel, variables_of
-from subsetprivacy.frames.refused_rows import Refused, refuse
+from subsetprivacy.frames.refused_rows import RefusedRows, refuse
 from subsetprivacy.mechanism.randomness import random_source
 from subsetprivacy.messages.for_files import STORE_ABSENT_AS_FULL
 
@@ -22,12 +22,15 @@ def batch(**columns):
 
 def test_a_design_on_several_variables_reads_the_columns_they_are_named_after():
     (variable,) = variables_of({"sex_income": JOINED})
-    assert (variable.name, variable.sources) == ("sex_income", ("sex", "income"))
+    assert (variable.name, variable.read_from) == ("sex_income", ("sex", "income"))
 
 
 def test_a_product_gives_a_column_for_each_factor():
     both = sp.product({"race": RACE, "income": sp.uniform(list("abcd"))})
-    assert [(each.name, each.sources) for each in variables_of(both)] == [("race", ("race",)), ("income", ("income",))]
+    assert [(each.name, each.read_from) for each in variables_of(both)] == [
+        ("race", ("race",)),
+        ("income", ("income",)),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -94,9 +97,9 @@ def test_rows_that_cannot_be_drawn_are_counted_and_nothing_is_drawn():
     )
     assert drawn.codes == ()
     assert drawn.refused == (
-        Refused("race", "unknown", 2, 1),
-        Refused("race", "absent", 1, 2),
-        Refused("sex_income", "unknown", 1, 3),
+        RefusedRows("race", "unknown", 2, 1),
+        RefusedRows("race", "absent", 1, 2),
+        RefusedRows("sex_income", "unknown", 1, 3),
     )
 
 
@@ -146,9 +149,9 @@ def test_the_key_goes_by_what_is_drawn_not_by_the_name_of_the_output():
 @pytest.mark.parametrize(
     ("people", "refused"),
     [
-        (["a", None, "b", None], Refused("person", "id missing", 2, 1)),
-        ([1.5, 2.5, 3.5, 4.5], Refused("person", "id type", 4, 0)),
-        (["a", "b", "c", "a"], Refused("person", "id repeated", 1, 3)),
+        (["a", None, "b", None], RefusedRows("person", "id missing", 2, 1)),
+        ([1.5, 2.5, 3.5, 4.5], RefusedRows("person", "id type", 4, 0)),
+        (["a", "b", "c", "a"], RefusedRows("person", "id repeated", 1, 3)),
     ],
 )
 def test_ids_that_tell_nobody_apart_are_refused(people, refused):
@@ -164,10 +167,10 @@ def test_what_is_kept_does_not_tell_the_order_of_the_source():
 
 def test_the_message_adds_up_the_batches_and_shows_no_value():
     refused = [
-        Refused("race", "unknown", 2, 7).moved(100),
-        Refused("race", "unknown", 1, 0).moved(200),
-        Refused("race", "absent", 5, 3).moved(200),
-        Refused("person", "id repeated", 3, None).moved(200),
+        RefusedRows("race", "unknown", 2, 7).moved(100),
+        RefusedRows("race", "unknown", 1, 0).moved(200),
+        RefusedRows("race", "absent", 5, 3).moved(200),
+        RefusedRows("person", "id repeated", 3, None).moved(200),
     ]
     with pytest.raises(CategoryError, match=r"people.csv") as caught:
         refuse(refused, "people.csv", rows="line", number=lambda row: row + 2)

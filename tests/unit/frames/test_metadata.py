@@ -10,7 +10,7 @@ import pytest
 import subsetprivacy as sp
 from subsetprivacy.design import Covered
 from subsetprivacy.errors import DataFileError, DesignDocumentError, MismatchError
-from subsetprivacy.frames.metadata import Stored, Weights, stored_from_json
+from subsetprivacy.frames.metadata import TableMetadata, WeightsColumn, metadata_from_json
 from subsetprivacy.frames.reading import read_release
 from subsetprivacy.frames.writing import write_release
 
@@ -30,12 +30,14 @@ def sidecar(path):
 
 
 def test_the_document_comes_back():
-    stored = Stored({"race": RACE, "sex": OTHER}, {"race": "codes", "sex": "labels"}, Weights("count", "frequency"))
-    assert stored_from_json(stored.to_json(), "here") == stored
+    stored = TableMetadata(
+        {"race": RACE, "sex": OTHER}, {"race": "codes", "sex": "labels"}, WeightsColumn("count", "frequency")
+    )
+    assert metadata_from_json(stored.to_json(), "here") == stored
 
 
 def test_the_document_is_the_one_of_the_page():
-    document = json.loads(Stored({"race": RACE}, {"race": "codes"}).to_json())
+    document = json.loads(TableMetadata({"race": RACE}, {"race": "codes"}).to_json())
     assert document == {
         "format": "subset privacy table",
         "version": 1,
@@ -44,14 +46,14 @@ def test_the_document_is_the_one_of_the_page():
 
 
 def test_keys_that_nobody_knows_are_passed_over():
-    document = json.loads(Stored({"race": RACE}, {"race": "codes"}).to_json())
+    document = json.loads(TableMetadata({"race": RACE}, {"race": "codes"}).to_json())
     document["made"] = "today"
     document["columns"]["race"]["colour"] = "red"
-    assert stored_from_json(json.dumps(document), "here").designs == {"race": RACE}
+    assert metadata_from_json(json.dumps(document), "here").designs == {"race": RACE}
 
 
 def changed(change):
-    document = json.loads(Stored({"race": RACE}, {"race": "codes"}, Weights("n", "frequency")).to_json())
+    document = json.loads(TableMetadata({"race": RACE}, {"race": "codes"}, WeightsColumn("n", "frequency")).to_json())
     change(document)
     return json.dumps(document)
 
@@ -78,7 +80,7 @@ BAD = {
 def test_documents_that_are_none(name):
     text, said = BAD[name]
     with pytest.raises(DesignDocumentError, match=said):
-        stored_from_json(text, "here")
+        metadata_from_json(text, "here")
 
 
 def test_the_key_is_enough(release):
@@ -128,7 +130,7 @@ def test_an_argument_that_disagrees_is_refused(release):
 
 
 def test_a_key_and_a_document_that_disagree_are_refused(release):
-    rewritten(release.path, Stored({"race": OTHER}, {"race": "codes"}).to_json())
+    rewritten(release.path, TableMetadata({"race": OTHER}, {"race": "codes"}).to_json())
     with pytest.raises(MismatchError, match=r"in the key subset_privacy of .* in .*x\.parquet\.design\.json") as caught:
         read_release(release.path)
     assert both_fingerprints(caught.value)
@@ -137,11 +139,13 @@ def test_a_key_and_a_document_that_disagree_are_refused(release):
 
 
 def test_forms_and_weights_that_disagree_are_refused(release):
-    sidecar(release.path).write_text(Stored({"race": RACE}, {"race": "labels"}).to_json())
+    sidecar(release.path).write_text(TableMetadata({"race": RACE}, {"race": "labels"}).to_json())
     with pytest.raises(MismatchError, match="the forms of column 'race' must agree"):
         read_release(release.path)
-    sidecar(release.path).write_text(Stored({"race": RACE}, {"race": "codes"}, Weights("n", "frequency")).to_json())
-    rewritten(release.path, Stored({"race": RACE}, {"race": "codes"}, Weights("m", "frequency")).to_json())
+    sidecar(release.path).write_text(
+        TableMetadata({"race": RACE}, {"race": "codes"}, WeightsColumn("n", "frequency")).to_json()
+    )
+    rewritten(release.path, TableMetadata({"race": RACE}, {"race": "codes"}, WeightsColumn("m", "frequency")).to_json())
     with pytest.raises(MismatchError, match="must name the same weights"):
         read_release(release.path)
 
@@ -169,7 +173,7 @@ def test_a_folder_with_a_document_and_files_of_others(tmp_path):
     for part in range(3):
         pq.write_table(pa.table({"race": data.codes}), folder / f"part-{part}.parquet")
     (folder / "_SUCCESS").touch()
-    (folder / "_subset_privacy.json").write_text(Stored({"race": RACE}, {"race": "codes"}).to_json())
+    (folder / "_subset_privacy.json").write_text(TableMetadata({"race": RACE}, {"race": "codes"}).to_json())
     release = read_release(folder)
     assert release.rows == 3 * len(VALUES)
     assert release.count().counts.tolist() == (3 * data.counts().counts).tolist()

@@ -1,4 +1,4 @@
-"""Rows on their way: packed and unpacked, dealt to heaps, shuffled; as words and as columns."""
+"""Rows on their way: packed and unpacked, dealt to buckets, shuffled; as words and as columns."""
 
 from collections import Counter
 from itertools import permutations
@@ -38,13 +38,13 @@ def test_rows_come_back_as_they_were(designs, keep, is_word):
 
 
 @pytest.mark.parametrize("designs", [SMALL, LARGE, {"x": sp.uniform(list("abcd"))}])
-@pytest.mark.parametrize("heaps", [1, 2, 16])
-def test_every_row_is_dealt_to_one_heap_and_all_heaps_alike(designs, heaps):
+@pytest.mark.parametrize("buckets", [1, 2, 16])
+def test_every_row_is_dealt_to_one_bucket_and_all_buckets_alike(designs, buckets):
     packing = Packing.of(designs, [])
     batch = packing.pack(codes_of(designs, 8000), [], [])
-    parts = list(packing.dealt(batch, heaps, random_source(seed=1)))
-    assert len(parts) == heaps
-    expected = 8000 / heaps
+    parts = list(packing.dealt(batch, buckets, random_source(seed=1)))
+    assert len(parts) == buckets
+    expected = 8000 / buckets
     assert max(abs(part.num_rows - expected) for part in parts) < 5 * np.sqrt(expected)
     whole = pa.Table.from_batches(parts).to_pylist()
     assert Counter(map(str, whole)) == Counter(map(str, batch.to_pylist()))
@@ -52,7 +52,7 @@ def test_every_row_is_dealt_to_one_heap_and_all_heaps_alike(designs, heaps):
 
 @pytest.mark.parametrize("keep", [[], ["town"]])
 def test_all_orders_of_dealing_and_shuffling_are_equally_likely(keep):
-    """Four different rows through two heaps and a shuffle of each: 24 orders, a chi-square of 23 degrees."""
+    """Four different rows through two buckets and a shuffle of each: 24 orders, a chi-square of 23 degrees."""
     design = {"x": sp.uniform(list("abcd"))}
     packing = Packing.of(design, keep)
     rows = np.array([3, 5, 6, 9])
@@ -60,8 +60,8 @@ def test_all_orders_of_dealing_and_shuffling_are_equally_likely(keep):
     source = random_source(seed=5)
     seen = Counter()
     for _ in range(4800):
-        heaps = packing.dealt(batch, 2, source)
-        mixed = [packing.shuffled(pa.Table.from_batches([heap]), source) for heap in heaps]
+        buckets = packing.dealt(batch, 2, source)
+        mixed = [packing.shuffled(pa.Table.from_batches([bucket]), source) for bucket in buckets]
         seen[tuple(pa.concat_tables(mixed).column(0).to_pylist())] += 1
     assert set(seen) == set(permutations(rows.tolist()))
     chi2 = sum((count - 200) ** 2 / 200 for count in seen.values())
@@ -90,13 +90,13 @@ def test_counted_rows_are_laid_out_as_they_were():
 
 
 def test_all_orders_of_counted_rows_are_equally_likely():
-    """Rows a, a, b, c counted, dealt to two heaps and shuffled in each: 12 orders, a chi-square of 11 degrees."""
+    """Rows a, a, b, c counted, dealt to two buckets and shuffled in each: 12 orders, a chi-square of 11 degrees."""
     packing = Packing.of({"x": sp.uniform(list("abcd"))}, [])
     packing.tally(packing.pack([np.array([3, 9, 3, 5])], [], []), counts := packing.no_counts())
     source = random_source(seed=8)
     seen = Counter()
     for _ in range(4800):
-        heaps = dealt_counts(counts, 2, source)
-        seen[tuple(pa.concat_tables(packing.laid_out(heap, source) for heap in heaps).column(0).to_pylist())] += 1
+        buckets = dealt_counts(counts, 2, source)
+        seen[tuple(pa.concat_tables(packing.laid_out(bucket, source) for bucket in buckets).column(0).to_pylist())] += 1
     assert set(seen) == set(permutations([3, 3, 5, 9]))
     assert sum((count - 400) ** 2 / 400 for count in seen.values()) < 33  # the upper 0.05 % of the law

@@ -28,7 +28,7 @@ def small_units(monkeypatch):
     monkeypatch.setattr(table_source, "BATCH_ROWS", 256)
     monkeypatch.setattr(input_files, "BATCH_ROWS", 256)
     monkeypatch.setattr(input_files, "UNIT_ROWS", 1024)
-    monkeypatch.setattr(pipeline, "HEAP_ROWS", 512)
+    monkeypatch.setattr(pipeline, "BUCKET_ROWS", 512)
     monkeypatch.setattr(shuffling, "COUNTED_ROWS", 512)
 
 

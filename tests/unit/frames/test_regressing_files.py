@@ -12,7 +12,7 @@ import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CodeError, MismatchError, NoDataError, SeparationWarning
 from subsetprivacy.frames import regressing_files, streamed_blocks
 from subsetprivacy.frames.encoded_stream import EncodedStream
-from subsetprivacy.frames.regression_people import Asked
+from subsetprivacy.frames.regression_people import RegressArguments
 from subsetprivacy.frames.streamed_blocks import StreamedBlocks
 from subsetprivacy.regression.blocks import InMemoryBlocks
 from subsetprivacy.regression.problem import Options
@@ -304,5 +304,5 @@ def test_how_often_a_file_is_opened(parquet, stream, opened):
 
 
 def test_asked_knows_the_columns_that_are_named():
-    asked = Asked(Options(), weights="w", clusters=[1, 2], offset="o")
+    asked = RegressArguments(Options(), weights="w", clusters=[1, 2], offset="o")
     assert asked.named == ["w", "o"]

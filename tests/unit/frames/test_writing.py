@@ -16,7 +16,7 @@ import subsetprivacy as sp
 from subsetprivacy.design import coarse
 from subsetprivacy.errors import ArgumentError, CodeError, DataFileError, DesignDocumentError, MismatchError
 from subsetprivacy.frames.files import sidecar_of
-from subsetprivacy.frames.metadata import Weights
+from subsetprivacy.frames.metadata import WeightsColumn
 from subsetprivacy.frames.output import open_output
 from subsetprivacy.frames.reading import read_release
 from subsetprivacy.frames.writing import write_counts, write_release
@@ -118,7 +118,7 @@ def write_alone(path, rows=40):
     columns = {name: pa.array(drawn(design, rows), pa.int64()) for name, design in designs.items()}
     table = pa.table({**columns, "n": pa.array(range(1, rows + 1), pa.int64())})
     with open_output(path, designs, inside=True) as output:
-        output.begin(designs, [table.schema.field("n")], Weights("n", "frequency"))
+        output.begin(designs, [table.schema.field("n")], WeightsColumn("n", "frequency"))
         for start in (0, 10):
             output.write(table.slice(start, 10 if start == 0 else rows))
     sidecar_of(path).unlink()

@@ -21,7 +21,7 @@ from subsetprivacy.design.text import text_of
 from subsetprivacy.finding.document import document_text
 from subsetprivacy.frames.file_errors import arrow
 from subsetprivacy.frames.files import TABLE_FORMAT, sidecar_of
-from subsetprivacy.frames.metadata import Weights
+from subsetprivacy.frames.metadata import WeightsColumn
 from subsetprivacy.frames.output import open_output
 
 __all__ = ["export_csv", "export_parquet", "export_zip", "file_stem", "python_snippet", "saved_name", "survey_slug"]
@@ -133,7 +133,7 @@ def _written(released: Released, group: int, ending: str) -> tuple[bytes, bytes]
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"counts.{ending}"
         with open_output(path, designs, inside=True) as output:
-            output.begin(designs, [table.schema.field(count)], Weights(count, "frequency"))
+            output.begin(designs, [table.schema.field(count)], WeightsColumn(count, "frequency"))
             output.write(table)
         return path.read_bytes(), sidecar_of(path).read_bytes()
 

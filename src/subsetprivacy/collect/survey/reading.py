@@ -9,7 +9,7 @@ from subsetprivacy.collect.survey.definition import Survey
 from subsetprivacy.collect.survey.positions import Marked, UnreadableError
 from subsetprivacy.collect.survey.problems import Problem, SurveyError
 from subsetprivacy.errors import ArgumentError, MissingDependencyError
-from subsetprivacy.frames.file_errors import described, trouble
+from subsetprivacy.frames.file_errors import file_error, file_error_from
 from subsetprivacy.messages.for_general import INSTALL
 from subsetprivacy.messages.for_surveys import SAVE_IN_UTF8
 
@@ -70,7 +70,7 @@ def load_survey(path: str | Path) -> Survey:
         with local_path(path).open("rb") as file:
             return read_survey(file.read(MOST_BYTES + 1), name)
     except OSError as error:
-        raise described(path, error) from None
+        raise file_error_from(path, error) from None
 
 
 def format_of(path: str | Path) -> str:
@@ -83,7 +83,7 @@ def format_of(path: str | Path) -> str:
     """
     suffix = Path(path).suffix.lower()
     if suffix not in _SUFFIXES:
-        raise trouble(path, f"must end in one of {', '.join(_SUFFIXES)} to be a survey")
+        raise file_error(path, f"must end in one of {', '.join(_SUFFIXES)} to be a survey")
     return _SUFFIXES[suffix]
 
 
