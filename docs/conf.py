@@ -27,6 +27,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
     "mathml",
     "public_names",
     "help_texts",
@@ -34,15 +35,19 @@ extensions = [
     "as_notebook",
     "alt_text",
     "outputs",
+    "shell_cells",
+    "people",
     "reproduction",
     "adversaries",
+    "unsearched",
     "offline",
 ]
 exclude_patterns = ["_build", "pictures", "reproduction"]
 
 # Text -------------------------------------------------------------------------------------------
 
-myst_enable_extensions = ["dollarmath", "deflist", "attrs_inline", "attrs_block", "colon_fence"]
+myst_enable_extensions = ["dollarmath", "deflist", "attrs_inline", "attrs_block", "colon_fence", "substitution"]
+myst_substitutions = {"version": version}
 myst_heading_anchors = 3
 html_math_renderer = "mathml"  # native MathML, no script
 default_role = "name"  # `privatize` in a docstring links to it, `gen_mom` stays a label
@@ -127,6 +132,18 @@ html_title = "subsetprivacy"
 html_static_path = ["_static"]
 html_extra_path = [str(path) for path in [HERE / "reproduction"] if path.is_dir()]  # stored results, shown by its page
 html_css_files = ["site.css"]
+html_js_files = [("site.js", {"defer": "defer"})]
+templates_path = ["_templates"]
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "version.html",
+        "sidebar/search.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/scroll-end.html",
+    ]
+}
 html_favicon = "_static/mark.svg"
 html_logo = "_static/mark.svg"
 html_copy_source = False

@@ -29,7 +29,7 @@ def offer(app: Sphinx, doctree: nodes.document) -> None:
     if app.builder.format != "html" or not is_notebook(app, docname):
         return
     address = posixpath.relpath(f"{FOLDER}/{docname}.ipynb", posixpath.dirname(docname) or ".")
-    link = nodes.reference("", "Take this page along as a notebook", refuri=address, internal=True)
+    link = nodes.reference("", "Download this page as a notebook", refuri=address, internal=True)
     title = next(iter(doctree.findall(nodes.title)))
     place = title.parent
     place.insert(place.index(title) + 1, nodes.paragraph("", "", link, classes=["as-notebook"]))

@@ -1,7 +1,10 @@
 """The reference from docstrings: a directive that documents names, the role of a name in backticks, and repairs."""
 
+import posixpath
+import re
 from collections.abc import Callable, Iterator
 from inspect import get_annotations, getdoc, isclass
+from pathlib import Path
 from pydoc import locate
 from typing import Any
 
@@ -10,6 +13,7 @@ from docutils.parsers.rst import directives
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.domains.python import PyObject
+from sphinx.ext.viewcode import viewcode_anchor
 from sphinx.pycode import ModuleAnalyzer
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx.util.typing import stringify_annotation
@@ -45,6 +49,49 @@ class Public(SphinxDirective):
             yield from ("", f".. auto{'class' if a_class else 'function'}:: subsetprivacy.{name}")
             if a_class and "brief" not in self.options:
                 yield from ("   :members:", "   :inherited-members: dict")
+
+
+class Names(SphinxDirective):
+    """List the public names that a page of the reference documents, a line each: link, first sentence, source."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Write the table as text, which Sphinx reads."""
+        page = Path(self.env.srcdir) / "reference" / "api" / f"{self.arguments[0]}.md"
+        self.env.note_dependency(str(page))
+        text = ["```{eval-rst}", ".. list-table::", "   :class: api", "   :widths: auto", ""]
+        for name in names_on(page.read_text(encoding="utf-8")):
+            text += [f"   * - :py:obj:`{name} <subsetprivacy.{name}>`", f"     - {first_sentence(_find(name))}"]
+            text += [f"     - :source:`{name}`"]
+        holder = nodes.section()
+        holder.document = self.state.document
+        self.state.nested_parse(type(self.content)([*text, "```"], self.get_source_info()[0]), 0, holder)
+        return list(holder.children)
+
+
+class Source(SphinxRole):
+    """A link from a public name to the page with its code."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Return the link, which other builders leave out."""
+        obj = _find(self.text)
+        page = posixpath.join("_modules", obj.__module__.replace(".", "/"))
+        label = nodes.inline("", "source", classes=["viewcode-link"])
+        link = viewcode_anchor("", label, reftarget=page, refid=obj.__qualname__, refdoc=self.env.docname)
+        return [link], []
+
+
+def names_on(text: str) -> list[str]:
+    """Return the facade's names in the blocks of a page: functions, then classes, in the page's order."""
+    blocks = re.findall(r"^```\{public\}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    names = [line for block in blocks for line in block.split() if "." not in line and not line.startswith(":")]
+    return sorted(names, key=lambda name: isclass(_find(name)))
+
+
+def first_sentence(obj: Any) -> str:
+    """Return the first paragraph of a docstring in one line."""
+    return " ".join((getdoc(obj) or "").split("\n\n")[0].split())
 
 
 class Name(SphinxRole):
@@ -142,12 +189,15 @@ def without_overloads(analyze: Callable[[ModuleAnalyzer], None]) -> Callable[[Mo
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the directive, the role and the hooks."""
     app.setup_extension("sphinx.ext.autodoc")
+    app.setup_extension("sphinx.ext.viewcode")
     ModuleAnalyzer.analyze = without_overloads(ModuleAnalyzer.analyze)
     for field in PyObject.doc_field_types:
         if field.name == "variable":
             field.label = "Attributes"  # Sphinx would write "Variables"
     app.add_directive("public", Public)
+    app.add_directive("names", Names)
     app.add_role("name", Name())
+    app.add_role("source", Source())
     app.connect("autodoc-process-signature", hide_constructor)
     repairs = Repairs()
     app.connect("autodoc-process-docstring", repairs.before, priority=100)  # napoleon has 500

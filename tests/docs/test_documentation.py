@@ -281,3 +281,34 @@ def test_links_to_the_glossary_name_a_term():
     for page in SITE:
         for shown, target in re.findall(r"\{term\}`([^`<]+?)(?:\s*<([^`>]+)>)?`", text(page)):
             assert re.sub(r"\s+", " ", target or shown).lower() in terms, f"{name(page)} links to {target or shown}"
+
+
+# Pictures ---------------------------------------------------------------------------------------
+
+
+def test_the_gallery_has_every_picture():
+    drawn = {public for public in sp.__all__ if hasattr(getattr(sp, public), "plot")}
+    assert len(drawn) > 40
+    assert set(re.findall(r"\{py:meth\}`subsetprivacy\.(\w+)\.plot`", text(DOCS / "gallery.md"))) == drawn
+
+
+# Citing -----------------------------------------------------------------------------------------
+
+
+def test_the_entries_to_cite_agree_with_the_citation_file():
+    paper, package = (
+        dict(re.findall(r"(\w+) += \{(.+)\},?$", b, re.MULTILINE)) for b in blocks(DOCS / "cite.md", "bibtex")
+    )
+    citation = text(ROOT / "CITATION.cff")
+    own, preferred = citation.split("preferred-citation:")
+    field = dict(re.findall(r"^ *(?:- )?([\w-]+): *\"?([^\"\n]+)\"?$", own, re.MULTILINE))
+    assert package["title"] == field["title"]
+    assert package["author"] == f"{{{field['name']}}}"
+    assert package["version"] == field["version"] == sp.__version__
+    assert package["url"] == field["repository-code"]
+    field = dict(re.findall(r"^ *(?:- )?([\w-]+): *\"?([^\"\n]+)\"?$", preferred, re.MULTILINE))
+    assert paper["title"] == field["title"]
+    names = re.findall(r"family-names: (\w+)\n +given-names: (\w+)", preferred)
+    assert paper["author"] == " and ".join(f"{family}, {given}" for family, given in names)
+    assert (paper["year"], paper["url"]) == (field["year"], field["url"])
+    assert paper["journal"] == f"{field['journal']} {field['value']}"

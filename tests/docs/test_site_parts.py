@@ -7,7 +7,8 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from pages import ROOT
+from browser import CHROMIUM, PLAYWRIGHT, chromium
+from pages import DOCS, ROOT, text
 
 from subsetprivacy.design.document import kinds
 
@@ -185,9 +186,9 @@ def test_the_help_of_every_command_is_on_its_page(part):
     members = {(name,) for name in main.commands}
     members |= {(name, inner) for name, group in main.commands.items() for inner in getattr(group, "commands", ())}
     assert set(paths) == {("subsetprivacy",), *(("subsetprivacy", *member) for member in members)}
-    for path, text in paths.items():
-        assert text.startswith(f"Usage: {' '.join(path)} ")
-        assert "-h, --help" in text
+    for path, help_text in paths.items():
+        assert help_text.startswith(f"Usage: {' '.join(path)} ")
+        assert "-h, --help" in help_text
 
 
 def test_every_kind_of_design_is_on_its_page(part):
@@ -248,3 +249,85 @@ def test_attributes_that_share_a_text_become_entries_with_types(part):
     assert made[:2] == ["w : ~FloatArray", "    The estimate."]
     assert made[2:6] == ["n : int", "    Two numbers.", "m", "    Two numbers."]
     assert made[6:] == ["", "Notes", "-----", "x, y stays."]
+
+
+def test_a_stored_subset_follows_from_value_and_question(part):
+    people = part("people")
+    categories = ["black", "red", "green", "blue"]
+    assert people.stored("red", ["red", "blue"], categories) == ("yes", ["red", "blue"])
+    assert people.stored("black", ["red", "green"], categories) == ("no", ["black", "blue"])
+    words = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", people.card("black", ["red", "green"], categories)))
+    assert words.strip() == "has black “Is it red or green?” No. stored black blue"
+
+
+def test_people_on_the_front_page_have_what_is_stored(part):
+    """Two people with different values can have the same subset: the picture shows it."""
+    people = part("people")
+    categories, lines = re.search(r"```\{people\} (.*?)\n(.*?)```", text(DOCS / "index.md"), re.DOTALL).groups()
+    rows = [(value, asked.split(", ")) for value, asked in re.findall(r"(\w+): (.+)", lines)]
+    kept = [people.stored(value, asked, categories.split(", "))[1] for value, asked in rows]
+    assert sorted(value for value, _ in rows) == sorted(categories.split(", "))
+    assert all(value in subset and len(subset) >= 2 for (value, _), subset in zip(rows, kept, strict=True))
+    assert len({tuple(sorted(subset)) for subset in kept}) < len(kept)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("x = 1", [("python", "x = 1")]),
+        ("!head -n 3 a.csv", [("console", "head -n 3 a.csv")]),
+        (
+            "x = 1\n\n# look\n!ls \\\n  -l\ny = 2",
+            [("python", "x = 1"), ("console", "# look\nls \\\n  -l"), ("python", "y = 2")],
+        ),
+        ("# no command\nx = 1", [("python", "# no command\nx = 1")]),
+    ],
+)
+def test_commands_of_a_cell_can_be_pasted(part, source, expected):
+    assert part("shell_cells").parts(source) == expected
+
+
+def test_records_of_decisions_are_not_searched(part):
+    searched = part("unsearched").is_searched
+    assert not searched("decisions/0001-codes-are-int64-masks")
+    assert searched("decisions/index")
+    assert searched("tutorial")
+
+
+def test_every_public_name_is_in_the_index_of_the_library(part):
+    import subsetprivacy as sp
+
+    names_on = part("public_names").names_on
+    folder = DOCS / "reference" / "api"
+    pages = re.findall(r"^```\{names\} (\S+)", text(folder / "index.md"), re.MULTILINE)
+    listed = [name for page in pages for name in names_on(text(folder / f"{page}.md"))]
+    assert sorted(listed) == sorted(sp.__all__)
+
+
+COPIED = {
+    "pip install .\n": "pip install .",
+    "$ echo a\na\n$ echo b \\\n  c\nb c\n": "echo a\necho b \\\n  c",
+    ">>> x = [\n...     1]\n>>> x\n[1]\n": "x = [\n    1]\nx",
+}
+
+
+def test_a_button_copies_code_without_prompts_and_output(need, tmp_path):
+    need(*PLAYWRIGHT)
+    need(*CHROMIUM)
+    blocks = "".join(f'<div class="highlight"><pre>{shown.replace(">", "&gt;")}</pre></div>' for shown in COPIED)
+    output = '<div class="cell_output"><div class="highlight"><pre>1</pre></div></div>'
+    page_text = f'<!doctype html><title>t</title><article>{blocks}{output}</article><script src="site.js"></script>'
+    (tmp_path / "site.js").write_text(text(DOCS / "_static" / "site.js"), encoding="utf-8")
+    (tmp_path / "page.html").write_text(page_text, encoding="utf-8")
+    with chromium() as browser:
+        context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+        page = context.new_page()
+        page.goto((tmp_path / "page.html").as_uri())
+        buttons = page.get_by_role("button", name="Copy this code")
+        assert buttons.count() == len(COPIED)
+        for number, expected in enumerate(COPIED.values()):
+            buttons.nth(number).click()
+            page.get_by_role("status").get_by_text("Copied").wait_for()
+            assert page.evaluate("navigator.clipboard.readText()") == expected
+            page.wait_for_function("document.querySelector('.copy-status').textContent === ''")
+        context.close()

@@ -1,0 +1,100 @@
+// A button on every block of code or commands. It copies what can be pasted: no prompts, no output.
+(() => {
+  "use strict";
+
+  const PROMPT = /^(?:\$|>>>|\.\.\.)(?: |$)/;
+
+  function pasteable(text) {
+    const lines = text.replace(/\n+$/, "").split("\n");
+    if (!lines.some((line) => /^(?:\$|>>>) /.test(line))) {
+      return lines.join("\n");
+    }
+    const kept = [];
+    let continued = false;
+    for (const line of lines) {
+      if (continued || PROMPT.test(line)) {
+        kept.push(line.replace(PROMPT, ""));
+        continued = line.endsWith("\\");
+      }
+    }
+    return kept.join("\n");
+  }
+
+  async function write(text) {
+    if (navigator.clipboard && window.isSecureContext) {
+      await navigator.clipboard.writeText(text);
+      return;
+    }
+    const field = document.createElement("textarea"); // for pages that are not served by https
+    field.value = text;
+    field.style.position = "fixed";
+    field.style.opacity = "0";
+    document.body.append(field);
+    field.select();
+    const done = document.execCommand("copy");
+    field.remove();
+    if (!done) {
+      throw new Error("the browser does not let a page copy");
+    }
+  }
+
+  function addButton(block, status) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "copy";
+    button.textContent = "Copy";
+    button.setAttribute("aria-label", "Copy this code");
+    button.addEventListener("click", async () => {
+      const source = block.querySelector("pre");
+      let said = "Copied";
+      try {
+        await write(pasteable(source.textContent));
+      } catch {
+        said = "Press Ctrl+C";
+        window.getSelection().selectAllChildren(source);
+      }
+      button.textContent = said;
+      status.textContent = said;
+      window.setTimeout(() => {
+        button.textContent = "Copy";
+        status.textContent = "";
+      }, 1500);
+    });
+    block.append(button);
+  }
+
+  // A table that is wider than the page is scrolled: by the keyboard, too. The style sheet shows that it continues.
+  function watchWidth(box) {
+    new ResizeObserver(() => {
+      const scrolls = box.scrollWidth - box.clientWidth > 1;
+      box.classList.toggle("scrolls", scrolls);
+      if (scrolls) {
+        box.tabIndex = 0;
+      } else {
+        box.removeAttribute("tabindex");
+      }
+    }).observe(box);
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    const status = document.createElement("div");
+    status.setAttribute("role", "status");
+    status.className = "copy-status";
+    document.body.append(status);
+    for (const block of document.querySelectorAll("article div.highlight")) {
+      if (!block.closest(".cell_output, .highlight-text, .highlight-none, .viewcode-block")) {
+        addButton(block, status);
+      }
+    }
+    for (const table of document.querySelectorAll("article table")) {
+      let box = table.parentElement;
+      if (!box.classList.contains("table-wrapper")) {
+        box = document.createElement("div");
+        table.replaceWith(box);
+        box.append(table);
+      }
+      box.classList.add("wide-table");
+      watchWidth(box);
+    }
+  });
+})();
