@@ -149,7 +149,7 @@ def difference(
     reach = 1.1 * float(np.abs(seen[np.isfinite(seen)]).max()) or 0.01
     reach = max(reach, *np.abs(ax.get_xlim())) if before else reach
     for i, (name, gap) in enumerate(gaps.items(), before):
-        rows = np.arange(p) + make_room(ax, i)
+        rows = np.arange(p, dtype=np.float64) + make_room(ax, i)
         draw_intervals(ax, rows, gap, bounds[name][:, 0], bounds[name][:, 1], (-reach, reach), i, name)
     _rows(ax, labels, unit="")
     words = f", {100 * level:.6g}% interval" if ends else ""

@@ -86,7 +86,7 @@ def rates(
     view = (0.0, 1.05 * top or 1.0)
     for number, (rows, place, name) in enumerate(((first, -0.15, names[0]), (second, 0.15, names[1]))):
         share, low, high = np.array(rows, float).reshape(p, 3).T
-        at = np.arange(p) + place
+        at = np.arange(p, dtype=np.float64) + place
         draw_intervals(ax, at, share, low, high, view, number, name)
         write_numbers(ax, at, share_texts(share, low, high), number, in_color=True)
     _rows(ax, labels, unit="%")
