@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test test-fast test-lowest test-slow test-mutations check format bench bench-scale bench-collect docs reproduce stub clean
 
-help:  ## Say what can be made
+help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
 # One stamp per purpose: a second call installs nothing. Each installs the package with the extras named here, and the
@@ -37,7 +37,7 @@ groups := test check docs bench scale
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$(extras_$*)]' $(if $(filter $*,$(groups)),--group $*)
 	@touch $@
 
-demo: .venv/.demo  ## Privatise the Adult data, estimate, audit, save the pictures
+demo: .venv/.demo  ## Privatize the Adult data, estimate, audit, save the pictures
 	$(BIN)/subsetprivacy demo -o demo-results
 
 # One process more than there are cores: many tests wait for a browser, a disk or a database.
@@ -58,8 +58,8 @@ test-fast: .venv/.test  ## Run the quick tests: seconds, for the inner loop
 	$(BIN)/python -m pytest -n auto --dist worksteal $(addprefix --ignore=,$(fast_left_out)) $(or $(TESTS),$(filter-out $(fast_left_out),$(fast)))
 
 
-# The lowest versions that pyproject.toml admits, in an environment of their own. Old libraries warn of new ones, so
-# warnings are not errors here. Spark is left out: its floor needs a Java of its time.
+# The lowest versions that pyproject.toml admits, in a separate environment. Old libraries warn of new ones, so
+# warnings are not errors here. Spark is left out: its lowest version needs an old Java.
 test-lowest:  ## Run the library's tests with the lowest versions that are declared
 	$(PYTHON) -m venv --clear .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check 'pip>=25.1'
@@ -74,26 +74,26 @@ test-slow: .venv/.test  ## Run the long forms: simulations, faults, state machin
 test-mutations: .venv/.test  ## Break each promise of the collection service in turn, and see its tests fail (an hour)
 	$(BIN)/python tests/support/mutate.py $(if $(ONLY),--only $(ONLY))
 
-check: .venv/.check  ## Check format, lint, types and the import law
+check: .venv/.check  ## Check format, lint, types and imports
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: .venv/.check  ## Format and mend what can be mended
+format: .venv/.check  ## Format, and fix what can be fixed
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 stub: .venv/.check  ## Write the list of public names for type checkers and editors (src/subsetprivacy/__init__.pyi)
 	$(BIN)/python tests/support/facade.py
 
-bench: .venv/.bench  ## Measure against peers, side by side in one run
+bench: .venv/.bench  ## Measure against peers, in one run
 	$(BIN)/python benchmarks/run.py $(BENCH)
 
 bench-scale: .venv/.scale  ## Measure files of 10^8 rows and Spark against hand-written code (4 GB of disk)
 	$(BIN)/python benchmarks/scale/run.py $(BENCH)
 
-bench-collect: .venv/.test  ## Measure submissions a second on SQLite and PostgreSQL, beside bare commits; then under attacks
+bench-collect: .venv/.test  ## Measure submissions a second on SQLite and PostgreSQL, compared with bare commits; then under attacks
 	$(BIN)/python benchmarks/collect/load.py $(BENCH)
 	$(BIN)/python benchmarks/collect/attacks.py $(ATTACKS)
 
