@@ -18,8 +18,8 @@ def scheme_of(path: str | os.PathLike[str]) -> str | None:
 
     A Path has lost one of the two slashes of an address, and is recognized all the same.
     """
-    found = _ADDRESS.match(os.fspath(path))
-    return None if found is None else found[1].lower()
+    match = _ADDRESS.match(os.fspath(path))
+    return None if match is None else match[1].lower()
 
 
 def local_path(path: str | os.PathLike[str], name: str = "path") -> Path:

@@ -3,14 +3,14 @@
 from typing import Any
 
 
-def counted(amount: float, one: str, many: str | None = None, *, comma: bool = False) -> str:
+def counted(amount: float, singular: str, many: str | None = None, *, comma: bool = False) -> str:
     """Return a whole number and the word for what it counts.
 
     Parameters
     ----------
     amount
         How many. Sums of weights are rounded.
-    one, many
+    singular, many
         The word for one and for any other number; by default the plural adds an s.
     comma
         Whether thousands are set apart, for text that is read and not compared.
@@ -22,10 +22,10 @@ def counted(amount: float, one: str, many: str | None = None, *, comma: bool = F
     >>> counted(1, "that is not", "that are not")
     '1 that is not'
     """
-    return f"{amount:{',' if comma else ''}.0f} {plural(amount, one, many)}"
+    return f"{amount:{',' if comma else ''}.0f} {plural(amount, singular, many)}"
 
 
-def plural(amount: float, one: str, many: str | None = None) -> str:
+def plural(amount: float, singular: str, many: str | None = None) -> str:
     """Return the word for what is counted, without the number.
 
     Examples
@@ -33,7 +33,7 @@ def plural(amount: float, one: str, many: str | None = None) -> str:
     >>> plural(1, "column"), plural(3, "row is", "rows are")
     ('column', 'rows are')
     """
-    return one if f"{amount:.0f}" == "1" else f"{one}s" if many is None else many
+    return singular if f"{amount:.0f}" == "1" else f"{singular}s" if many is None else many
 
 
 def people(amount: float) -> str:

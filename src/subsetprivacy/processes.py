@@ -201,15 +201,15 @@ def _undisturbed() -> Iterator[None]:
     if current_thread() is not main_thread():  # which alone is stopped by them
         yield
         return
-    came: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
+    received: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
     with ExitStack() as handlers:
         for number in _STOPS:
             before = signal.getsignal(number)
             if callable(before):
-                signal.signal(number, lambda *what, before=before: came.append((before, what)))
+                signal.signal(number, lambda *what, before=before: received.append((before, what)))
                 handlers.callback(signal.signal, number, before)
         yield
-    for handler, what in came[:1]:
+    for handler, what in received[:1]:
         handler(*what)
 
 

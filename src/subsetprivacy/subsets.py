@@ -213,13 +213,13 @@ class Categories:
     def _look_up(self, values: list[Any]) -> tuple[IntArray, BoolArray | None]:
         get = self._position.get
         try:
-            found = np.fromiter((get(value, -1) for value in values), np.int64, len(values))
+            positions = np.fromiter((get(value, -1) for value in values), np.int64, len(values))
         except TypeError:  # an unhashable value is no label
-            found = np.fromiter((_get_or_absent(self._position, v) for v in values), np.int64, len(values))
+            positions = np.fromiter((_get_or_absent(self._position, v) for v in values), np.int64, len(values))
         missing = np.zeros(len(values), np.bool_)
-        for row in np.flatnonzero(found < 0):
+        for row in np.flatnonzero(positions < 0):
             missing[row] = is_missing(values[row])
-        return found, _if_any(missing)
+        return positions, _if_any(missing)
 
 
 def as_categories(categories: Any) -> Categories:

@@ -101,14 +101,14 @@ def crosstab(
     >>> crosstab(race, income, names=["race", "income"])
     <JointCounts of race (4) x income (4): n = 200, 28 distinct combinations of subsets, 0 incomplete>
     """
-    held = _whole(data)
-    if held is not None and (names is not None or designs is not None):
+    reports = _whole(data)
+    if reports is not None and (names is not None or designs is not None):
         raise ArgumentError("`names` and `designs` must be left out for data that bring them.")
-    if isinstance(held, SubsetCounts):
+    if isinstance(reports, SubsetCounts):
         if by is not None or weights is not None:
             raise ArgumentError("`by` and `weights` must be left out for counts: they belong to people.")
-        return _joint(held)
-    if held is None and is_table(data[0]) and not any(isinstance(part, (SubsetData, SubsetCounts)) for part in data):
+        return _joint(reports)
+    if reports is None and is_table(data[0]) and not any(isinstance(part, (SubsetData, SubsetCounts)) for part in data):
         wanted = _of_frame(data[0], data[1:], names)
         given = _designs(designs, (None,) * len(wanted), wanted)
         if not needs_rows(data[0], list(wanted), by, weights):
@@ -117,10 +117,10 @@ def crosstab(
             return _each(count_columns(data[0], chosen, **options))
         columns, by, weights = rows_of(data[0], list(wanted), by, weights)
         check_same_index({wanted[0]: columns[0], "by": by, "weights": weights})
-        held = _columns(tuple(columns), wanted, given, missing or "error")
-    elif held is None:
-        held = _columns(data, names, designs, missing, {"by": by, "weights": weights})
-    return _each(count(held, by=by, weights=weights, weights_kind=weights_kind))
+        reports = _columns(tuple(columns), wanted, given, missing or "error")
+    elif reports is None:
+        reports = _columns(data, names, designs, missing, {"by": by, "weights": weights})
+    return _each(count(reports, by=by, weights=weights, weights_kind=weights_kind))
 
 
 def _each(counted: SubsetCounts | GroupedCounts[SubsetCounts]) -> JointCounts | GroupedCounts[JointCounts]:
@@ -158,10 +158,10 @@ def _picked(design: Product, columns: Sequence[IntArray], names: Sequence[str]) 
     """Return the named variables' subsets, in that order, by default all; joined ones come together."""
     axes: list[int] = []
     for name in names or [" x ".join(inner) for inner in design.named()]:
-        found = [k for k, inner in enumerate(design.named()) if name in (*inner, " x ".join(inner))]
-        if not found:
+        matching = [k for k, inner in enumerate(design.named()) if name in (*inner, " x ".join(inner))]
+        if not matching:
             design.categories.axis(name)  # refuses an unknown name
-        axes += found
+        axes += matching
     if len(set(axes)) < len(axes):
         raise ArgumentError("each variable must be named once; got one twice, or two that share a code.")
     return SubsetData.trusted(*picked(design, columns, axes))
@@ -188,7 +188,9 @@ def _columns(
             f"columns must be of one length, a row per person; got {lengths[0]} and {counted(lengths[-1], 'row')}."
         )
     if lengths[0] > _COINCIDENCE and any(
-        one[1] == two[1] and np.array_equal(one[0], two[0]) for k, one in enumerate(read) for two in read[:k]
+        first[1] == second[1] and np.array_equal(first[0], second[0])
+        for k, first in enumerate(read)
+        for second in read[:k]
     ):
         raise ArgumentError("columns must be drawn for each variable by itself; got the same one twice.")
     both = product(dict(zip(wanted, (design for _, design in read), strict=True)))

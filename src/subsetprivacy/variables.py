@@ -116,9 +116,9 @@ class JointCategories(Categories):
         columns = [part.positions(column) for part, column in zip(self.parts, self.columns(values), strict=True)]
         x = np.zeros(len(columns[0][0]), np.int64)
         unknown, missing = np.zeros(len(x), np.bool_), np.zeros(len(x), np.bool_)
-        for part, (found, absent) in zip(self.parts, columns, strict=True):
-            x = x * part.p + found
-            unknown |= found < 0 if absent is None else (found < 0) & ~absent
+        for part, (positions, absent) in zip(self.parts, columns, strict=True):
+            x = x * part.p + positions
+            unknown |= positions < 0 if absent is None else (positions < 0) & ~absent
             missing |= False if absent is None else absent
         x[unknown | missing] = -1
         # A row that is wrong is wrong, whatever else is missing from it.
@@ -128,10 +128,10 @@ class JointCategories(Categories):
     def columns(self, values: Any) -> list[Any]:
         """Return the variables' columns of a data frame, of a dict of columns, or of rows of tuples."""
         if is_frame(values) or isinstance(values, Mapping):
-            held = (
+            present = (
                 list(values) if isinstance(values, Mapping) else list(getattr(values, "column_names", values.columns))
             )
-            absent = [name for name in self.names if name not in held]
+            absent = [name for name in self.names if name not in present]
             if absent:
                 raise CategoryError(f"`values` must have a column for each variable; got none for {', '.join(absent)}.")
             columns = [values[name] for name in self.names]

@@ -36,9 +36,9 @@ def audit_given(design: Design, given: Any, data: SubsetData | None = None) -> C
     P = probabilities_of(given, design.categories)
     if data is None or design.covered is not None:
         return leakage_given(design, P)
-    codes, told = data.codes, ~design.is_missing(data.codes)
-    if hasattr(given, "probabilities") and len(P) == told.sum():
-        codes = codes[told]  # a fit leaves out the people whose subset says nothing
+    codes, informative = data.codes, ~design.is_missing(data.codes)
+    if hasattr(given, "probabilities") and len(P) == informative.sum():
+        codes = codes[informative]  # a fit leaves out the people whose subset says nothing
     if len(P) != len(codes):
         raise MismatchError(
             f"`given` must have a row for each of the {len(data)} people; got {len(P)}.", AUDIT_OTHER_ROWS
@@ -88,16 +88,16 @@ def _column_names(given: Any, labels: Sequence[Label]) -> list[Any] | None:
         return None
     names = getattr(given, "column_names", None)  # of PyArrow, whose `columns` are the columns themselves
     names = getattr(given, "columns", None) if names is None else names
-    found = None if names is None else list(names)
-    return None if found == list(range(len(labels))) and set(found) != set(labels) else found
+    columns = None if names is None else list(names)
+    return None if columns == list(range(len(labels))) and set(columns) != set(labels) else columns
 
 
 def _in_order(names: Sequence[Any], labels: Sequence[Label]) -> list[Any]:
     """Return the name of each category, which may be the label as text."""
     by_text = {label_text(name): name for name in names}
-    found = [label if label in names else by_text.get(label_text(label)) for label in labels]
-    absent = [label for label, name in zip(labels, found, strict=True) if name is None]
+    ordered = [label if label in names else by_text.get(label_text(label)) for label in labels]
+    absent = [label for label, name in zip(labels, ordered, strict=True) if name is None]
     if absent:
         shown = ", ".join(repr(label) for label in absent[:6]) + (", …" if len(absent) > 6 else "")
         raise CategoryError(f"`given` must have a column for each category; got none for {shown}.")
-    return found
+    return ordered

@@ -96,7 +96,7 @@ class TableAudit(Result):
         keys = ("mi_leakage", "maximal_leakage", "prediction_leakage", "prediction_baseline", "smallest_set")
         facts = {" x ".join(names): part.facts() for names, part in self.parts.items()}
         facts["together"] = self.totals()
-        return [(name, *(one[key] for key in keys), one["largest_posterior"]) for name, one in facts.items()]
+        return [(name, *(numbers[key] for key in (*keys, "largest_posterior"))) for name, numbers in facts.items()]
 
     def summary(self) -> Table:
         """Return the table: a row per factor alone, then all together."""

@@ -137,11 +137,11 @@ def count(
         return count_codes(codes, chosen, amounts, frequency=frequency)
     check_allowed(codes, chosen)  # now, while a row number is still that of the whole
     groups = group_column(by)
-    found = {
+    by_group = {
         group: count_codes(codes[rows], chosen, None if amounts is None else amounts[rows], frequency=frequency)
         for group, rows in group_rows(groups, len(codes)).items()
     }
-    return GroupedCounts(found, groups.names)
+    return GroupedCounts(by_group, groups.names)
 
 
 def _one_variable(data: Any, column: str) -> Any:

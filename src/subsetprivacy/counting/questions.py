@@ -164,20 +164,20 @@ def _without_text(key: Key, design: Design) -> Key:
 def _answers(key: Key, name: str, kind: str, design: Design, where: RowLocator) -> IntArray:
     """Return answers as numbers: yes 0, no 1, a position; a gap is a question that was skipped."""
     if key.kind == "boolean" and kind == "yes_no":
-        found = np.array([_NONE if gone else _YES if value else _NO for value, gone in _cells(key)], np.int64)
+        numbers = np.array([_NONE if gone else _YES if value else _NO for value, gone in _cells(key)], np.int64)
     elif key.kind == "text":
-        found = np.array([_NONE if gone else _of_word(str(value), kind) for value, gone in _cells(key)], np.int64)
+        numbers = np.array([_NONE if gone else _of_word(str(value), kind) for value, gone in _cells(key)], np.int64)
     elif key.kind in {"integer", "float", "nothing"}:
-        found = np.array([_NONE if gone else _of_number(value) for value, gone in _cells(key)], np.int64)
+        numbers = np.array([_NONE if gone else _of_number(value) for value, gone in _cells(key)], np.int64)
     else:
         raise CodeError(f"column {name} must hold answers: {_allowed(kind, design)}; got something else.")
     most = (design.options or 1) if kind == "groups" else len(ANSWERS[kind])
-    wrong: BoolArray = ((found < SKIPPED) | (found >= most)) & ~key.absent
+    wrong: BoolArray = ((numbers < SKIPPED) | (numbers >= most)) & ~key.absent
     if wrong.any():
         raise CodeError(
             f"column {name} must hold answers: {_allowed(kind, design)}; got others {where.describe(wrong)}."
         )
-    return np.where(key.absent, SKIPPED, found)
+    return np.where(key.absent, SKIPPED, numbers)
 
 
 def _cells(key: Key) -> Any:

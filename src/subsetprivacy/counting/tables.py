@@ -50,19 +50,19 @@ def count_columns(
     weights_kind, missing
         As in `count`.
     """
-    asked = CountRequest.of(designs, column_names(table), by, weights, weights_kind, missing)
-    check_columns(table, asked.columns)
-    asked.check()
-    groups = asked.tally(table)
-    orders = None if asked.by is None else declared_orders(table, asked.by)
+    request = CountRequest.of(designs, column_names(table), by, weights, weights_kind, missing)
+    check_columns(table, request.columns)
+    request.check()
+    groups = request.tally(table)
+    orders = None if request.by is None else declared_orders(table, request.by)
     try:
-        return asked.read(groups, orders=orders)
+        return request.read(groups, orders=orders)
     except SubsetPrivacyError as error:
         refusal = error
     if groups.first is None and is_ordered(table):
-        numbered = asked.in_order(table)
+        numbered = request.in_order(table)
         if numbered is not None:
-            asked.read(numbered)
+            request.read(numbered)
     raise refusal
 
 
@@ -81,7 +81,7 @@ class CountRequest:
     def of(
         cls,
         designs: Mapping[str, Design],
-        held: Sequence[str],
+        columns: Sequence[str],
         by: Any,
         weights: Any,
         weights_kind: WeightsKind | None,
@@ -91,7 +91,7 @@ class CountRequest:
         check_kind(weights, weights_kind)
         return cls(
             designs=dict(designs),
-            by=_names_of_groups(held, by),
+            by=_names_of_groups(columns, by),
             tuples=isinstance(by, (list, tuple)),
             weights=None if weights is None else column_name(weights, "weights"),
             weights_kind=None if weights is None else weights_kind,
@@ -141,7 +141,7 @@ class CountRequest:
         self, groups: Groups, place: Callable[[int], str] = "row {}".format, *, orders: Orders | None = None
     ) -> SubsetCounts | GroupedCounts[SubsetCounts]:
         """Return the counts of what came back, or refuse it, saying the place of the first row that is wrong."""
-        found = counts_of_groups(
+        counts = counts_of_groups(
             groups,
             self.designs,
             by=None if self.by is None else 0 if self.tuples else 1,
@@ -151,7 +151,7 @@ class CountRequest:
             missing=self.missing,
             place=place,
         )
-        return found if isinstance(found, SubsetCounts) else GroupedCounts(found, self.by or ())
+        return counts if isinstance(counts, SubsetCounts) else GroupedCounts(counts, self.by or ())
 
 
 def check_parts(columns: Sequence[str]) -> None:
@@ -179,13 +179,13 @@ def shown_type(value: Any) -> str:
     return type(value).__name__ if isinstance(value, tuple) else shown(value)
 
 
-def _names_of_groups(held: Sequence[str], by: Any) -> list[str] | None:
+def _names_of_groups(columns: Sequence[str], by: Any) -> list[str] | None:
     if by is None:
         return None
     if not isinstance(by, (list, tuple)):
         return [column_name(by, "by")]
     for position, name in enumerate(by):
-        if not isinstance(name, (str, int)) or str(name) not in held:
+        if not isinstance(name, (str, int)) or str(name) not in columns:
             # By position: somebody may have passed a group for each person.
             raise ArgumentError(f"`by` must name columns of the table; entry {position} does not.", NAME_GROUP_COLUMNS)
     if not by:
@@ -223,8 +223,8 @@ def _given_as_values(table: Any, by: Any) -> bool:
         return False
     if not isinstance(by, (list, tuple)):
         return True
-    held = column_names(table)
-    named = all(isinstance(name, (str, int)) and str(name) in held for name in by)
+    columns = column_names(table)
+    named = all(isinstance(name, (str, int)) and str(name) in columns for name in by)
     return not named and len(by) == len(table)
 
 

@@ -297,15 +297,15 @@ def _in_form(counts: SubsetCounts) -> SubsetCounts:
     return as_joint(counts)
 
 
-def _shares(one: SubsetCounts, two: SubsetCounts) -> list[float]:
+def _shares(first: SubsetCounts, second: SubsetCounts) -> list[float]:
     """Return the shares of the two designs among all who were asked, judged by those whose subset says something."""
-    weights = [part.total / (1 - part.design.mu_full) if part.total else 0.0 for part in (one, two)]
+    weights = [part.total / (1 - part.design.mu_full) if part.total else 0.0 for part in (first, second)]
     return weights if sum(weights) else [1.0, 1.0]
 
 
-def _add(codes: IntArray, one: SubsetCounts, two: SubsetCounts, name: str) -> AnyArray:
-    first, second = getattr(one, name), getattr(two, name)
-    out = np.zeros(len(codes), np.result_type(first, second))
-    out[np.searchsorted(codes, one.codes)] += first
-    out[np.searchsorted(codes, two.codes)] += second
+def _add(codes: IntArray, first: SubsetCounts, second: SubsetCounts, name: str) -> AnyArray:
+    amounts = [getattr(part, name) for part in (first, second)]
+    out = np.zeros(len(codes), np.result_type(*amounts))
+    for part, values in zip((first, second), amounts, strict=True):
+        out[np.searchsorted(codes, part.codes)] += values
     return out

@@ -99,15 +99,15 @@ class GroupedCounts(Result, dict[Label, C], Generic[C]):
         """What to know of the counts: how many are missing, weights, groups that say nothing, a design not known."""
         missing = sum(counts.n_missing for counts in self.values())
         silent = sum(not counts.total for counts in self.values())
-        found = [note_of_weights()] if self._weighted else []
+        notes = [note_of_weights()] if self._weighted else []
         for counts in list(self.values())[:1]:
-            found += note_of_missing(missing, counts.design, weighted=self._weighted)
+            notes += note_of_missing(missing, counts.design, weighted=self._weighted)
         if silent:
             text = f"Nothing to estimate from in {counted(silent, 'group')}: every answer is missing."
-            found.append(Note(NoteKind.NO_ESTIMATE, text))
+            notes.append(Note(NoteKind.NO_ESTIMATE, text))
         for counts in self.values():
-            found += notes_of_design(counts.design)
-        return unique(found)
+            notes += notes_of_design(counts.design)
+        return unique(notes)
 
     def summary(self) -> Table:
         """Return how many people each group has, how many are missing and how many different subsets they reported."""
@@ -177,15 +177,15 @@ class GroupedCounts(Result, dict[Label, C], Generic[C]):
         """
         by, groups, documents = facts_of(cls, facts, ("by", "groups", "designs"))
         designs = dict(enumerate(design_of(document) for document in documents))
-        found: dict[Label, Any] = {}
+        restored: dict[Label, Any] = {}
         for part in groups:
             names = ("group", "kind", "codes", "counts", "squares", "design")
             group, kind, codes, counts, squares, at = facts_of(cls, part, names)
             if at not in designs:
                 raise ArgumentError(f"`facts` must have a design for each group; got {len(designs)}.", AS_TO_DICT_WROTE)
             made = JointCounts if kind == JointCounts.__name__ else SubsetCounts
-            found[_read(group)] = made(codes, counts, designs[at], squares)
-        return cls(found, by)
+            restored[_read(group)] = made(codes, counts, designs[at], squares)
+        return cls(restored, by)
 
 
 def _named(value: Any) -> str:

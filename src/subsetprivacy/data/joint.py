@@ -96,7 +96,7 @@ class JointCounts(SubsetCounts):
             raise ArgumentError("`design` must be a product of two variables.", PRODUCT_DESIGN)
         labels = (getattr(table, "index", None), getattr(table, "columns", None))
         given = zip(design.factors, (rows, columns), labels, strict=True)
-        codes = [as_codes(_subsets_named(factor, said) if part is None else part) for factor, part, said in given]
+        codes = [as_codes(_subsets_named(factor, named) if part is None else part) for factor, part, named in given]
         shape = tuple(len(part) for part in codes)
         if np.shape(table) != shape:
             raise MismatchError(
@@ -191,16 +191,16 @@ class JointCounts(SubsetCounts):
         subsets, with x only, with y only, and with neither. Where a known bit
         is mixed in, the categories are the pairs of value and bit.
         """
-        one, two = self._pair()
+        first, second = self._pair()
         M, N = (memberships(factor, codes) for factor, (codes, _) in zip(self.design.factors, self._cells, strict=True))
-        held, also = M[self._cells[0][1]], N[self._cells[1][1]]
-        both = (held * self.n_a[:, None]).T @ also
-        tables = two_by_two(both, self.n_a @ held, self.n_a @ also, np.array(self.total))
+        in_first, in_second = M[self._cells[0][1]], N[self._cells[1][1]]
+        both = (in_first * self.n_a[:, None]).T @ in_second
+        tables = two_by_two(both, self.n_a @ in_first, self.n_a @ in_second, np.array(self.total))
         if x is None and y is None:
             return tables
         if x is None or y is None:
             raise ArgumentError("`x` and `y` must be given both, or neither for all pairs.")
-        return np.asarray(tables[position(one, x), position(two, y)])
+        return np.asarray(tables[position(first, x), position(second, y)])
 
     def _pair(self) -> tuple[Design, Design]:
         if len(self.design.factors) != 2:
@@ -239,13 +239,13 @@ class JointCounts(SubsetCounts):
         return Table(title, ("subsets", "n"), rows, shortened(len(order), len(self.n_a), "combinations") + notes)
 
     def _crossed(self) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-        n_ab, (one, two) = self.table(), self.names
+        n_ab, (row_name, column_name) = self.table(), self.names
         rows = [
             (label, *(f"{n:.0f}" for n in (*row, row.sum())))
-            for label, row in zip(self.subsets(one), n_ab, strict=True)
+            for label, row in zip(self.subsets(row_name), n_ab, strict=True)
         ]
         last = ("all", *(f"{n:.0f}" for n in (*n_ab.sum(axis=0), n_ab.sum())))
-        return (f"{one} \\ {two}", *self.subsets(two), "all"), (*rows, last)
+        return (f"{row_name} \\ {column_name}", *self.subsets(column_name), "all"), (*rows, last)
 
     def __str__(self) -> str:
         return str(self.summary())

@@ -14,8 +14,9 @@ def memberships(design: Design, codes: IntArray) -> FloatArray:
 
 def two_by_two(both: FloatArray, first: FloatArray, second: FloatArray, total: FloatArray) -> FloatArray:
     """Return the 2 x 2 tables of all pairs, (..., p, q, 2, 2), from the numbers with both, with each and in all."""
-    one, two, whole = first[..., :, None], second[..., None, :], total[..., None, None]
-    cells = np.stack([both, one - both, two - both, whole - one - two + both], axis=-1)
+    in_first, in_second, all_of_them = first[..., :, None], second[..., None, :], total[..., None, None]
+    neither = all_of_them - in_first - in_second + both
+    cells = np.stack([both, in_first - both, in_second - both, neither], axis=-1)
     return cells.reshape(*both.shape, 2, 2)
 
 

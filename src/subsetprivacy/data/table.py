@@ -142,7 +142,8 @@ class SubsetTable(Result):
         """Return the named variables' subsets as one code per person."""
         wanted = {names} if isinstance(names, str) else set(names)
         design = self.design.select(wanted)
-        kept = [codes for held, codes in zip(self.design.named(), self.columns, strict=True) if set(held) & wanted]
+        columns = zip(self.design.named(), self.columns, strict=True)
+        kept = [codes for variables, codes in columns if set(variables) & wanted]
         codes = kept[0] if len(kept) == 1 else _joined(kept, design)
         return SubsetData.trusted(codes, design)
 
@@ -168,8 +169,8 @@ def _in_order(columns: Any, design: Product) -> list[Any]:
     """Return a column for each factor, by name where there are names."""
     if not isinstance(columns, Mapping) and not is_frame(columns):
         return list(columns)
-    held = list(columns) if isinstance(columns, Mapping) else [str(name) for name in columns.columns]
-    absent = [name for name in design.by_name() if name not in held]
+    given = list(columns) if isinstance(columns, Mapping) else [str(name) for name in columns.columns]
+    absent = [name for name in design.by_name() if name not in given]
     if absent:
         raise MismatchError(f"`columns` must have one for each variable; got none for {', '.join(absent)}.")
     return [columns[name] for name in design.by_name()]

@@ -13,22 +13,22 @@ def below(n: int, bound: int, source: RandomSource) -> IntArray:
     width = next(w for w in (8, 16, 32, 64) if w >= need)
     shift = np.dtype(f"u{width // 8}").type(width - need)
     drawn = source.bits(n, width) >> shift
-    again = np.flatnonzero(drawn >= bound)
-    while again.size:
-        fresh = source.among(again).bits(again.size, width) >> shift
-        drawn[again] = fresh
-        again = again[fresh >= bound]
+    rejected = np.flatnonzero(drawn >= bound)
+    while rejected.size:
+        fresh = source.among(rejected).bits(rejected.size, width) >> shift
+        drawn[rejected] = fresh
+        rejected = rejected[fresh >= bound]
     return drawn.astype(np.int64)
 
 
 def subsets(n: int, items: int, k: int, source: RandomSource) -> IntArray:
     """Draw n masks, each an even choice among all k-subsets of the items (Floyd's method: k draws each)."""
     masks = np.zeros(n, np.int64)
-    one = np.int64(1)
+    bit = np.int64(1)
     for top in range(items - k, items):
         pick = below(n, top + 1, source)
         taken = masks >> pick & 1 == 1
-        masks |= one << np.where(taken, top, pick)
+        masks |= bit << np.where(taken, top, pick)
     return masks
 
 

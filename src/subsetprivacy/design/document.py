@@ -128,10 +128,10 @@ def _product(categories: Categories, part: dict[str, Any]) -> Design:
     left = iter(zip(categories.names, categories.parts, strict=True))
     factors: dict[Any, Design] = {}
     for inner in part["factors"]:
-        held = dict(islice(left, inner["variables"]))
-        names = tuple(held)
+        variables = dict(islice(left, inner["variables"]))
+        names = tuple(variables)
         factors[names if len(names) > 1 else names[0]] = _build(
-            JointCategories(held) if len(names) > 1 else held[names[0]], inner
+            JointCategories(variables) if len(names) > 1 else variables[names[0]], inner
         )
     if next(left, None) is not None:
         raise DesignDocumentError("a product must have factors for all of its variables.")

@@ -226,10 +226,10 @@ class Hadamard(Design):
         width = next(w for w in (8, 16, 32) if w >= need)
         mask = np.dtype(f"u{width // 8}").type(self.size - 1)
         rows = source.bits(n, width) & mask
-        again = np.flatnonzero(rows == 0)
-        while again.size:
-            rows[again] = source.among(again).bits(again.size, width) & mask
-            again = again[rows[again] == 0]
+        rejected = np.flatnonzero(rows == 0)
+        while rejected.size:
+            rows[rejected] = source.among(rejected).bits(rejected.size, width) & mask
+            rejected = rejected[rows[rejected] == 0]
         return rows.astype(np.uint32, copy=False)
 
     def draw_questions(self, n: int, source: RandomSource) -> AnyArray:

@@ -211,11 +211,11 @@ class Uniform(ExchangeableDesign):
         width = next(w for w in (8, 16, 32, 64) if w >= self.p)
         full = np.dtype(f"u{width // 8}").type(self.categories.full)
         questions = source.bits(n, width) & full
-        again = np.flatnonzero(~self._admissible(questions))
-        while again.size:
-            drawn = source.among(again).bits(again.size, width) & full
-            questions[again] = drawn
-            again = again[~self._admissible(drawn)]
+        rejected = np.flatnonzero(~self._admissible(questions))
+        while rejected.size:
+            drawn = source.among(rejected).bits(rejected.size, width) & full
+            questions[rejected] = drawn
+            rejected = rejected[~self._admissible(drawn)]
         return questions
 
     def content(self) -> dict[str, Any]:

@@ -51,8 +51,8 @@ def whole(description: str, least: int, most: int | None = None) -> dict[str, An
 
 def parts(description: str, key: str, value: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema of a list of designs, each with one key besides its own."""
-    one = {**PART, "properties": {key: value}, "required": [key], "unevaluatedProperties": False}
-    return {"description": description, "type": "array", "minItems": 1, "items": one}
+    item = {**PART, "properties": {key: value}, "required": [key], "unevaluatedProperties": False}
+    return {"description": description, "type": "array", "minItems": 1, "items": item}
 
 
 def fraction(description: str, pattern: str, most: float) -> dict[str, Any]:

@@ -188,11 +188,11 @@ class Mixture(Design):
     @cached_property
     def informative_Q(self) -> FloatArray:
         """The average of the parts', by how often each says something."""
-        said = self._average(
+        average = self._average(
             # A part that never says anything has no such matrix.
             lambda design: 0.0 if design.mu_full == 1 else (1 - design.mu_full) * design.informative_Q
         )
-        return read_only(said / (1 - self.mu_full))
+        return read_only(average / (1 - self.mu_full))
 
     def allows(self, codes: IntArray) -> BoolArray:
         """Tell which codes some part can produce."""

@@ -396,7 +396,7 @@ def partition(
             )
         return EvenPartition(labels, m)
     rows = [_read_partition(rows, labels, number) for number, rows in enumerate(partitions)]
-    if not rows or any(len(one) != len(two) for one, two in pairwise(rows)):
+    if not rows or any(len(first) != len(second) for first, second in pairwise(rows)):
         raise InvalidDesignError(
             f"`partitions` must be a list of partitions into as many groups each; got {len(rows)}."
         )

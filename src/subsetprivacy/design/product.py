@@ -109,8 +109,8 @@ class Product(Design):
         """Return the product of factors that are known to fit, under the names of their variables."""
         variables: dict[str, Any] = {}
         for names, factor in named.items():
-            held = factor.categories
-            parts = held.parts if isinstance(held, JointCategories) else (held,)
+            categories = factor.categories
+            parts = categories.parts if isinstance(categories, JointCategories) else (categories,)
             variables.update(zip(names, parts, strict=True))
         return cls(JointCategories(variables), tuple(named.values()))
 
@@ -338,7 +338,7 @@ class Product(Design):
         wanted = tuple(names)
         for name in wanted:
             self.categories.axis(name)  # refuses an unknown name
-        kept = {held: factor for held, factor in self.named().items() if set(held) & set(wanted)}
+        kept = {variables: factor for variables, factor in self.named().items() if set(variables) & set(wanted)}
         if len(kept) == 1:
             return next(iter(kept.values()))
         return Product.of(kept)
@@ -346,7 +346,8 @@ class Product(Design):
     def select_codes(self, codes: IntArray, names: Iterable[str]) -> IntArray:
         """Return the codes under `select`."""
         wanted = set(names)
-        kept = [part for held, part in zip(self.named(), self.split(codes), strict=True) if set(held) & wanted]
+        parts = zip(self.named(), self.split(codes), strict=True)
+        kept = [part for variables, part in parts if set(variables) & wanted]
         design = self.select(wanted)
         return design.join(kept) if isinstance(design, Product) else kept[0]
 
@@ -397,8 +398,8 @@ def product(designs: Mapping[Any, Design]) -> Product:
     for name, design in designs.items():
         require_design(design)
         _check_factor(design, name)
-        held = design.categories
-        names = held.names if isinstance(held, JointCategories) else (name,)
+        categories = design.categories
+        names = categories.names if isinstance(categories, JointCategories) else (name,)
         for inner in names:
             if any(inner in others for others in named):
                 raise InvalidDesignError(f"`designs` must name each variable once; got {inner!r} twice.")

@@ -194,7 +194,7 @@ def join(
     while bundle := dict(islice(left, size)):
         bundles.append(bundle)
     made = {tuple(bundle): _join_all(bundle, design, reveals) for bundle in bundles}
-    named: dict[Any, Design] = {names if len(names) > 1 else names[0]: one for names, one in made.items()}
+    named: dict[Any, Design] = {names if len(names) > 1 else names[0]: bundled for names, bundled in made.items()}
     return next(iter(named.values())) if len(named) == 1 else product(named)
 
 

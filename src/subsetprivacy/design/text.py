@@ -214,8 +214,8 @@ def _pieces(text: str) -> list[str]:
         return text.split(BAR)
     pieces, start = [], 0
     while True:
-        found = _PIECE.match(text, start)
-        end = start if found is None else found.end()
+        match = _PIECE.match(text, start)
+        end = start if match is None else match.end()
         pieces.append(text[start:end])
         if end >= len(text) or text[end] != BAR:  # the end, or a lone backslash, which is in no label
             return pieces if end >= len(text) else [*pieces, text[end:]]
@@ -246,11 +246,11 @@ def _spelling_of_answers(design: ArtificialBit) -> _Spelling:
 
     The word alone is read, too, and the code, which files without a document held before there were words.
     """
-    one, two = (name.replace("&", "\\&") for name in _part_names(design.categories))
+    first, second = (name.replace("&", "\\&") for name in _part_names(design.categories))
     different = design.missing_code - EQUAL
     written = (
-        (f"same ({one} & 0, {two} & 1)", EQUAL),
-        (f"different ({one} & 1, {two} & 0)", different),
+        (f"same ({first} & 0, {second} & 1)", EQUAL),
+        (f"different ({first} & 1, {second} & 0)", different),
     )
     read = {"same": EQUAL, "different": different}
     codes = {str(code): code for code in (EQUAL, different, design.missing_code)}
@@ -281,4 +281,4 @@ def _escaped(name: Label) -> str:
 
 def _unsplit(text: str) -> str:
     """Return a text that has no formula behind a sign at which a spreadsheet may split it."""
-    return _SPLIT.sub(lambda found: "\\s" if found[0] == ";" else "\\t", text)
+    return _SPLIT.sub(lambda match: "\\s" if match[0] == ";" else "\\t", text)

@@ -213,7 +213,7 @@ class Branches(BlockwiseRows):
     def inner(self, w: FloatArray) -> FloatArray:
         """Return the sum of each row times w."""
         if w.ndim > 1:
-            return np.array([self.inner(one) for one in w]).reshape(*w.shape[:-1], self.rows)
+            return np.array([self.inner(row) for row in w]).reshape(*w.shape[:-1], self.rows)
         table = w.reshape(1, -1)
         for steps in self._levels:
             parts = table.reshape(len(table), -1, len(steps))
@@ -223,7 +223,7 @@ class Branches(BlockwiseRows):
     def spread(self, r: FloatArray) -> FloatArray:
         """Return the sum of r_i times row i."""
         if r.ndim > 1:
-            return np.array([self.spread(one) for one in r]).reshape(*r.shape[:-1], self.p)
+            return np.array([self.spread(row) for row in r]).reshape(*r.shape[:-1], self.p)
         table = np.bincount(self._last, r, minlength=self._levels[-1][0].shape[0])[:, None]
         for steps in reversed(self._levels):
             parts = [step.T @ table for step in steps]

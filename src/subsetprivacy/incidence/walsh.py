@@ -151,7 +151,7 @@ class Walsh:
     def peak(self, w: FloatArray) -> FloatArray:
         """Return the largest w_j with j in a."""
         if w.ndim > 1:
-            each = [self.peak(one) for one in w.reshape(-1, self.p)]
+            each = [self.peak(row) for row in w.reshape(-1, self.p)]
             return np.reshape(each, (*w.shape[:-1], self.rows))
         out = np.full(self.rows, -np.inf)
         left = np.arange(self.rows)

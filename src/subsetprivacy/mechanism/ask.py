@@ -87,13 +87,13 @@ class Question:
             different; of several groups the number of the group, from 0 (the
             letter A) on; None for no answer, which is stored as the full set.
         """
-        said = _read_answer(answer, len(self.options), self.is_yes_no)
-        if said == _WRONG:
+        chosen = _read_answer(answer, len(self.options), self.is_yes_no)
+        if chosen == _WRONG:
             raise CodeError(
                 f"`answer` must be {_choices(self.design.options)}; got {type(answer).__name__}.",
                 READ_THE_ANSWER(code=self._words) if self.is_yes_no else None,
             )
-        return self.design.missing_code if said < 0 else self.options[said]
+        return self.design.missing_code if chosen < 0 else self.options[chosen]
 
     @property
     def _words(self) -> str:
@@ -229,11 +229,11 @@ def resolve(questions: Any, answers: Any, design: Design) -> SubsetData | Subset
         raise CodeError("`questions` must be codes; got Question objects.", PASS_QUESTION_CODES)
     check_same_index({"questions": questions, "answers": answers})
     options = _options(questions, design)
-    said = _read_answers(answers, options.shape[1], design.options == 2)
-    if len(options) != len(said):
-        raise MismatchError(f"`answers` must be one per question; got {said.size} for {len(options)}.")
-    chosen = options[np.arange(len(said)), np.maximum(said, 0)]
-    return SubsetData(np.where(said < 0, design.missing_code, chosen), design)
+    chosen_options = _read_answers(answers, options.shape[1], design.options == 2)
+    if len(options) != len(chosen_options):
+        raise MismatchError(f"`answers` must be one per question; got {chosen_options.size} for {len(options)}.")
+    chosen = options[np.arange(len(chosen_options)), np.maximum(chosen_options, 0)]
+    return SubsetData(np.where(chosen_options < 0, design.missing_code, chosen), design)
 
 
 def _resolve_table(questions: Any, answers: Any, design: Product) -> SubsetTable:
@@ -286,13 +286,13 @@ def _read_answers(answers: Any, options: int, yes_no: bool) -> AnyArray:
     column = np.asarray(answers) if hasattr(answers, "__array__") else list(answers)
     if isinstance(column, np.ndarray) and column.dtype == np.bool_ and column.ndim == 1 and yes_no:
         return 1 - column.astype(np.int8)
-    said = [_read_answer(a, options, yes_no) for a in column]
-    bad = [row for row, a in enumerate(said) if a == _WRONG]
+    chosen = [_read_answer(a, options, yes_no) for a in column]
+    bad = [row for row, a in enumerate(chosen) if a == _WRONG]
     if bad:
         raise CodeError(
             f"`answers` must be {_choices(options)}; got {counted(len(bad), 'other')}, first in row {bad[0]}."
         )
-    return np.array(said, np.int64)
+    return np.array(chosen, np.int64)
 
 
 def _read_answer(answer: Any, options: int, yes_no: bool) -> int:

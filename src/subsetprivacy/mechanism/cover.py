@@ -65,9 +65,9 @@ def cover(
             ALL_VARIABLES_IN_ONE if hasattr(data, "select") else None,
         )
     design = covered(data.design, floor, reveals=reveals)
-    said = data.codes[~data.design.is_missing(data.codes)] if data.design.mu_full == 0 else data.codes
+    reports = data.codes[~data.design.is_missing(data.codes)] if data.design.mu_full == 0 else data.codes
     source = random_source(renamed_argument("rng", rng, "seed", seed))
-    rows, realised = add_dummies(said, design, source, missing=len(data) - len(said))
+    rows, realised = add_dummies(reports, design, source, missing=len(data) - len(reports))
     return SubsetData.trusted(rows, realised)
 
 

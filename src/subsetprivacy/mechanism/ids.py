@@ -68,12 +68,12 @@ class Ids:
         if len(set(self.texts)) == len(self.texts):
             return None
         seen: set[bytes] = set()
-        again = []
+        repeats = []
         for row, text in enumerate(self.texts):
             if text in seen:
-                again.append(row)
+                repeats.append(row)
             seen.add(text)
-        return UnfitIds("repeated", len(again), again[0])
+        return UnfitIds("repeated", len(repeats), repeats[0])
 
     def require_distinct(self) -> "Ids":
         """Return self if no two rows have the same id.
@@ -103,10 +103,10 @@ def read_ids(ids: Any) -> Ids:
         If an id is missing or is no text and no whole number. The message says
         how many and the first row, never an id.
     """
-    found = scan_ids(ids)
-    if isinstance(found, UnfitIds):
-        raise found.error()
-    return found
+    result = scan_ids(ids)
+    if isinstance(result, UnfitIds):
+        raise result.error()
+    return result
 
 
 def scan_ids(ids: Any) -> Ids | UnfitIds:

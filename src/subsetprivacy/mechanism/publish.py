@@ -212,8 +212,8 @@ def _sources(design: Design, key: Any, ids: Any, variable: Any, seed: Any) -> _S
     check_key(key)
     if ids is None:
         raise ArgumentError("`key` must come with `ids`, one for each row; got none.")
-    held = read_ids(ids)
-    return lambda name, rows: _keyed(key, held, name, rows)
+    known_ids = read_ids(ids)
+    return lambda name, rows: _keyed(key, known_ids, name, rows)
 
 
 def _keyed(key: bytes, ids: Ids, name: str, rows: int) -> RandomSource:
@@ -232,9 +232,9 @@ def _privatize_table(values: Any, design: Product, missing: Missing, source_of: 
     columns = dict(zip(design.categories.names, design.categories.columns(values), strict=True))
     drawn = []
     for names, factor in design.named().items():
-        held = columns[names[0]] if len(names) == 1 else {name: columns[name] for name in names}
+        column = columns[names[0]] if len(names) == 1 else {name: columns[name] for name in names}
         try:
-            codes, _, _ = _draw(held, Publisher(factor, missing=missing), " x ".join(names), source_of)
+            codes, _, _ = _draw(column, Publisher(factor, missing=missing), " x ".join(names), source_of)
         except CategoryError as error:
             raise CategoryError(f"{', '.join(names)}: {error.message}", error.advice) from None
         drawn.append(codes)

@@ -119,8 +119,8 @@ def _break_ties(mixed: AnyArray, keys: WordArray, source: RandomSource) -> None:
         fresh = (run << _SHIFT) | source.bits(at.size, _KEY_BITS)
         by = np.argsort(fresh, kind="stable")  # within its run each: the run stands above the key
         mixed[at] = mixed[at[by]]
-        again, run = _tied(fresh[by])
-        at = at[again]
+        tied, run = _tied(fresh[by])
+        at = at[tied]
 
 
 def _tied(ordered: WordArray) -> tuple[IntArray, WordArray]:

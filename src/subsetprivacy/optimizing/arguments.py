@@ -115,10 +115,10 @@ def _check_smallest(smallest: Any, p: int, kind: str) -> int:
 def _read_distributions(w: Any, labels: Categories) -> FloatArray:
     """Return one distribution, or several, as rows."""
     several = not isinstance(w, Mapping) and not hasattr(w, "items") and _holds_distributions(w)
-    named = [(f"w[{k}]", one) for k, one in enumerate(w)] if several else [("w", w)]
+    named = [(f"w[{k}]", distribution) for k, distribution in enumerate(w)] if several else [("w", w)]
     if not named:
         raise DistributionError("`w` must be a distribution or a list of them; got an empty list.")
-    rows = np.array([check_distribution(one, labels.labels, name) for name, one in named])
+    rows = np.array([check_distribution(distribution, labels.labels, name) for name, distribution in named])
     for (name, _), row in zip(named, rows, strict=True):
         if row.min() < LEAST_SHARE:
             raise DistributionError(
@@ -132,7 +132,7 @@ def _read_distributions(w: Any, labels: Categories) -> FloatArray:
 def _holds_distributions(w: Any) -> bool:
     if isinstance(w, np.ndarray):
         return w.ndim > 1
-    return isinstance(w, Iterable) and any(isinstance(one, (Mapping, Iterable)) for one in w)
+    return isinstance(w, Iterable) and any(isinstance(entry, (Mapping, Iterable)) for entry in w)
 
 
 def read_budget(budget: Any) -> dict[str, float]:

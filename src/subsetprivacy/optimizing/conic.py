@@ -52,9 +52,9 @@ def solve(program: Program, criterion: str, worst: bool, *, tol: float, max_iter
 
 
 def _certified(
-    program: Program, criterion: str, worst: bool, found: FloatArray, shares: FloatArray, steps: int
+    program: Program, criterion: str, worst: bool, weights: FloatArray, shares: FloatArray, steps: int
 ) -> CertifiedSolution:
-    x = np.maximum(found, 0.0)
+    x = np.maximum(weights, 0.0)
     shares = shares / shares.sum()
     at = expand(program, criterion, x)
     assert at is not None, "the solver's weights are identifiable"

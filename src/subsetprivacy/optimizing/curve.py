@@ -94,18 +94,18 @@ class Frontier(Result):
             for mark in self.marks
         ]
         names = ("metric", "kind", "criterion", "smallest", "p", "least", "direct_loss", "leakage", "loss", "bound")
-        found: dict[str, Any] = plain(
+        facts: dict[str, Any] = plain(
             {**{name: getattr(self, name) for name in names}, "marks": marked, "notes": self.notes}
         )
-        return found
+        return facts
 
     def _columns(self) -> Mapping[str, Any]:
         columns: dict[str, Any] = {
             "leakage": self.leakage.tolist(),
             "loss": self.loss.tolist(),
             "people": (self.loss / self.direct_loss).tolist(),
-            "gap": [one.gap for one in self.optima],
-            "subsets": [one.questions for one in self.optima],
+            "gap": [optimum.gap for optimum in self.optima],
+            "subsets": [optimum.questions for optimum in self.optima],
         }
         if self.bound is not None:
             columns["bound"] = self.bound.tolist()
@@ -133,7 +133,7 @@ class Frontier(Result):
             f"Best loss: of {self.kind} designs that leak as much, sets of {self.smallest} or more; "
             "a dash where a design is not of that kind or leaks less than the curve shows."
         )
-        gap = max(one.gap for one in self.optima)
+        gap = max(optimum.gap for optimum in self.optima)
         proved = f"Largest certified gap of {counted(len(self.optima), 'point')}: {gap:.1g}."
         notes = [
             Note(NoteKind.LEGEND, means),
@@ -157,13 +157,13 @@ class Frontier(Result):
         for other in others:
             self._check(other)
         drawn = (self, *others)
-        names = [f"best {one.kind}" for one in drawn]
+        names = [f"best {curve.kind}" for curve in drawn]
         if len(set(names)) < len(names):
-            names = [f"best {one.kind}, sets of {one.smallest} or more" for one in drawn]
-        reach = max(*(mark.leakage for mark in self.marks), *(one.leakage[-1] for one in drawn))
-        possible = [any(one.marks[k].attainable for one in drawn) for k in range(len(self.marks))]
+            names = [f"best {curve.kind}, sets of {curve.smallest} or more" for curve in drawn]
+        reach = max(*(mark.leakage for mark in self.marks), *(curve.leakage[-1] for curve in drawn))
+        possible = [any(curve.marks[k].attainable for curve in drawn) for k in range(len(self.marks))]
         return draw.tradeoff(
-            {name: one._line(reach) for name, one in zip(names, drawn, strict=True)},
+            {name: curve._line(reach) for name, curve in zip(names, drawn, strict=True)},
             [(mark.name, mark.leakage, mark.loss, filled) for mark, filled in zip(self.marks, possible, strict=True)],
             bound=self._lowest_bound(others),
             unit=self.direct_loss,
@@ -186,13 +186,13 @@ class Frontier(Result):
 
     def _lowest_bound(self, others: tuple["Frontier", ...]) -> tuple[FloatArray, FloatArray] | None:
         """Return the bound of the curve that can go lowest, if there is one."""
-        bounds = [(one.leakage, one.bound) for one in (self, *others) if one.bound is not None]
-        return min(bounds, key=lambda curve: curve[1][-1], default=None)
+        bounds = [(curve.leakage, curve.bound) for curve in (self, *others) if curve.bound is not None]
+        return min(bounds, key=lambda line: line[1][-1], default=None)
 
     def _check(self, other: Any) -> None:
         if not isinstance(other, Frontier):
             raise ArgumentError(f"`others` must be frontiers; got {type(other).__name__}.")
-        mine, theirs = ((one.metric, one.criterion, one.optima[0].over) for one in (self, other))
+        mine, theirs = ((curve.metric, curve.criterion, curve.optima[0].over) for curve in (self, other))
         if mine != theirs or not np.array_equal(self.optima[0].w, other.optima[0].w):
             raise MismatchError("frontiers in one picture must have the same leakage, criterion and w; got others.")
 
@@ -272,17 +272,17 @@ def frontier(
     if leakage in others:
         raise ArgumentError(f"`budget` must be of other leakages than {leakage!r}, which the curve goes through.")
     lowest = as_leakage(leakage, least(columns.limited(others), leakage).value)
-    found = _curve(task, columns, others, leakage, lowest, points)
-    budgets = np.array(list(found))
+    optima = _curve(task, columns, others, leakage, lowest, points)
+    budgets = np.array(list(optima))
     return Frontier(
         leakage,
         kind,
         criterion,
         task.smallest,
         read_only(budgets),
-        read_only(np.array([one.loss for one in found.values()])),
+        read_only(np.array([optimum.loss for optimum in optima.values()])),
         _bound(task, columns, others, leakage, budgets),
-        tuple(found.values()),
+        tuple(optima.values()),
         marks(task.categories, task.w, leakage, criterion, task.worst, kind, task.smallest),
         lowest,
     )
@@ -295,17 +295,17 @@ def _curve(
     quiet = evolve(task, progress=None)
     free = search(quiet, columns, others)
     budgets = _grid(points, lowest, free.leakage[metric])
-    found: dict[float, Optimum] = {}
+    optima: dict[float, Optimum] = {}
     if not np.iterable(points) and free.leakage[metric] - lowest >= _SAME:
         with suppress(ArgumentError):  # where only designs that are not identifiable leak the least
-            found[lowest] = search(quiet, columns, {**others, metric: lowest})
+            optima[lowest] = search(quiet, columns, {**others, metric: lowest})
     for k, most_leaked in enumerate(budgets.tolist()):
         enough = most_leaked >= free.leakage[metric]
-        found[most_leaked] = free if enough else search(quiet, columns, {**others, metric: most_leaked})
+        optima[most_leaked] = free if enough else search(quiet, columns, {**others, metric: most_leaked})
         if task.progress is not None:
-            loss = found[most_leaked].loss
+            loss = optima[most_leaked].loss
             task.progress(f"point {k + 1} of {len(budgets)}: {metric} {most_leaked:.4g}, loss {loss:.4g}")
-    return found
+    return optima
 
 
 def _grid(points: Any, lowest: float, highest: float) -> FloatArray:

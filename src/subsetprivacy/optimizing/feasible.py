@@ -70,8 +70,8 @@ def least(program: Program, metric: str) -> Extreme:
     columns = len(program.codes)
     if len(rows) == 1:
         best = _lp(rows[0], A_ub=program.G, b_ub=program.h, A_eq=program.A)
-        held = np.abs(best.ineqlin.marginals).max(initial=0) > _EQUAL
-        face = None if held else np.flatnonzero(best.lower.marginals <= _EQUAL)
+        limited = np.abs(best.ineqlin.marginals).max(initial=0) > _EQUAL
+        face = None if limited else np.flatnonzero(best.lower.marginals <= _EQUAL)
         return Extreme(float(best.fun), face)
     best = _lp(
         np.append(np.zeros(columns), 1.0),

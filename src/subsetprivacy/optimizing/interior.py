@@ -99,10 +99,10 @@ def solve(
     point, best, since = search.first(start), None, 0
     with np.errstate(all="ignore"):
         for step in range(max_iter + 1):
-            found = search.certified(point, step)
-            better = best is None or found.gap < 0.9 * best.gap
+            solution = search.certified(point, step)
+            better = best is None or solution.gap < 0.9 * best.gap
             since = 0 if better else since + 1
-            best = found if best is None or found.gap < best.gap else best
+            best = solution if best is None or solution.gap < best.gap else best
             if progress is not None:
                 progress(f"step {step}: loss {search.loss:.6g}, at most {best.gap:.1e} of it to be saved")
             if best.gap <= tol or since > _PATIENCE or step == max_iter:

@@ -25,15 +25,15 @@ def loss(design: Design, w: FloatArray, criterion: str, worst: bool) -> float:
     _, mu = design.support()
     rows, B = design.support_incidence, tangent_basis(design.p)
     f = []
-    for one in w:
-        values = np.linalg.eigvalsh(B.T @ rows.gram(mu / rows.inner(one)) @ B)
+    for distribution in w:
+        values = np.linalg.eigvalsh(B.T @ rows.gram(mu / rows.inner(distribution)) @ B)
         f.append((1 / values).sum() if criterion == "A" else -np.log(values).mean())
     return float(as_loss(criterion, total(np.array(f), worst)))
 
 
 def leakage(design: Design, w: FloatArray) -> dict[str, float]:
     """Return the four leakages of a design, each the largest over all rows of w."""
-    settings = [Setting.of(design, one) for one in w]
+    settings = [Setting.of(design, distribution) for distribution in w]
     return {
         "size": max(size.leakage(setting) for setting in settings),
         "mi": max(information.leakage(setting).value for setting in settings),

@@ -52,10 +52,10 @@ def marks(
     categories: Categories, w: FloatArray, metric: str, criterion: str, worst: bool, kind: str, smallest: int
 ) -> tuple[Mark, ...]:
     """Return the named designs with their leakage and loss, by leakage."""
-    found = []
+    marked = []
     for name, design in marked_designs(categories).items():
         attainable = design.smallest_set >= smallest and (kind == "conditional" or design.is_independent)
         leaked = measure.leakage(design, w)[metric]
         loss = measure.loss(design, w, criterion, worst)
-        found.append(Mark(name, design, leaked, loss, attainable))
-    return tuple(sorted(found, key=lambda mark: (mark.leakage, mark.loss if np.isfinite(mark.loss) else np.inf)))
+        marked.append(Mark(name, design, leaked, loss, attainable))
+    return tuple(sorted(marked, key=lambda mark: (mark.leakage, mark.loss if np.isfinite(mark.loss) else np.inf)))

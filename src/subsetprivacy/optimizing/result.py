@@ -118,7 +118,7 @@ class Optimum(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers under stable names, for JSON; numbers that are not known or not finite are None."""
         names = ("criterion", "over", "w", "budget", "loss", "gap", "leakage", "uniform_loss", "direct_loss")
-        found: dict[str, Any] = plain(
+        facts: dict[str, Any] = plain(
             {
                 "kind": self.design.kind,
                 "p": self.design.p,
@@ -131,7 +131,7 @@ class Optimum(Result):
                 "notes": self.notes,
             }
         )
-        return found
+        return facts
 
     @property
     def notes(self) -> tuple[Note, ...]:

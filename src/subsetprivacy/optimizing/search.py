@@ -129,8 +129,8 @@ def write(task: DesignTask) -> Program:
 def search(task: DesignTask, columns: Program, budget: dict[str, float]) -> Optimum:
     """Solve one program and make a design of its solution."""
     limited, start = within(task, columns, budget)
-    found = _solved(task, limited, start)
-    x, proved = _designed(task, limited, found)
+    solution = _solved(task, limited, start)
+    x, proved = _designed(task, limited, solution)
     if proved > _ACCEPTED:
         _refuse_or_warn(task, budget, limited, start, proved)
     design = _design(task, limited, x)
@@ -145,7 +145,7 @@ def search(task: DesignTask, columns: Program, budget: dict[str, float]) -> Opti
         leakage=measure.leakage(design, task.w),
         uniform_loss=np.nan if columns.p < 4 else _compared(task, uniform),
         direct_loss=_compared(task, nonprivate),
-        steps=found.steps,
+        steps=solution.steps,
         solver=task.solver,
     )
 
@@ -162,22 +162,22 @@ def _solved(task: DesignTask, limited: Program, start: FloatArray) -> CertifiedS
     )
 
 
-def _designed(task: DesignTask, limited: Program, found: CertifiedSolution) -> tuple[FloatArray, float]:
+def _designed(task: DesignTask, limited: Program, solution: CertifiedSolution) -> tuple[FloatArray, float]:
     """Return short weights with their own certificate, or the long ones if shortening cost too much."""
-    x = shorten(limited, found)
-    proved = _proved(task, limited, found, x)
+    x = shorten(limited, solution)
+    proved = _proved(task, limited, solution, x)
     if proved > 10 * task.tol and task.solver == "interior":  # a reference stays what it is
-        again = _polished(task, limited, found, x)
-        if again is not None and again[1] < proved:
-            x, proved = again
-    if proved <= max(10 * found.gap, _SHORT):
+        polished = _polished(task, limited, solution, x)
+        if polished is not None and polished[1] < proved:
+            x, proved = polished
+    if proved <= max(10 * solution.gap, _SHORT):
         return x, proved
-    x = exact(limited, found.x)
-    return x, _proved(task, limited, found, x)
+    x = exact(limited, solution.x)
+    return x, _proved(task, limited, solution, x)
 
 
 def _polished(
-    task: DesignTask, limited: Program, found: CertifiedSolution, x: FloatArray
+    task: DesignTask, limited: Program, solution: CertifiedSolution, x: FloatArray
 ) -> tuple[FloatArray, float] | None:
     """Minimise again on the columns of short weights: what was dropped left a trace in the others."""
     kept = np.flatnonzero(x)
@@ -188,22 +188,22 @@ def _polished(
     last = interior.solve(few, task.criterion, task.worst, start, tol=task.tol / 10, max_iter=task.max_iter)
     polished = np.zeros(len(x))
     polished[kept] = shorten(few, last)
-    return polished, min(_proved(task, limited, found, polished), _proved(task, limited, last, polished))
+    return polished, min(_proved(task, limited, solution, polished), _proved(task, limited, last, polished))
 
 
-def _proved(task: DesignTask, limited: Program, found: CertifiedSolution, x: FloatArray) -> float:
+def _proved(task: DesignTask, limited: Program, solution: CertifiedSolution, x: FloatArray) -> float:
     """Return the certified gap of weights, with the multipliers of a solution near by or else the best ones."""
     at = expand(limited, task.criterion, x)
     if at is None or x.min() < 0:
         return np.inf
 
     def relative(y: FloatArray, lam: FloatArray) -> float:
-        absolute = gap(limited, at, x, found.shares, y, lam)
-        return max(relative_gap(task.criterion, at, found.shares, task.worst, absolute), 0.0)
+        absolute = gap(limited, at, x, solution.shares, y, lam)
+        return max(relative_gap(task.criterion, at, solution.shares, task.worst, absolute), 0.0)
 
-    near = relative(found.y, found.lam)
+    near = relative(solution.y, solution.lam)
     # A linear program has the best multipliers, which matter where a small budget makes them large.
-    return near if near <= 10 * task.tol else min(near, relative(*multipliers(limited, found.shares @ at.slopes)))
+    return near if near <= 10 * task.tol else min(near, relative(*multipliers(limited, solution.shares @ at.slopes)))
 
 
 def _design(task: DesignTask, limited: Program, x: FloatArray) -> Design:
@@ -218,9 +218,9 @@ def _refuse_or_warn(
 ) -> None:
     """Refuse a budget so small that rounding decides, or warn."""
     if len(limited.h) and (limited.h - limited.G @ start).min() < _CRAMPED:
-        told = ", ".join(f"{metric} {value:g}" for metric, value in budget.items())
+        budgets = ", ".join(f"{metric} {value:g}" for metric, value in budget.items())
         raise ArgumentError(
-            f"`budget` must be further above the least that can leak, where the loss is infinite; got {told}.",
+            f"`budget` must be further above the least that can leak, where the loss is infinite; got {budgets}.",
             A_THOUSANDTH_MORE,
         )
     warnings.warn(

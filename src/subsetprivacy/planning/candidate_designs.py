@@ -77,11 +77,11 @@ def built_in(labels: Categories, mode: str, floor: float | None) -> list[Design]
     InvalidDesignError
         If none allows this floor; with the nearest that is possible.
     """
-    found = [design for make in _makers(labels, mode) if (design := _made(make)) is not None]
+    designs = [design for make in _makers(labels, mode) if (design := _made(make)) is not None]
     if floor is not None:
-        found = _with_floor(found, floor)
+        designs = _with_floor(designs, floor)
     by_law: dict[Hashable, Design] = {}
-    for design in found:
+    for design in designs:
         by_law.setdefault(design.distribution_key, design)
     return list(by_law.values())
 

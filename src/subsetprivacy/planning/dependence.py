@@ -172,10 +172,10 @@ def _is_named(W: Any, design: Product) -> bool:
     """Tell a data frame of pandas that names its rows and columns from one that only numbers them."""
     if not (hasattr(W, "index") and hasattr(W, "columns") and hasattr(W, "to_dict")):
         return False
-    said = [list(W.index), list(W.columns)]
-    if all(set(part) == set(factor.categories) for part, factor in zip(said, design.factors, strict=True)):
+    names = [list(W.index), list(W.columns)]
+    if all(set(part) == set(factor.categories) for part, factor in zip(names, design.factors, strict=True)):
         return True  # categories may be numbers themselves
-    return said != [list(range(factor.p)) for factor in design.factors]
+    return names != [list(range(factor.p)) for factor in design.factors]
 
 
 def _read_effort(
@@ -228,5 +228,5 @@ def _ready(
 
 
 def _names(design: Product) -> tuple[str, str]:
-    one, two = design.by_name()
-    return one, two
+    first, second = design.by_name()
+    return first, second

@@ -53,8 +53,8 @@ class NoncentralChiSquare:
         high = 1.0
         while 1 - chndtr(critical, self.df, high) < target:
             high *= 2
-        found = brentq(lambda x: 1 - chndtr(critical, self.df, x) - target, 0.0, high, xtol=1e-12, rtol=1e-14)
-        return float(found) / self.rate
+        noncentrality = brentq(lambda x: 1 - chndtr(critical, self.df, x) - target, 0.0, high, xtol=1e-12, rtol=1e-14)
+        return float(noncentrality) / self.rate
 
     def people(self, target: float, level: float) -> int:
         """Return the fewest people with whom the power is at least `target`.
@@ -118,9 +118,9 @@ class JointAlternative:
         return self._law(self.W), self._law(self.independent)
 
     def _law(self, W: FloatArray) -> FloatArray:
-        one, two = self.sides
-        half = _weighted(two, W)  # (p, r): given the first value, with the second variable's subset
-        return np.asarray(_weighted(one, half.T).T)
+        first, second = self.sides
+        half = _weighted(second, W)  # (p, r): given the first value, with the second variable's subset
+        return np.asarray(_weighted(first, half.T).T)
 
     @cached_property
     def limits(self) -> dict[str, NoncentralChiSquare]:
@@ -137,13 +137,13 @@ class JointAlternative:
             P, P0 = self.reports
         except TooLargeError:
             return {}
-        one, two = self.sides
+        first, second = self.sides
         possible = P0.size
-        asked = _questions(one) * _questions(two)
-        parameters = one.p + two.p - 2
+        asked = _questions(first) * _questions(second)
+        parameters = first.p + second.p - 2
         distance = self.answered * _distance(P, P0)
         return {
-            "lrt": NoncentralChiSquare(2 * self.answered * float(kl_div(P, P0).sum()), (one.p - 1) * (two.p - 1)),
+            "lrt": NoncentralChiSquare(2 * self.answered * float(kl_div(P, P0).sum()), (first.p - 1) * (second.p - 1)),
             "pearson": NoncentralChiSquare(distance, possible - 1 - parameters),
             "pearson-conditional": NoncentralChiSquare(distance, possible - asked - parameters),
         }
@@ -197,8 +197,8 @@ def limit_caveats(there: JointAlternative, people: Mapping[str, int], *, simulat
         many = "There are too many pairs of subsets to list: the tests of subsets have no limit law here."
         return (Note(NoteKind.TOO_MANY_CELLS, many),)
     advice = None if simulated else SIMULATE_POWER
-    found = {NoteKind.BOUNDARY: _boundary(there, people), NoteKind.SMALL_COUNTS: _small_counts(there, people)}
-    return tuple(Note(kind, text, advice) for kind, text in found.items() if text)
+    texts = {NoteKind.BOUNDARY: _boundary(there, people), NoteKind.SMALL_COUNTS: _small_counts(there, people)}
+    return tuple(Note(kind, text, advice) for kind, text in texts.items() if text)
 
 
 def _boundary(there: JointAlternative, people: Mapping[str, int]) -> str:

@@ -117,8 +117,8 @@ class PowerOfTest(Result):
         """Return the numbers under stable names, for JSON; None where there is none."""
         numbers = {name: getattr(self, name) for name in (*_NUMBERS, *_COUNTS)}
         rate = None if self.limit is None else self.limit.rate
-        found: dict[str, Any] = plain({"name": self.name, **numbers, "rate": rate, "notes": self.notes})
-        return found
+        facts: dict[str, Any] = plain({"name": self.name, **numbers, "rate": rate, "notes": self.notes})
+        return facts
 
     @classmethod
     def _restored(cls, facts: Mapping[str, Any]) -> Self:
@@ -270,10 +270,10 @@ class IndependencePower(Result):
     @classmethod
     def _restored(cls, facts: Mapping[str, Any]) -> Self:
         """Return the result that `to_dict` wrote."""
-        tests = {one["name"]: PowerOfTest.from_dict(one) for one in facts["comparison"]}
-        one, two = facts["variables"]
+        tests = {test["name"]: PowerOfTest.from_dict(test) for test in facts["comparison"]}
+        first, second = facts["variables"]
         notes = tuple(Note.from_dict(note) for note in facts["notes"])
-        return cls((one, two), tests[facts["method"]], tests, facts["target"], facts["permutations"], notes)
+        return cls((first, second), tests[facts["method"]], tests, facts["target"], facts["permutations"], notes)
 
     def _columns(self) -> Mapping[str, Any]:
         return _columns(self.rows)

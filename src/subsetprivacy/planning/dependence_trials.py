@@ -85,8 +85,8 @@ def _trial(there: JointAlternative, name: str, effort: SimulationEffort) -> Tria
     assert W is not None
     if sum(W.shape) > MAX_CATEGORIES:  # a value itself is a bit of a code
         return None
-    one, two = (nonprivate(range(size)) for size in W.shape)
-    return product({"x": one, "y": two}), W, "pearson"
+    first, second = (nonprivate(range(size)) for size in W.shape)
+    return product({"x": first, "y": second}), W, "pearson"
 
 
 def _decisions(trial: Trial, test: PowerOfTest, effort: SimulationEffort) -> Iterator[bool]:
@@ -96,8 +96,8 @@ def _decisions(trial: Trial, test: PowerOfTest, effort: SimulationEffort) -> Ite
     for _ in range(effort.replications):
         table = simulate(design, W.ravel(), test.n, seed=people)
         try:
-            found = independence_test(table, method, permutations=effort.permutations, budget=None, seed=shuffles)
+            result = independence_test(table, method, permutations=effort.permutations, budget=None, seed=shuffles)
         except (NoDataError, NotIdentifiableError):  # a handful of people, who all said the same or nothing
             yield False
         else:
-            yield found.pvalue <= test.level
+            yield result.pvalue <= test.level

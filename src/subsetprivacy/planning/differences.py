@@ -59,8 +59,8 @@ class Power(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers under stable names, for JSON."""
-        found: dict[str, Any] = plain({name: getattr(self, name) for name in _NUMBERS})
-        return {**found, "notes": []}
+        facts: dict[str, Any] = plain({name: getattr(self, name) for name in _NUMBERS})
+        return {**facts, "notes": []}
 
     @classmethod
     def _restored(cls, facts: Mapping[str, Any]) -> Self:

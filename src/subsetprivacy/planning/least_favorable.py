@@ -104,10 +104,10 @@ def one_against_even(x: float, j: int, p: int) -> FloatArray:
 
 
 def _peak(profile: SizeProfile) -> tuple[float, float]:
-    found = minimize_scalar(
+    optimum = minimize_scalar(
         lambda x: -profile.variance(x), bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-9}
     )
-    return float(found.x), -float(found.fun)
+    return float(optimum.x), -float(optimum.fun)
 
 
 def _search(design: Design) -> LeastFavorable:
@@ -115,18 +115,18 @@ def _search(design: Design) -> LeastFavorable:
     influence = _Influence(design)
     w, variances, bounds = _climb_together(influence)
     best = int(variances.argmax())
-    found = LeastFavorable(w[best], best, float(variances[best]), float(bounds[best]))
+    worst = LeastFavorable(w[best], best, float(variances[best]), float(bounds[best]))
     climbed = np.zeros(design.p, bool)
     while True:
         j = int(bounds.argmax())
-        if climbed[j] or bounds[j] <= found.variance * (1 + TOLERANCE):
-            return LeastFavorable(found.w, found.category, found.variance, max(float(bounds[j]), found.variance))
+        if climbed[j] or bounds[j] <= worst.variance * (1 + TOLERANCE):
+            return LeastFavorable(worst.w, worst.category, worst.variance, max(float(bounds[j]), worst.variance))
         alone = _climb(influence, j, w[j])
         climbed[j] = True
         variance, squares = influence.value(alone, j)
         bounds[j] = min(bounds[j], influence.certificate(squares, j, alone[j]))
-        if variance > found.variance:
-            found = LeastFavorable(alone, j, variance, float(bounds[j]))
+        if variance > worst.variance:
+            worst = LeastFavorable(alone, j, variance, float(bounds[j]))
 
 
 def _search_for(design: Design, j: int) -> LeastFavorable:
@@ -149,7 +149,7 @@ class _Influence:
         """Return V_jj(w) and E((T - w_j)^2 | X = k) for every k, its slope, for each row w of W and its category j."""
         L = cell_sizes(self._rows, W)
         information = self._rows.gram(self._mu / L)
-        V = np.array([tangent_column(one, j) for one, j in zip(information, categories, strict=True)])
+        V = np.array([tangent_column(matrix, j) for matrix, j in zip(information, categories, strict=True)])
         T = self._rows.inner(V) / L
         own = V[np.arange(len(V)), categories]
         return self._share * own, self._share * self._rows.spread(self._mu * T**2)
@@ -220,7 +220,7 @@ def _climb(influence: _Influence, j: int, start: FloatArray) -> FloatArray:
         value, slope = influence.value(v, j)
         return -scale * value, -scale * slope
 
-    found = minimize(
+    optimum = minimize(
         objective,
         start,
         jac=True,
@@ -229,7 +229,7 @@ def _climb(influence: _Influence, j: int, start: FloatArray) -> FloatArray:
         constraints=[{"type": "eq", "fun": lambda v: v.sum() - 1, "jac": lambda v: np.ones(p)}],
         options={"ftol": 1e-7, "maxiter": 100},
     )
-    w = np.clip(found.x, _INSIDE / p, None)
+    w = np.clip(optimum.x, _INSIDE / p, None)
     return w / w.sum()
 
 
@@ -238,14 +238,14 @@ def _along_family(design: Design, category: int | None) -> LeastFavorable:
     p, even = design.p, np.full(design.p, 1 / design.p)
     influence = _Influence(design)
     j = int(limit_covariance(design, even).diagonal().argmax()) if category is None else category
-    found = minimize_scalar(
+    optimum = minimize_scalar(
         lambda x: -influence.value(one_against_even(x, j, p), j)[0],
         bounds=(_INSIDE, 1 - _INSIDE),
         method="bounded",
         options={"xatol": 1e-3},
     )
     bound = max(influence.bound(even, k) for k in (range(p) if category is None else [j]))
-    return LeastFavorable(one_against_even(float(found.x), j, p), j, -float(found.fun), bound)
+    return LeastFavorable(one_against_even(float(optimum.x), j, p), j, -float(optimum.fun), bound)
 
 
 def _by_moments(design: Design, j: int) -> LeastFavorable:

@@ -176,8 +176,8 @@ class PlanOption(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers under stable names, for JSON; numbers that are not known or not finite are None."""
         facts = {**self.numbers(), "category": self.category, "by_group": self.by_group, "notes": self.notes}
-        found: dict[str, Any] = plain(facts)
-        return found
+        document: dict[str, Any] = plain(facts)
+        return document
 
     def _columns(self) -> Mapping[str, Any]:
         return {name: [value] for name, value in self.numbers().items()}
@@ -212,13 +212,13 @@ def option(design: Design, demand: Demand, w: FloatArray | None) -> PlanOption:
     if w is None:
         worst = least_favorable(design, demand.category)
         notes += _approximations(worst.estimator, worst.bound / worst.variance - 1, 0.0)
-        found = (worst.w, worst.category, worst.variance, 0.25, even, at_even.variances)
-        return PlanOption(design, demand, *found, at_even.variances, worst.estimator, tuple(notes))
+        numbers = (worst.w, worst.category, worst.variance, 0.25, even, at_even.variances)
+        return PlanOption(design, demand, *numbers, at_even.variances, worst.estimator, tuple(notes))
     at_w = precision(design, w)
     notes += _approximations(at_w.estimator, 0.0, at_w.error)
     variance, direct = (demand.largest(variances, w) for variances in (at_w.variances, w * (1 - w)))
-    found = (w, demand.hardest(at_w.variances, w), variance, direct, w, at_w.variances)
-    return PlanOption(design, demand, *found, at_even.variances, at_w.estimator, tuple(notes))
+    numbers = (w, demand.hardest(at_w.variances, w), variance, direct, w, at_w.variances)
+    return PlanOption(design, demand, *numbers, at_even.variances, at_w.estimator, tuple(notes))
 
 
 def _approximations(estimator: str, missed: float, error: float) -> list[Note]:

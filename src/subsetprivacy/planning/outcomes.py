@@ -112,8 +112,8 @@ def corrected_covariance(
     likely = outcome.shared(w, y, joint)
     working = likely / amount[:, None] if people is None else _by_similar_outcomes(design, w, y, likely, people)
     rows, mu = support_of(design, design.p)
-    told = np.ptp(rows, axis=1) > 0  # full sets say nothing and are left out of a fit
-    rows, mu = rows[told], mu[told] / mu[told].sum()
+    informative = np.ptp(rows, axis=1) > 0  # full sets say nothing and are left out of a fit
+    rows, mu = rows[informative], mu[informative] / mu[informative].sum()
     table = IndicatorTable(design, working)
     M = np.zeros((design.p, design.p))
     for k in range(len(y)):

@@ -115,14 +115,14 @@ def _per_group(best: PlanOption) -> list[Note]:
 def _alternatives(
     options: Sequence[PlanOption], best: PlanOption, cheaper: PlanOption | None, limits: PlanLimits
 ) -> list[Note]:
-    found = []
+    notes = []
     if cheaper is not None:
-        found.append(Note(NoteKind.ALTERNATIVE, _next_cheaper(best, cheaper)))
+        notes.append(Note(NoteKind.ALTERNATIVE, _next_cheaper(best, cheaper)))
     names = [o.name for o in options if not o.design.can_be_asked] if limits.asked else []
     if names:
         text = f"Not recommended: {'; '.join(names)}. No question realizes {plural(len(names), 'it', 'them')}."
-        found.append(Note(NoteKind.ALTERNATIVE, text, PLAN_FOR_PUBLISHING))
-    return found
+        notes.append(Note(NoteKind.ALTERNATIVE, text, PLAN_FOR_PUBLISHING))
+    return notes
 
 
 def _next_cheaper(best: PlanOption, other: PlanOption) -> str:
@@ -145,36 +145,36 @@ def _price(best: PlanOption) -> Note:
 
 
 def _assumptions(best: PlanOption, limits: PlanLimits) -> list[Note]:
-    found = [Note(NoteKind.ASSUMPTION, "People are those who answer.", INVITE_MORE)]
+    notes = [Note(NoteKind.ASSUMPTION, "People are those who answer.", INVITE_MORE)]
     if best.demand.relative is not None:
         share, hardest = float(best.w[best.position]), label_text(best.category)
         text = f"{percent(best.demand.relative)} of the share of {hardest}, {share:.3g}, is ±{best.margin:.3g}."
-        found.append(Note(NoteKind.ASSUMPTION, text))
+        notes.append(Note(NoteKind.ASSUMPTION, text))
     if best.dummies:
         added = counted(best.dummies, "dummy row is", "dummy rows are")
-        found.append(Note(NoteKind.DUMMIES, f"{added} added to the people."))
+        notes.append(Note(NoteKind.DUMMIES, f"{added} added to the people."))
     bare = best.design.exposed
     drawn_given_the_value = bare.options is None and bare.product is None and bare.p > 3 and bare.smallest_set > 1
     if limits.asked and drawn_given_the_value:
-        found.append(Note(NoteKind.ASSUMPTION, "Yes/no questions realize the design.", ASK_AS_INDEPENDENT))
+        notes.append(Note(NoteKind.ASSUMPTION, "Yes/no questions realize the design.", ASK_AS_INDEPENDENT))
     even = 1 / best.design.p
     if best.margin > even:
         text = f"The margin is above an even share of {even:.2g}: rare categories will not be told from 0."
-        found.append(Note(NoteKind.NEAR_ZERO, text))
-    return found
+        notes.append(Note(NoteKind.NEAR_ZERO, text))
+    return notes
 
 
 def _if_asked_twice(design: Design) -> Note:
-    again = repeat_risk(design)
-    if isfinite(again.odds):
-        text = f"Ask each person once: two answers can multiply the odds of a value by up to {again.odds:.3g}."
+    risk = repeat_risk(design)
+    if isfinite(risk.odds):
+        text = f"Ask each person once: two answers can multiply the odds of a value by up to {risk.odds:.3g}."
         return Note(NoteKind.REPEATED, text)
-    left = f"{again.expected:.3g}" if again.expected < 100 else f"{again.expected:.0f}"
+    left = f"{risk.expected:.3g}" if risk.expected < 100 else f"{risk.expected:.0f}"
     text = (
         f"Ask each person once: two draws leave {left} values on average, a single one with probability "
-        f"{again.probability:.2g}."
+        f"{risk.probability:.2g}."
     )
-    return Note(NoteKind.REPEATED, " ".join([text, *(note.text for note in again.approximations)]))
+    return Note(NoteKind.REPEATED, " ".join([text, *(note.text for note in risk.approximations)]))
 
 
 def _approximations(options: Sequence[PlanOption]) -> list[Note]:

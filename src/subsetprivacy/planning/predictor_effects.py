@@ -116,11 +116,11 @@ def predictor_power(
         return _by_pilot(pilot, term, given, read_size(n, target), level, target)
     if term is not None:
         raise ArgumentError("`term` must be left out without a pilot.", PILOT_COEFFICIENT)
-    outcome, at, base, held, shares = _read(design, w, category, baseline, family, given, sd, mean)
+    outcome, at, base, listed, shares = _read(design, w, category, baseline, family, given, sd, mean)
     check_choice(method, get_args(RegressionMethod), "method")
     size = read_size(n, target)
-    cov = (corrected_covariance if method == "corrected" else likelihood_covariance)(held, shares, outcome)
-    labels = held.categories.labels
+    cov = (corrected_covariance if method == "corrected" else likelihood_covariance)(listed, shares, outcome)
+    labels = listed.categories.labels
     what = f"{_EFFECT[family]} of {label_text(labels[at])} against {label_text(labels[base])}"
     basis = f"Planned for a {family} model ({method}) whose other covariates are independent of the private one."
     return _planned(what, outcome, cov, shares, at, base, size, level, target, method, basis)
@@ -180,18 +180,18 @@ def means_power(
     >>> round(plan.power, 2), round(plan.direct_power, 2)
     (0.96, 1.0)
     """
-    held = require_listed(require_design(design))
-    shares = read_positive(w, held.categories.labels)
+    listed = require_listed(require_design(design))
+    shares = read_positive(w, listed.categories.labels)
     if isinstance(groups, str) or not hasattr(groups, "__len__") or len(groups) != 2:
         raise ArgumentError("`groups` must be the two groups that are compared; got something else.", TWO_GROUPS)
-    at, base = read_pair(groups[0], groups[1], held, shares)
-    eta: FloatArray = np.zeros(held.p)
+    at, base = read_pair(groups[0], groups[1], listed, shares)
+    eta: FloatArray = np.zeros(listed.p)
     eta[at] = _number(difference, "difference")
-    outcome = OutcomeModel("linear", eta, _spreads(sd, held))
+    outcome = OutcomeModel("linear", eta, _spreads(sd, listed))
     size = read_size(n, target)
-    people = size or _settled(held, shares, outcome, at, base, level, target)
-    cov = corrected_covariance(held, shares, outcome, people=people)
-    labels = held.categories.labels
+    people = size or _settled(listed, shares, outcome, at, base, level, target)
+    cov = corrected_covariance(listed, shares, outcome, people=people)
+    labels = listed.categories.labels
     what = f"mean of {label_text(labels[at])} less that of {label_text(labels[base])}"
     basis = "Planned for a normal outcome, and unbiased indicators that follow it as far as so many people allow."
     return _planned(what, outcome, cov, shares, at, base, size, level, target, "corrected", basis)
@@ -280,12 +280,12 @@ def _read(
     mean: Any,
 ) -> tuple[OutcomeModel, int, int, Design, FloatArray]:
     """Return the outcome that is planned for, the two categories, the design and the shares."""
-    held = require_listed(require_design(design))
-    labels = held.categories.labels
+    listed = require_listed(require_design(design))
+    labels = listed.categories.labels
     if w is None:
         raise ArgumentError("`w` must be given, the shares of the categories, or a `pilot`; got neither.")
     shares = read_positive(w, labels)
-    at, base = read_pair(category, baseline, held, shares)
+    at, base = read_pair(category, baseline, listed, shares)
     wanted = _ARGUMENT[check_choice(family, FAMILIES, "family")]
     if [name for name, value in given.items() if value is not None] != [wanted]:
         got = " and ".join(name for name, value in given.items() if value is not None) or "none"
@@ -296,9 +296,9 @@ def _read(
         eta = _differences(given[wanted], at, base, labels)
         if mean is not None:
             raise ArgumentError("`mean` must be left out for a linear outcome: its differences do not depend on it.")
-        return OutcomeModel(family, eta, _spreads(sd, held)), at, base, held, shares
+        return OutcomeModel(family, eta, _spreads(sd, listed)), at, base, listed, shares
     eta = read_effects(given[wanted], at, base, labels, wanted)
-    return OutcomeModel(family, eta + _level(mean, family), np.ones(held.p)), at, base, held, shares
+    return OutcomeModel(family, eta + _level(mean, family), np.ones(listed.p)), at, base, listed, shares
 
 
 def _level(mean: Any, family: OutcomeFamily) -> float:

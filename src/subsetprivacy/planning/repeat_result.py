@@ -73,7 +73,7 @@ class RepeatRisk(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers under stable names, for JSON; numbers that are not known or not finite are None."""
-        found: dict[str, Any] = plain(
+        facts: dict[str, Any] = plain(
             {
                 "design": self.design.kind,
                 "times": self.times,
@@ -87,7 +87,7 @@ class RepeatRisk(Result):
                 "notes": self.notes,
             }
         )
-        return found
+        return facts
 
     def _columns(self) -> Mapping[str, Any]:
         return {
@@ -126,8 +126,8 @@ class RepeatRisk(Result):
     @property
     def notes(self) -> tuple[Note, ...]:
         """The caveats."""
-        again = "Asking the same question again leaves what the first answer left."
-        notes = [Note(NoteKind.REPEATED, again, ASK_ONCE)]
+        repeated = "Asking the same question again leaves what the first answer left."
+        notes = [Note(NoteKind.REPEATED, repeated, ASK_ONCE)]
         if not self._rules_out:
             notes.append(Note(NoteKind.LEAKAGE, f"No answer rules a value out; {self._said_of_odds()}."))
         for name, part in self.parts.items():

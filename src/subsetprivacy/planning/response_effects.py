@@ -98,20 +98,20 @@ def response_power(
         return _by_pilot(pilot, term, design, w, category, odds_ratio, n, level, target)
     if term is not None:
         raise ArgumentError("`term` must be left out without a pilot.", PILOT_TERMS)
-    held = require_listed(require_design(design))
-    labels = held.categories.labels
+    listed = require_listed(require_design(design))
+    labels = listed.categories.labels
     shares = _shares(w, labels)
     size = read_size(n, target)
     x = Nodes.normal(spread) if share is None else Nodes.binary(share)
     if check_choice(family, ("logit", "ordinal"), "family") == "ordinal":
-        return _ordered(held, shares, x, odds_ratio, size, level, target)
-    at, base = read_pair(category, baseline, held, shares)
+        return _ordered(listed, shares, x, odds_ratio, size, level, target)
+    at, base = read_pair(category, baseline, listed, shares)
     slopes = read_effects(odds_ratio, at, base, labels, "odds_ratio")
     a = logit_intercepts(shares, slopes, x)
-    model = SeparateSlopes(MultinomialLogit(held.p, base), 2)
+    model = SeparateSlopes(MultinomialLogit(listed.p, base), 2)
     theta = np.delete(np.column_stack([a - a[base], slopes - slopes[base]]), base, axis=0).ravel()
     position = 2 * (at - (at > base)) + 1
-    variances = _variances(model, theta, x.X, x.weights, held, position)
+    variances = _variances(model, theta, x.X, x.weights, listed, position)
     what = f"log odds ratio of {label_text(labels[at])} against {label_text(labels[base])}, per unit of the covariate"
     basis = f"Planned for {x.words}, and a logit fitted by maximum likelihood."
     kept = min(shares[at], shares[base]) * variances[1] / variances[0]
@@ -149,8 +149,8 @@ def _by_pilot(
         raise ArgumentError(f"`pilot` must be a Regression of a private response; got {type(pilot).__name__}.")
     if w is not None:
         raise ArgumentError("`w` must be left out with a pilot, which has shares.")
-    held = require_listed(pilot.problem.design if design is None else require_design(design))
-    if held.categories != pilot.categories:
+    listed = require_listed(pilot.problem.design if design is None else require_design(design))
+    if listed.categories != pilot.categories:
         raise MismatchError("`design` must have the categories of the pilot; it has others.")
     size = read_size(n, target)
     position, what = _position(pilot, term, category)
@@ -163,7 +163,7 @@ def _by_pilot(
     some = slice(None, None, max(len(rows.X) // _PILOT_ROWS, 1))
     X = model_columns(rows.X, pilot)[some]
     weight = np.ones(len(X)) if rows.weight is None else rows.weight[some]
-    variances = _variances(pilot.model, theta, X, weight / weight.sum(), held, position)
+    variances = _variances(pilot.model, theta, X, weight / weight.sum(), listed, position)
     basis = f"Planned for people like those of the pilot (n = {pilot.n:.0f}), and a fit by maximum likelihood."
     kept = float(pilot.problem.w.min() * variances[1] / variances[0])
     effect = float(theta[position])

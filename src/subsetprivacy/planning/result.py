@@ -93,7 +93,7 @@ class Plan(Result):
         """Return the recommendation and every design's numbers under stable names, None where one is not finite."""
         demand = self.best.demand
         labels = self.recommended.categories.labels
-        found: dict[str, Any] = plain(
+        facts: dict[str, Any] = plain(
             {
                 "recommended": self.best.name,
                 "reason": self.reason,
@@ -108,7 +108,7 @@ class Plan(Result):
                 "notes": self.notes,
             }
         )
-        return found
+        return facts
 
     def _columns(self) -> Mapping[str, Any]:
         rows = [o.numbers() for o in self.options]
@@ -139,17 +139,17 @@ class Plan(Result):
     def _heading(self) -> str:
         """Return the title of the picture."""
         where = "at the given distribution" if self.at_given_w else "whatever the distribution"
-        one = self._one_category()
+        category = self._one_category()
         if self.solves_people:
-            of = f" ({one})" if one else ""
+            of = f" ({category})" if category else ""
             return f"People needed for {self._aim()}{of} at {percent(self.level)}, {where}"
         people = counted(self.people, "person", "people", comma=True)
-        of = f" of the share of {one}" if one else ""
+        of = f" of the share of {category}" if category else ""
         return f"Half-width of {percent(self.level)} intervals{of} from {people}, {where}"
 
     def _subject(self) -> str:
-        one, number_of = self._one_category(), counted(self.recommended.p, "category", "categories")
-        return f"{one}, one of {number_of}" if one else number_of
+        category, number_of = self._one_category(), counted(self.recommended.p, "category", "categories")
+        return f"{category}, one of {number_of}" if category else number_of
 
     def _one_category(self) -> str:
         """Return the category asked for, empty where all are."""

@@ -134,14 +134,14 @@ def alone_in_covariates(covariates: ArrayLike) -> BoolArray:
 # Averages over rows -----------------------------------------------------------------------------
 
 
-def _views(found: Readings, P: FloatArray, weight: FloatArray, w: FloatArray) -> dict[str, AttackerView]:
+def _views(readings: Readings, P: FloatArray, weight: FloatArray, w: FloatArray) -> dict[str, AttackerView]:
     """Return what each of the four attackers can say, averaged over the rows."""
     by_covariates = max(float(entropies(w) - weight @ entropies(P)), 0.0)
     views = (
         _without_subset(w[None], np.ones(1), 0.0),
-        _with_subset(found.subset, 0.0),
+        _with_subset(readings.subset, 0.0),
         _without_subset(P, weight, by_covariates),
-        _with_subset(found.both, by_covariates),
+        _with_subset(readings.both, by_covariates),
     )
     return dict(zip(ATTACKERS, views, strict=True))
 
@@ -163,20 +163,20 @@ def _view(best_guess: float, information: float, above: FloatArray, largest: flo
     return AttackerView(best_guess, information, above_90, above_95, above_99, largest, size)
 
 
-def _above_95(found: Readings | None, lonely: BoolArray) -> float:
+def _above_95(readings: Readings | None, lonely: BoolArray) -> float:
     """Return the share of some of the rows in which one value has more than 95%."""
-    if found is None or not found.both.weight[lonely].sum():
+    if readings is None or not readings.both.weight[lonely].sum():
         return np.nan
-    weight = found.both.weight[lonely]
-    return float(found.both.above[1, lonely] @ weight / weight.sum())
+    weight = readings.both.weight[lonely]
+    return float(readings.both.above[1, lonely] @ weight / weight.sum())
 
 
 def _by_row(P: FloatArray, expected: Readings | None, published: Readings | None) -> dict[str, FloatArray]:
     """Return the numbers of each row under the names that `CovariateLeakage.rows` has."""
     columns = {"covariates_best_guess": P.max(axis=1)}
-    for name, found in (("expected", expected), ("published", published)):
-        if found is not None:
-            rows = found.both
+    for name, readings in (("expected", expected), ("published", published)):
+        if readings is not None:
+            rows = readings.both
             columns |= {f"{name}_best_guess": rows.best_guess, f"{name}_information": rows.information}
             columns |= {f"{name}_size_leakage": rows.size_leakage, f"{name}_above_95": rows.above[1]}
     return columns if expected is None else {**columns, "largest_posterior": expected.both.largest}

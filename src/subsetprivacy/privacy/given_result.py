@@ -284,7 +284,7 @@ class CovariateLeakage(Result):
             for who in ATTACKERS
         ]
         columns: dict[str, Any] = {"basis": [row[0] for row in rows], "attacker": [row[1] for row in rows]}
-        names = [one.name for one in fields(AttackerView)]
+        names = [attribute.name for attribute in fields(AttackerView)]
         return columns | {name: np.array([getattr(view, name) for *_, view in rows]) for name in names}
 
     def plot(self, *, title: str | None = None) -> draw.Figure:

@@ -84,5 +84,5 @@ def of_subsets(sizes: FloatArray) -> FloatArray:
 def of_rows(rows: Listable, belief: FloatArray, sizes: FloatArray) -> FloatArray:
     """Return what each report tells where rows are not only 0 and 1: the divergence of posterior from belief."""
     entries = rows.inner(np.eye(rows.p)).T / sizes[:, None]
-    told = np.where(entries > 0, entries * np.log2(np.where(entries > 0, entries, 1.0)), 0.0)
-    return told @ belief
+    information = np.where(entries > 0, entries * np.log2(np.where(entries > 0, entries, 1.0)), 0.0)
+    return information @ belief

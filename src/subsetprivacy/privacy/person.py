@@ -183,9 +183,9 @@ def person_leakage(data: SubsetData, w: Distribution, *, values: Any = None) -> 
     with np.errstate(invalid="ignore"):
         posterior = rows.peak(belief) / L
     correct = None if values is None else _compare(guess, values, design, codes)
-    told = information.of_subsets(L) if design.noise is None else information.of_rows(rows, belief, L)
+    bits = information.of_subsets(L) if design.noise is None else information.of_rows(rows, belief, L)
     return PersonLeakage(
-        codes, design, belief, design.sizes(codes), size.of_subsets(L), told, guess, posterior, correct
+        codes, design, belief, design.sizes(codes), size.of_subsets(L), bits, guess, posterior, correct
     )
 
 

@@ -89,8 +89,8 @@ def read_expected(design: Design, P: FloatArray, weight: FloatArray, w: FloatArr
     if subsets is not None and subsets * P.size <= MOST_PRODUCTS:
         return Readings(over_the_draw(design, P, weight), over_the_draw(design, w[None], np.ones(1)))
     chosen, codes = _draw_rows(design, P, weight)
-    found = read_published(design, P[chosen], codes, np.full(len(codes), 1 / len(codes)), w)
-    return Readings(found.both, found.subset, _standard_error(found))
+    readings = read_published(design, P[chosen], codes, np.full(len(codes), 1 / len(codes)), w)
+    return Readings(readings.both, readings.subset, _standard_error(readings))
 
 
 def read_published(design: Design, P: FloatArray, codes: IntArray, weight: FloatArray, w: FloatArray) -> Readings:
@@ -102,22 +102,22 @@ def read_published(design: Design, P: FloatArray, codes: IntArray, weight: Float
 def over_the_draw(design: Design, P: FloatArray, weight: FloatArray) -> RowNumbers:
     """Return the expectation over all subsets, for each row of probabilities."""
     n, p = P.shape
-    best, told, size, largest, above = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros((3, n))
+    best, gain, size, largest, above = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros((3, n))
     codes, mu = design.support()
     for part in _blocks(len(codes), max(_CELLS // p, 1)):
         R, m = row_matrix(design, codes[part]), mu[part]
-        told += P @ (m @ xlogy(R, R))  # what is mixed in, where rows are not only 0 and 1
+        gain += P @ (m @ xlogy(R, R))  # what is mixed in, where rows are not only 0 and 1
         for rows in _blocks(n, max(_CELLS // len(m), 1)):
             L, peak = P[rows] @ R.T, _peak(P[rows], R)
             chance = L * m
             posterior = np.minimum(np.divide(peak, L, out=np.zeros_like(L), where=L > 0), 1.0)
             best[rows] += peak @ m
-            told[rows] -= xlogy(L, L) @ m
+            gain[rows] -= xlogy(L, L) @ m
             size[rows] += (chance * L).sum(axis=1)
             largest[rows] = np.maximum(largest[rows], posterior.max(axis=1))
             for k, is_above in enumerate(exceeds(posterior)):
                 above[k, rows] += (chance * is_above).sum(axis=1)
-    bits = np.maximum(told / np.log(2), 0.0)
+    bits = np.maximum(gain / np.log(2), 0.0)
     return RowNumbers(np.minimum(best, 1.0), bits, np.minimum(above, 1.0), largest, np.maximum(1 - size, 0.0), weight)
 
 
@@ -138,21 +138,21 @@ def at_subsets(design: Design, P: FloatArray, codes: IntArray, weight: FloatArra
         If the probabilities of a row rule out every value in its subset.
     """
     n, p = P.shape
-    best, told, L = np.empty(n), np.empty(n), np.empty(n)
+    best, gain, L = np.empty(n), np.empty(n), np.empty(n)
     for rows in _blocks(n, max(_CELLS // p, 1)):
         distinct, which = np.unique(codes[rows], return_inverse=True)
         joint = row_matrix(design, distinct)[which] * P[rows]
         L[rows] = joint.sum(axis=1)
         posterior = np.divide(joint, L[rows, None], out=np.zeros_like(joint), where=joint > 0)
         best[rows] = np.minimum(posterior.max(axis=1), 1.0)
-        told[rows] = entropies(P[rows]) - entropies(posterior)
+        gain[rows] = entropies(P[rows]) - entropies(posterior)
     if (L <= 0).any():
         raise MismatchError(
             "`codes` must be possible under the probabilities of their rows; got "
             f"{counted((L <= 0).sum(), 'that is not', 'that are not')}, first in row {int((L <= 0).argmax())}."
         )
     above = exceeds(best).astype(np.float64)
-    return RowNumbers(best, told, above, best, np.maximum(1 - L, 0.0), weight)
+    return RowNumbers(best, gain, above, best, np.maximum(1 - L, 0.0), weight)
 
 
 def exceeds(posterior: FloatArray) -> BoolArray:
@@ -189,10 +189,10 @@ def _draw_rows(design: Design, P: FloatArray, weight: FloatArray) -> tuple[IntAr
     return chosen, draw_given(x, design, SeededSource(generator))
 
 
-def _standard_error(found: Readings) -> float:
+def _standard_error(readings: Readings) -> float:
     numbers = [
         column
-        for rows in (found.both, found.subset)
+        for rows in (readings.both, readings.subset)
         for column in (rows.best_guess, rows.information, rows.size_leakage, *rows.above)
     ]
     return float(max(np.std(column) / np.sqrt(len(column)) for column in numbers))
