@@ -1,4 +1,4 @@
-"""Subset privacy: a true subset that contains the value is collected, never the value.
+"""Subset privacy: collect a random subset that contains each person's value, never the value itself.
 
 >>> import subsetprivacy as sp
 >>> design = sp.uniform(["black", "red", "green", "blue"])

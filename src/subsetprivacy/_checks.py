@@ -1,4 +1,4 @@
-"""Checks of arguments that several rooms share; each raises one named error or returns clean arrays."""
+"""Argument checks that several packages share. Each raises a named error or returns clean arrays."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
@@ -31,7 +31,7 @@ def read_only(array: AnyArray) -> Any:
 
 
 def shown(value: Any) -> str:
-    """Return a single number, word or joint label as it is, anything else by its type only: it may be people's data."""
+    """Return a number, word or joint label as it is. Anything else may be personal data and is shown by type only."""
     if isinstance(value, tuple) and 0 < len(value) <= 8:
         return f"({', '.join(shown(part) for part in value)})"
     return repr(value) if value is None or isinstance(value, (int, float, str, np.number)) else type(value).__name__
@@ -103,7 +103,7 @@ def check_distribution(w: Distribution | ArrayLike, labels: Sequence[Label], nam
 
 
 def _is_labelled(w: Any, labels: Sequence[Label]) -> bool:
-    """Tell a pandas series that names its entries from one that only numbers them."""
+    """Tell whether `w` is a pandas series whose index has names, not only numbers."""
     index = getattr(w, "index", None)
     if not hasattr(w, "items") or index is None or callable(index):
         return False
@@ -124,19 +124,19 @@ def _from_mapping(w: Mapping[Label, float], labels: Sequence[Label], name: str) 
 
 
 def index_of(columns: Mapping[str, Any]) -> Any:
-    """Return the index of the first pandas column; None where none has one."""
+    """Return the index of the first pandas column, or None if no column has one."""
     indexes = (getattr(column, "index", None) for column in columns.values())
     return next((own for own in indexes if hasattr(own, "equals")), None)
 
 
 def check_same_index(columns: Mapping[str, Any]) -> None:
-    """Raise if pandas columns that belong together have different indexes: their rows would be matched by position.
+    """Raise if pandas columns that belong together have different indexes, since rows are matched by position.
 
     Parameters
     ----------
     columns
-        The columns by name; None and what has no index are left out, and so
-        are columns of other lengths, which are refused with their lengths.
+        The columns by name. None and objects without an index are skipped.
+        So are columns of other lengths, which other checks refuse.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""The words that arguments take. Each list is written once, here: for signatures, for checks, for the command line.
+"""The words that arguments accept. Signatures, checks and the command line all use these lists.
 
-A tuple of the words is `typing.get_args(Engine)`. Nothing is imported here but `typing`, so that the command line can
-offer the words without waiting for NumPy.
+`typing.get_args(Engine)` gives the words as a tuple. This module imports only `typing`, so that the command line can
+show the words without importing NumPy.
 """
 
 from typing import Literal, TypeAlias

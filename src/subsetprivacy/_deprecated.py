@@ -1,4 +1,4 @@
-"""Old names that still work: each warns once a call, with the name that replaces it."""
+"""Deprecated names that still work. Each call warns and names the replacement."""
 
 import warnings
 from typing import Any
@@ -9,13 +9,13 @@ from subsetprivacy.messages.rendering import for_python, with_hint
 
 
 def warn_deprecated(old: str, new: str, *, stacklevel: int = 3) -> None:
-    """Warn that `old` is deprecated in favor of `new`; the warning names the line of the caller's caller."""
+    """Warn that `old` is deprecated in favor of `new`. The warning points to the line of the caller's caller."""
     message = with_hint(f"{old} is deprecated.", for_python(USE_INSTEAD(new=new)))
     warnings.warn(message, DeprecationWarning, stacklevel=stacklevel)
 
 
 def renamed_argument(old: str, old_value: Any, new: str, new_value: Any, *, stacklevel: int = 4) -> Any:
-    """Return the value of an argument that was renamed, given under either name; None means that it was left out.
+    """Return the value of a renamed argument, given under either name. None means that it was left out.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Paths of this machine, also written as file:// addresses; what is elsewhere is refused in words."""
+"""Local paths, also in the form of file:// addresses. Addresses of other machines are refused."""
 
 import os
 import re
@@ -14,16 +14,16 @@ _OF_THIS_MACHINE = ("", "localhost")
 
 
 def scheme_of(path: str | os.PathLike[str]) -> str | None:
-    """Return how an address begins, such as "s3" or "file"; None for a path.
+    """Return the scheme of an address, such as "s3" or "file", or None for a path.
 
-    A Path has lost one of the two slashes of an address, and is recognized all the same.
+    A Path keeps only one of the two slashes of an address and is recognized too.
     """
     match = _ADDRESS.match(os.fspath(path))
     return None if match is None else match[1].lower()
 
 
 def local_path(path: str | os.PathLike[str], name: str = "path") -> Path:
-    """Return a path of this machine, as it is or of its file:// address.
+    """Return a local path, given as a path or as a file:// address.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def local_path(path: str | os.PathLike[str], name: str = "path") -> Path:
     ArgumentError
         If it is neither text nor a path.
     DataFileError
-        If it is an address of another machine, or of something that is no file.
+        If it is an address of another machine, or not the address of a file.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def _of_file(rest: Any, name: str) -> Path:
 
 
 def is_inside(path: Path, folder: Path) -> bool:
-    """Tell whether a path is inside a folder, whatever links lead there; the path need not exist."""
+    """Tell whether a path is inside a folder after all links are resolved. The path need not exist."""
     if not folder.is_dir():
         return False
     return any(parent.exists() and parent.samefile(folder) for parent in path.resolve().parents)

@@ -1,8 +1,8 @@
-"""What `seed=` means, everywhere: a whole number, a NumPy Generator or a SeedSequence; None is a fresh start.
+"""The meaning of `seed=`: a whole number, a NumPy Generator or a SeedSequence. None gives unrepeatable draws.
 
-A Generator is used as it is and moves on with every draw. A number or a
-SeedSequence always starts the same stream. What is drawn under a seed can be
-repeated by anyone who has it, so it is not private.
+A Generator is used as it is and advances with every draw. A number or a
+SeedSequence always starts the same stream. Anyone who has the seed can repeat
+the draws, so they are not private.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ def numpy_generator(seed: Any = None) -> np.random.Generator:
     Raises
     ------
     ArgumentError
-        If `seed` is none of what a seed can be.
+        If `seed` has another type.
     """
     if isinstance(seed, np.random.Generator):
         return seed
@@ -27,7 +27,7 @@ def numpy_generator(seed: Any = None) -> np.random.Generator:
 
 
 def seed_sequence(seed: Any, *place: int) -> np.random.SeedSequence:
-    """Return the SeedSequence of a number or of another one, of one of its children if a place is given.
+    """Return the SeedSequence of a number or SeedSequence, or its child at `place`.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def seed_sequence(seed: Any, *place: int) -> np.random.SeedSequence:
 
 
 def seed_number(seed: Any = None) -> int | None:
-    """Return a seed as a number that can be printed, stored and sent to other processes; None stays None."""
+    """Return a seed as a number that can be printed, stored and sent to other processes. None stays None."""
     if seed is None or (isinstance(seed, (int, np.integer)) and not isinstance(seed, bool) and seed >= 0):
         return None if seed is None else int(seed)
     return int(numpy_generator(seed).integers(1 << 62))

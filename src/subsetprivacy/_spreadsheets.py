@@ -1,11 +1,11 @@
-"""Text that no spreadsheet takes for a formula."""
+"""Text that no spreadsheet reads as a formula."""
 
-SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"  # with which a formula begins, some of them in full width
+SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"  # that begin a formula, in normal and in full width
 _FORMULA = (*SIGNS, "\t", "\r", "\n", "'")
 
 
 def safe_header(name: str) -> str:
-    """Return a column name that no spreadsheet takes for a formula.
+    """Return a column name that no spreadsheet reads as a formula.
 
     Examples
     --------

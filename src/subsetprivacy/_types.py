@@ -1,4 +1,4 @@
-"""Names for the types that cross rooms."""
+"""Names for the types that several packages use."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, TypeVar
@@ -12,7 +12,7 @@ IntArray: TypeAlias = NDArray[np.signedinteger[Any]]
 BoolArray: TypeAlias = NDArray[np.bool_]
 WordArray: TypeAlias = NDArray[np.uint64]
 AnyArray: TypeAlias = NDArray[Any]
-Codes = TypeVar("Codes", int, IntArray)  # one code or many, and as many come back
+Codes = TypeVar("Codes", int, IntArray)  # one code or an array of codes
 Rows: TypeAlias = slice | NDArray[np.signedinteger[Any]]
 
 # What `seed=` takes; see `_seeds`.
@@ -36,7 +36,7 @@ __all__ = [
 
 
 class SupportsArray(Protocol):
-    """What NumPy can read as an array: a column of pandas, Polars and others."""
+    """Anything that NumPy can convert to an array, such as a column of pandas or Polars."""
 
     def __array__(self) -> NDArray[Any]:
         """Return the array."""
@@ -48,17 +48,17 @@ Distribution: TypeAlias = Mapping[Any, float] | Sequence[float] | AnyArray | Sup
 
 
 class RandomSource(Protocol):
-    """Where random bits come from: the one thing every draw asks for."""
+    """A source of random bits, which every draw uses."""
 
     def bits(self, n: int, width: int) -> NDArray[np.unsignedinteger[Any]]:
         """Return `n` independent uniform words of `width` bits, width one of 8, 16, 32, 64, one for each row."""
         ...
 
     def among(self, rows: Rows) -> "RandomSource":
-        """Return the source for some of the rows only.
+        """Return the source for some of the rows.
 
-        Whoever draws for a part of the rows (again, where a draw was
-        rejected) asks this source, so that a row whose bits are its own gets
-        them. A stream that all rows share returns itself.
+        A draw for part of the rows, such as a repeated draw after a
+        rejection, uses this source, so that each row reads its own bits.
+        A stream that all rows share returns itself.
         """
         ...

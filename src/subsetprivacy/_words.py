@@ -1,19 +1,19 @@
-"""Numbers with the word for what is counted, singular or plural: the one place where that is decided."""
+"""Numbers with a noun in the singular or plural."""
 
 from typing import Any
 
 
 def counted(amount: float, singular: str, many: str | None = None, *, comma: bool = False) -> str:
-    """Return a whole number and the word for what it counts.
+    """Return a whole number and the noun for what it counts.
 
     Parameters
     ----------
     amount
-        How many. Sums of weights are rounded.
+        The number. Sums of weights are rounded.
     singular, many
-        The word for one and for any other number; by default the plural adds an s.
+        The noun for one and for any other number. By default the plural adds an s.
     comma
-        Whether thousands are set apart, for text that is read and not compared.
+        Whether to separate thousands by commas.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def counted(amount: float, singular: str, many: str | None = None, *, comma: boo
 
 
 def plural(amount: float, singular: str, many: str | None = None) -> str:
-    """Return the word for what is counted, without the number.
+    """Return the noun for what is counted, without the number.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def plural(amount: float, singular: str, many: str | None = None) -> str:
 
 
 def people(amount: float) -> str:
-    """Return a number of people.
+    """Return a number of people as text.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def people(amount: float) -> str:
 
 
 def group_text(group: Any) -> str:
-    """Return the name of a group for people."""
+    """Return the name of a group as text."""
     if isinstance(group, tuple):
         return " / ".join(map(group_text, group))
     return "(missing)" if group is None else str(group)

@@ -3,11 +3,11 @@
 ::
 
     SubsetPrivacyError
-    ├── InvalidDesignError      weights or subsets that make no design
-    ├── NotIndependentError     a design that no yes/no question realises
+    ├── InvalidDesignError      weights or subsets that do not form a design
+    ├── NotIndependentError     a design that no yes/no question realizes
     ├── NotIdentifiableError    the design cannot tell some distributions apart
     ├── UnknownDesignError      the design is needed and was not given
-    ├── DesignDocumentError     a JSON document that is no design, or was altered
+    ├── DesignDocumentError     a JSON document that is not a design, or was altered
     ├── CategoryError           labels: unknown, missing, repeated
     ├── CodeError               subset codes: not integer, empty, outside the design
     ├── DistributionError       numbers that are not a probability distribution
@@ -23,15 +23,15 @@
     ├── NotUniqueWarning        the sample leaves several estimates equally likely
     ├── BoundaryWarning         an estimate of zero: its standard error is approximate
     ├── SmallCountWarning       too few people for the normal approximation
-    ├── SeparationWarning       the data set no limit to some coefficients
-    ├── BudgetWarning           less was computed than asked for, to stay within a budget
-    └── NotPrivateWarning       output that protects nobody
+    ├── SeparationWarning       the data do not limit some coefficients
+    ├── BudgetWarning           less was computed than requested, to stay within a budget
+    └── NotPrivateWarning       output that protects no one
 
-All errors but the last are also a ``ValueError``. Messages name rows and
-counts, never a person's value: messages reach logs.
+All errors except the last are also a ``ValueError``. Messages contain row
+numbers and counts but never a person's value, because messages reach logs.
 
-Each has its `message`, without advice, and `advice`, what to do about it, as
-data; ``str(error)`` is both, in the words of the library.
+Each error has a `message` without advice, and `advice` as data.
+``str(error)`` returns both, with the advice in terms of the library.
 """
 
 import warnings
@@ -49,7 +49,7 @@ class Advised(Exception):
     message
         What is wrong, without advice.
     advice
-        What to do about it; None where there is nothing.
+        What to do about it, or None.
     """
 
     advice: Hint | None
@@ -72,19 +72,19 @@ class SubsetPrivacyError(Advised, ValueError):
 
 
 class InvalidDesignError(SubsetPrivacyError):
-    """The weights or subsets given do not make a design."""
+    """The weights or subsets do not form a design."""
 
 
 class NotIndependentError(SubsetPrivacyError):
-    """No yes/no question realises this design."""
+    """No yes/no question realizes this design."""
 
 
 class NotIdentifiableError(SubsetPrivacyError):
-    """Different distributions give the same law of subsets (assumption `pd` fails)."""
+    """Different distributions of the value give the same distribution of subsets (assumption `pd` fails)."""
 
 
 class UnknownDesignError(SubsetPrivacyError):
-    """The computation needs the design of the data, which was not given."""
+    """The computation needs the design of the data, but none was given."""
 
 
 class DesignDocumentError(SubsetPrivacyError):
@@ -96,11 +96,11 @@ class CategoryError(SubsetPrivacyError):
 
 
 class CodeError(SubsetPrivacyError):
-    """Subset codes are not integers, name the empty set or lie outside the design."""
+    """Subset codes are not integers, denote the empty set or lie outside the design."""
 
 
 class DistributionError(SubsetPrivacyError):
-    """Numbers given as a distribution are not one."""
+    """The numbers given as a distribution do not form one."""
 
 
 class DataFileError(SubsetPrivacyError):
@@ -108,7 +108,7 @@ class DataFileError(SubsetPrivacyError):
 
 
 class NoDataError(SubsetPrivacyError):
-    """There is no informative observation to work with."""
+    """The data contain no informative observation."""
 
 
 class MismatchError(SubsetPrivacyError):
@@ -144,19 +144,19 @@ class BoundaryWarning(SubsetPrivacyWarning):
 
 
 class SmallCountWarning(SubsetPrivacyWarning):
-    """Some subset is expected so rarely that normal theory is doubtful (`boundeddensity`)."""
+    """A subset is expected so rarely that the normal approximation is unreliable (`boundeddensity`)."""
 
 
 class SeparationWarning(SubsetPrivacyWarning):
-    """The likelihood rises without end in some coefficients: a category is never needed to explain the subsets."""
+    """The likelihood increases without bound in some coefficients: no subset requires one of the categories."""
 
 
 class BudgetWarning(SubsetPrivacyWarning):
-    """Less was computed than was asked for, because it would have taken too long."""
+    """Less was computed than requested, because it would have taken too long."""
 
 
 class NotPrivateWarning(SubsetPrivacyWarning):
-    """What was produced does not protect anybody."""
+    """The output does not protect anyone."""
 
 
 _WARNINGS: dict[NoteKind, type[SubsetPrivacyWarning]] = {
@@ -172,6 +172,6 @@ _WARNINGS: dict[NoteKind, type[SubsetPrivacyWarning]] = {
 
 
 def warn_of(note: Note, *, stacklevel: int = 2) -> None:
-    """Warn of what a note says, by the class that belongs to its kind; `stacklevel` counts from the caller."""
+    """Issue the warning of a note, in the class of its kind. `stacklevel` counts from the caller."""
     kind = _WARNINGS.get(note.kind, SubsetPrivacyWarning)
     warnings.warn(kind(note.text, note.advice), stacklevel=stacklevel + 1)

@@ -1,7 +1,7 @@
-"""Two populations to try things on: the paper's urn, and the Adult census extract.
+"""Two example populations: the paper's urn and the Adult census extract.
 
 The Adult numbers are counts of the 32 561 rows of the training file of the
-UCI "Adult" data (Kohavi and Becker 1996), which the paper analyses
+UCI "Adult" data (Kohavi and Becker 1996), which the paper analyzes
 (`tab:race_pop_dist`, `tab:cont_full`).
 """
 
@@ -17,14 +17,14 @@ URN = {"black": 0.01, "red": 0.1, "green": 0.2, "blue": 0.69}
 
 
 def draw_urn(people: int, *, seed: Seed | None = None) -> list[str]:
-    """Draw the colours of so many balls from the urn, each put back.
+    """Draw the colors of balls from the urn, with replacement.
 
     Parameters
     ----------
     people
-        How many balls.
+        The number of balls.
     seed
-        A number, or a NumPy Generator or SeedSequence, to repeat a run; by default a fresh one.
+        A number, or a NumPy Generator or SeedSequence, to repeat a run. By default the draw is not repeatable.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def draw_urn(people: int, *, seed: Seed | None = None) -> list[str]:
     ['blue', 'blue', 'green', 'blue', 'blue']
     """
     n = check_count(people, "people", least=1)
-    return [str(colour) for colour in numpy_generator(seed).choice(list(URN), size=n, p=list(URN.values()))]
+    return [str(color) for color in numpy_generator(seed).choice(list(URN), size=n, p=list(URN.values()))]
 
 
 SEX_INCOME = (("Female", "low"), ("Female", "high"), ("Male", "low"), ("Male", "high"))
@@ -88,7 +88,7 @@ class Adult:
         return np.array(self.cells).sum(axis=0).reshape(2, 2)
 
     def rows(self) -> dict[str, list[str]]:
-        """Return the three columns with a row per person, rebuilt from the counts and sorted by them."""
+        """Return the three columns with a row per person, rebuilt from the counts and in their order."""
         columns: dict[str, list[str]] = {"race": [], "sex": [], "income": []}
         for race, cells in zip(self.races, self.cells, strict=True):
             for (sex, income), people in zip(SEX_INCOME, cells, strict=True):

@@ -1,4 +1,4 @@
-"""Several processes that work for one."""
+"""A pool of worker processes."""
 
 import os
 import pickle
@@ -30,16 +30,16 @@ _GUARD = (
 
 
 def cores() -> int:
-    """Return how many processes can work at once."""
+    """Return how many processes can run at the same time."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager
 def process_pool(processes: int) -> Iterator[Executor | None]:
-    """Open a pool of processes for a whole run; None if there are to be none.
+    """Open a pool of processes for a whole run, or yield None if `processes` is 0.
 
-    They are started afresh, not forked from a process that has threads, and use one thread each for linear algebra:
-    two processes with two threads each would wait for one another. After an error they are killed, whatever they do.
+    The processes are spawned, not forked from a process with threads. Each uses one thread for linear algebra, because
+    two processes with two threads each would wait for one another. After an error the pool kills its processes.
     """
     if processes == 0:
         yield None
@@ -58,9 +58,9 @@ def process_pool(processes: int) -> Iterator[Executor | None]:
 
 
 def exit_if_reimported() -> None:
-    """End this process if it is one of a pool's that imports a script which lacks the guard; the pool says so.
+    """Exit if this is a worker process that imports a script without the guard. The pool then reports it.
 
-    To be called before a run that starts processes does anything: the script has reached it a second time.
+    Call this at the beginning of a run that starts processes: the script has reached it a second time.
     """
     process = current_process()
     if process.name == _NAME and getattr(process, "_inheriting", False):  # multiprocessing's own mark of this state
@@ -68,11 +68,11 @@ def exit_if_reimported() -> None:
 
 
 class _Pool(Executor):
-    """Processes with a pipe each, and a thread for each that hands it tasks.
+    """Processes, each with a pipe and a thread that sends it tasks.
 
-    Python's own pool shares pipes and locks among its processes. When those are ended, a thread may wait for ever to
-    write into a pipe that nobody reads (Python before 3.11.6), and the locks are reported as leaked. Here a process
-    that ends closes its pipe, which ends its thread.
+    Python's own pool shares pipes and locks among its processes. When the processes end, a thread may wait forever to
+    write into a pipe that no process reads (Python before 3.11.6), and the locks are reported as leaked. In this pool
+    a process that ends closes its pipe, which ends its thread.
     """
 
     def __init__(self, most: int) -> None:
@@ -83,7 +83,7 @@ class _Pool(Executor):
         self._broken: Exception | None = None
 
     def submit(self, task: Callable[..., Any], /, *args: Any, **settings: Any) -> Future[Any]:
-        """Hand out a task, and start a process if there may be one more."""
+        """Submit a task, and start another process unless the pool is full."""
         with _undisturbed(), self._lock:
             if self._broken is not None:
                 raise self._broken
@@ -94,7 +94,7 @@ class _Pool(Executor):
             return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the processes once they have done what they were handed."""
+        """End the processes after they have finished their tasks."""
         if cancel_futures:
             self._drop(None)
         for _ in self._workers:
@@ -104,10 +104,10 @@ class _Pool(Executor):
             worker.process.join()
 
     def kill(self) -> None:
-        """End the processes at once, and their threads with them."""
+        """End the processes and their threads immediately."""
         with _undisturbed():
             for worker in self._workers:
-                worker.process.kill()  # they write to files that only a finished unit makes valid
+                worker.process.kill()  # safe: their files become valid only when a unit is finished
             self._drop(None)
             for _ in self._workers:
                 self._tasks.put(None)
@@ -116,13 +116,13 @@ class _Pool(Executor):
                 worker.process.join(_PATIENCE)
 
     def _break(self, error: Exception) -> None:
-        """Take no more tasks, as a process was lost."""
+        """Accept no more tasks, because a process was lost."""
         with self._lock:
             self._broken = self._broken or error
             self._drop(error)
 
     def _drop(self, error: Exception | None) -> None:
-        """Cancel the tasks that nobody has begun, or let them fail."""
+        """Cancel the tasks that have not been started, or let them fail."""
         kept = 0
         with suppress(Empty):
             while True:
@@ -156,7 +156,7 @@ class _Worker:
         self.thread.start()
 
     def _serve(self) -> None:
-        """Hand tasks to the process, one at a time, until there are no more or it is gone."""
+        """Send tasks to the process, one at a time, until there are no more or the process has ended."""
         task: _Task | None = None
         try:
             self._pipe.recv_bytes()  # it has started
@@ -176,7 +176,7 @@ class _Worker:
         future, work = task
         try:
             message = ForkingPickler.dumps(work)
-        except Exception as error:  # of whatever cannot be sent
+        except Exception as error:  # the task cannot be pickled
             future.set_exception(error)
             return
         self._pipe.send_bytes(message)
@@ -188,7 +188,7 @@ class _Worker:
         future.set_result(result) if fine else future.set_exception(result)
 
     def _why(self) -> Exception:
-        """Return the error that says how the process ended."""
+        """Return the error that describes how the process ended."""
         self.process.join(_PATIENCE)
         if not self._began and (self.process.exitcode or 0) > 0:
             return ArgumentError(_GUARD, CALL_UNDER_A_GUARD)
@@ -197,8 +197,8 @@ class _Worker:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Put off the signals that stop a run until this is done."""
-    if current_thread() is not main_thread():  # which alone is stopped by them
+    """Delay the signals that stop a run until the block is done."""
+    if current_thread() is not main_thread():  # only the main thread receives signals
         yield
         return
     received: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
@@ -215,11 +215,11 @@ def _undisturbed() -> Iterator[None]:
 
 @contextmanager
 def _out_of_reach() -> Iterator[None]:
-    """Block the signals that stop a run for a process that is started now: it is ended by its parent alone."""
+    """Block the signals that stop a run for a process that is started now: only its parent may end it."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    ensure_running()  # it would take the block away
+    ensure_running()  # starting it later would remove the block
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
     try:
         yield
@@ -231,20 +231,20 @@ def _out_of_reach() -> Iterator[None]:
 
 
 def _work(pipe: Connection) -> None:
-    """Do the tasks that come through a pipe until it is closed."""
+    """Run the tasks that arrive through a pipe until it is closed."""
     for number in _STOPS:
         signal.signal(number, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
     Thread(target=_end_with_parent, daemon=True).start()
     pipe.send_bytes(b"started")
-    with suppress(EOFError, OSError):  # there are no more, or nobody is left to ask
+    with suppress(EOFError, OSError):  # there are no more tasks, or the parent has ended
         while True:
             pipe.send_bytes(_done(pipe.recv_bytes()))
 
 
 def _done(message: bytes) -> bytes:
-    """Do a task; return what came of it, or the error that it has raised."""
+    """Run a task and return its result, or the error that it raised."""
     try:
         task, args, settings = pickle.loads(message)
         return bytes(ForkingPickler.dumps((True, task(*args, **settings))))
@@ -252,7 +252,7 @@ def _done(message: bytes) -> bytes:
         error.add_note("In another process:\n" + "".join(format_tb(error.__traceback__)))
         try:
             return bytes(ForkingPickler.dumps((False, error)))
-        except Exception:  # its message may show a cell, so only its name is sent
+        except Exception:  # its message may contain a cell, so only its name is sent
             return bytes(ForkingPickler.dumps((False, RuntimeError(f"{type(error).__name__} in another process"))))
 
 
@@ -260,4 +260,4 @@ def _end_with_parent() -> None:
     parent = parent_process()
     if parent is not None:
         parent.join()
-        os._exit(1)  # it was killed: nobody is left to use what is done here
+        os._exit(1)  # the parent was killed: no one can use the result

@@ -1,4 +1,4 @@
-"""One rule for all p-values: never 0 as a number, and `< 0.0001` in text where it is less."""
+"""One rule for all p-values: as a number they are never 0, and as text small ones are `< 0.0001`."""
 
 from sys import float_info
 
@@ -7,12 +7,12 @@ _SHOWN = 1e-4
 
 
 def positive(pvalue: float) -> float:
-    """Return a p-value that is never 0: what a tail is too small for is the smallest number; NaN stays NaN."""
+    """Return a p-value that is never 0: if it underflows, the smallest positive number. NaN stays NaN."""
     return float(pvalue) if pvalue != pvalue else max(float(pvalue), SMALLEST)
 
 
 def pvalue_text(pvalue: float) -> str:
-    """Return a p-value for people: four digits, a bound where they are all 0, a dash where there is none."""
+    """Return a p-value as text: four digits, a bound if they are all 0, a dash if it is NaN."""
     if pvalue != pvalue:
         return "-"
     return f"< {_SHOWN:.4f}" if pvalue < _SHOWN else f"{pvalue:.4f}"

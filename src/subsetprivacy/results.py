@@ -1,7 +1,7 @@
-"""The vocabulary that every result shares: `notes`, `summary`, `to_dict`, `from_dict`, `to_frame`, `_repr_html_`.
+"""The interface that all results share: `notes`, `summary`, `to_dict`, `from_dict`, `to_frame`, `_repr_html_`.
 
-A result is a frozen class that inherits `Result` and has `summary()`, `to_dict()`, `_columns()` and `notes`. Where it
-has intervals, `summary` and `to_frame` take `level` and `method`. A contract test walks all of them.
+A result is a frozen class that inherits from `Result` and implements `summary()`, `to_dict()`, `_columns()` and
+`notes`. If it has intervals, `summary` and `to_frame` take `level` and `method`. A contract test checks every result.
 """
 
 from abc import abstractmethod
@@ -17,12 +17,12 @@ from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Ta
 
 
 class Result:
-    """What every result can be asked.
+    """The methods that every result has.
 
     Attributes
     ----------
     why_not_restored
-        Why `from_dict` cannot read back what `to_dict` wrote; empty where it can.
+        What to keep instead, if `from_dict` cannot read back what `to_dict` wrote. Empty if it can.
     """
 
     __slots__ = ()
@@ -41,7 +41,7 @@ class Result:
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers under stable names, for JSON; numbers that are not known or not finite are None."""
+        """Return the numbers under stable names, for JSON. Numbers that are unknown or not finite are None."""
 
     @abstractmethod
     def _columns(self) -> Mapping[str, Any]:
@@ -64,8 +64,8 @@ class Result:
         Raises
         ------
         ArgumentError
-            If it is not what `to_dict` wrote, or `to_dict` leaves out what the result rests on; the message says what
-            to keep instead.
+            If `facts` is not the output of `to_dict`, or if `to_dict` omits something that the result needs. In the
+            second case the message says what to keep instead.
         """
         if cls.why_not_restored:
             raise ArgumentError(
@@ -81,7 +81,7 @@ class Result:
 
     @classmethod
     def _restored(cls, facts: Mapping[str, Any]) -> Self:
-        """Return the result that `to_dict` wrote; every type has it that does not say why not."""
+        """Return the result that `to_dict` wrote. Types with `why_not_restored` do not implement it."""
         raise NotImplementedError
 
     def _repr_html_(self) -> str:
@@ -89,7 +89,7 @@ class Result:
 
 
 def plain(value: Any) -> Any:
-    """Return a value that JSON has: lists for arrays, None for a number that is not known or not finite.
+    """Return a value that JSON can represent: lists for arrays, None for numbers that are unknown or not finite.
 
     Examples
     --------
@@ -111,5 +111,5 @@ def plain(value: Any) -> Any:
 
 
 def unknown_as_nan(value: float | None) -> float:
-    """Return a number that `plain` wrote: not a number where there was none."""
+    """Return a number that `plain` wrote, and NaN for None."""
     return float("nan") if value is None else float(value)

@@ -2,8 +2,8 @@
 
 A subset of at most 48 categories is stored as a bit mask: bit j is set when
 category j is a member. Codes stay below 2**48, so they are exact in int64,
-in float64, in JavaScript and in a spreadsheet, and the order in which a set
-was drawn can never show.
+in float64, in JavaScript and in a spreadsheet. They cannot reveal the order
+in which the members of a set were drawn.
 """
 
 import math
@@ -50,7 +50,7 @@ def _check_labels(labels: Any) -> tuple[Label, ...]:
             ) from None
     where: dict[Label, int] = {}
     for position, label in enumerate(plain):
-        if where.setdefault(label, position) != position:  # not by name: somebody may have passed a column of values
+        if where.setdefault(label, position) != position:  # not by name: it may be a column of values
             raise CategoryError(
                 f"`categories` must be distinct; got position {position} the same as position {where[label]}."
             )
@@ -70,10 +70,10 @@ class Categories:
 
     Examples
     --------
-    >>> colours = Categories(["black", "red", "green", "blue"])
-    >>> colours.code(["red", "blue"])
+    >>> colors = Categories(["black", "red", "green", "blue"])
+    >>> colors.code(["red", "blue"])
     10
-    >>> colours.members(10)
+    >>> colors.members(10)
     ('red', 'blue')
     """
 
@@ -96,11 +96,11 @@ class Categories:
 
     @property
     def identity(self) -> tuple[Any, ...]:
-        """What tells these categories from others: 1, 1.0 and True are equal and not the same."""
+        """A key that distinguishes these categories from others: 1, 1.0 and True are equal but not the same."""
         return (self.labels, tuple(type(label).__name__ for label in self.labels))
 
     def content(self) -> dict[str, Any]:
-        """Return the categories as they stand in a JSON document.
+        """Return the categories in the form of a JSON document.
 
         Raises
         ------
@@ -119,7 +119,7 @@ class Categories:
 
     @property
     def full(self) -> int:
-        """The code of the full set, which also means: missing."""
+        """The code of the full set, which also stands for a missing answer."""
         return (1 << self.p) - 1
 
     def index(self, label: Label) -> int:
@@ -142,8 +142,8 @@ class Categories:
         Raises
         ------
         CategoryError
-            If `members` is a string that is no collection of labels, or
-            holds an unknown or repeated label.
+            If `members` is a single string, or contains an unknown or
+            repeated label.
         """
         if isinstance(members, (str, bytes)) or not isinstance(members, Iterable):
             raise CategoryError(f"a subset must be a collection of labels; got {members!r}.", COLLECT_THE_LABELS)
@@ -167,14 +167,14 @@ class Categories:
         return names if clear else tuple(repr(label) for label in self.labels)
 
     def format(self, code: int) -> str:
-        """Return a subset as text, its labels joined by a bar; different subsets give different texts."""
+        """Return a subset as text, its labels joined by a bar. Different subsets give different texts."""
         return "|".join(name for j, name in enumerate(self._names) if int(code) >> j & 1)
 
     def positions(self, values: Any) -> tuple[IntArray, BoolArray | None]:
-        """Return the position of every value (-1 where it is no category), and which are missing (None: none is).
+        """Return the position of every value (-1 if it is not a category), and which are missing (None if none is).
 
-        Works on lists, NumPy arrays, pandas and Polars series and Arrow
-        arrays. Nothing about a single value is ever part of an error.
+        Accepts lists, NumPy arrays, pandas and Polars series and Arrow
+        arrays. Errors never show a single value.
         """
         if isinstance(values, (str, bytes)):
             raise CategoryError("`values` must be a list or column of labels; got a single string.")
@@ -182,13 +182,13 @@ class Categories:
             raise CategoryError(f"`values` must hold one value per person, in a row; got a {type(values).__name__}.")
         column = _plain_column(values)
         if isinstance(column, _Encoded):
-            # One more label at the end, a missing one: that is where the code -1 of a null points.
+            # One more label at the end, a missing one: the code -1 of a null points to it.
             x, missing = self._look_up([*column.labels, None])
             return x[column.codes], _if_any(missing[column.codes]) if missing is not None else None
         if isinstance(column, np.ndarray) and column.ndim != 1:
             raise CategoryError(f"`values` must be one-dimensional; got shape {column.shape}.")
         if isinstance(column, np.ma.MaskedArray):
-            column = column.tolist()  # None where masked: what lies under a mask is no value
+            column = column.tolist()  # None where masked: the number under a mask is not a value
         whole = isinstance(column, np.ndarray) and column.dtype.kind in "iu" and column.dtype != np.uint64
         if whole and self._numbers is not None:
             return self._look_up_numbers(column, *self._numbers), None
@@ -243,7 +243,7 @@ def _get_or_absent(table: dict[Label, int], value: Any) -> int:
 
 
 def is_missing(value: Any) -> bool:
-    """Tell whether a value stands for "no value": None, NaN, NaT or pandas.NA."""
+    """Tell whether a value is missing: None, NaN, NaT or pandas.NA."""
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:
         return True
     return isinstance(value, (float, np.floating)) and math.isnan(value)
@@ -251,14 +251,14 @@ def is_missing(value: Any) -> bool:
 
 @frozen
 class _Encoded:
-    """A column that its own library has already turned into codes and distinct labels."""
+    """A column that its library has already converted to codes and distinct labels."""
 
     codes: IntArray
     labels: list[Any]
 
 
 def is_frame(data: Any) -> bool:
-    """Tell whether something is a data frame or table, which holds columns, not people."""
+    """Tell whether `data` is a data frame or table, which has columns instead of one value per person."""
     return library_of(data) in {"pandas", "polars", "pyarrow"} and hasattr(type(data), "columns")
 
 
@@ -268,7 +268,7 @@ def library_of(data: Any) -> str:
 
 
 def _plain_column(values: Any) -> Any:
-    """Return a NumPy array, a list or an encoded column, for any of the column types people have."""
+    """Return a NumPy array, a list or an encoded column, for any supported type of column."""
     module = library_of(values)
     if is_frame(values):
         raise CategoryError("`values` must be one column; got a data frame.", PASS_A_COLUMN)
@@ -298,20 +298,20 @@ def _arrow_column(values: Any) -> _Encoded | AnyArray:
             f"`values` must be a column of labels; got an Arrow {type(values).__name__} of {values.type}."
         ) from None
     indices = encoded.indices
-    if indices.null_count:  # Polars and others number their dictionaries by unsigned integers, which have no -1
+    if indices.null_count:  # Polars and others index dictionaries by unsigned integers, which have no -1
         indices = indices.cast("int64").fill_null(-1)
     return _Encoded(to_numpy(indices), encoded.dictionary.to_pylist())
 
 
 @lru_cache
 def _byte_table(width: int) -> FloatArray:
-    """Return the lowest `width` bits of every byte, as a column of zeros and ones each."""
+    """Return the lowest `width` bits of every byte, one column of zeros and ones per byte."""
     return ((np.arange(256) >> np.arange(width)[:, None]) & 1).astype(np.float64)
 
 
 def bits(codes: IntArray, p: int) -> FloatArray:
     """Return the rows 1_a as a dense matrix of zeros and ones, shape (len(codes), p), stored by columns."""
-    if p <= 8:  # a table column each: small problems spend their time in calls
+    if p <= 8:  # one table lookup: in small problems the calls take most of the time
         return _byte_table(p).take(codes, axis=1).T
     octets = np.ascontiguousarray(codes, "<i8").view(np.uint8).reshape(-1, 8)
     return np.unpackbits(octets, axis=1, count=p, bitorder="little").astype(np.float64, order="F")

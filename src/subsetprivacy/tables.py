@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 ENGINES: tuple[Engine, ...] = get_args(Engine)
 
-# What `to_frame` returns. These are strings when Python runs: no one needs all three libraries. PyArrow has no types;
-# under its own name a table would be of unknown type, and pyright, where strict, would refuse every call of `to_frame`.
+# What `to_frame` returns. These are strings at run time, so that no one needs all three libraries. PyArrow has no type
+# hints. Under its own name a table would have an unknown type, and strict pyright would refuse every `to_frame` call.
 PandasFrame: TypeAlias = "pandas.DataFrame"
 PolarsFrame: TypeAlias = "polars.DataFrame"
 ArrowTable: TypeAlias = Any
@@ -43,9 +43,9 @@ class Table:
     rows
         Cells as text, one list per row.
     notes
-        What is said below the table: notes, and plain sentences.
+        The notes and plain sentences below the table.
     text_columns
-        How many columns, from the left, hold text, which is set flush left.
+        How many columns, from the left, contain text and are aligned left.
     """
 
     title: str
@@ -83,7 +83,7 @@ class Table:
         return self.to_html()
 
     def to_html(self) -> str:
-        """Return the table as HTML, the notes below it as a list."""
+        """Return the table as HTML, with the notes below it as a list."""
         head = "".join(
             f'<th style="text-align:{"left" if k < self.text_columns else "right"}">{escape(name)}</th>'
             for k, name in enumerate(self.columns)
@@ -96,11 +96,11 @@ class Table:
         )
 
     def to_csv(self) -> str:
-        """Return head and rows as CSV text, without title and notes; no cell begins like a formula."""
+        """Return the header and the rows as CSV text, without title and notes. No cell begins like a formula."""
         return csv_text(self.columns, self.rows)
 
     def to_markdown(self) -> str:
-        """Return the table in Markdown: a title in bold, the notes as a list."""
+        """Return the table in Markdown, with the title in bold and the notes as a list."""
         lines = [f"**{_in_markdown(self.title)}**", "", _markdown_row(self.columns), self._markdown_rule()]
         lines += map(_markdown_row, self.rows)
         notes = [f"- {_in_markdown(str(note))}" for note in self.notes]
@@ -110,9 +110,9 @@ class Table:
         return _ruled([":--" if k < self.text_columns else "--:" for k in range(len(self.columns))])
 
     def to_latex(self) -> str:
-        r"""Return a LaTeX ``table`` with the rules of the package booktabs, the notes below it.
+        r"""Return a LaTeX ``table`` with the notes below it.
 
-        Needs ``\usepackage{booktabs}``.
+        It needs ``\usepackage{booktabs}``.
         """
         lines = [
             r"\begin{table}",
@@ -141,7 +141,7 @@ def _cells(row: Sequence[str], text_columns: int) -> list[str]:
 
 
 def csv_text(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
-    """Return rows as CSV text; no cell begins like a formula."""
+    """Return rows as CSV text in which no cell begins like a formula."""
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([safe_header(name) for name in columns])
@@ -150,7 +150,7 @@ def csv_text(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
 
 
 def _safe(cell: Any) -> Any:
-    """Return a cell that no spreadsheet takes for a formula; negative numbers stay, and what is safe already."""
+    """Return a cell that no spreadsheet reads as a formula. Negative numbers and safe texts stay as they are."""
     if not isinstance(cell, str) or _is_number(cell):
         return cell
     return safe_header(plain_header(cell))
@@ -187,7 +187,7 @@ _LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    "[": "{[}",  # at the beginning of a row LaTeX would take it for the space above the row
+    "[": "{[}",  # at the beginning of a row LaTeX would read it as extra vertical space
     "±": r"$\pm$",
     "≤": r"$\le$",
     "≥": r"$\ge$",
@@ -200,12 +200,12 @@ def _in_latex(text: str) -> str:
 
 
 def percent(level: float) -> str:
-    """Return a level as column names have it: 0.95 gives '95%'."""
+    """Return a level in the form of column names: 0.95 gives '95%'."""
     return f"{100 * level:g}%"
 
 
 def number(value: float, digits: int = 4) -> str:
-    """Return a number for people: fixed digits, a dash where there is none."""
+    """Return a number as text with fixed digits, or a dash if it is NaN."""
     if value != value:
         return "-"
     text = f"{value:.{digits}f}"
@@ -213,12 +213,12 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def label_text(label: Any) -> str:
-    """Return a label as people write it: a combination of several variables is its parts joined by an ampersand."""
+    """Return a label as text. A combination of several variables is its parts joined by an ampersand."""
     return " & ".join(map(label_text, label)) if isinstance(label, tuple) else str(label)
 
 
 def frame(columns: Mapping[str, Any], engine: Engine) -> Any:
-    """Return columns as a data frame of the named library, the same columns in each.
+    """Return columns as a data frame of the named library.
 
     Raises
     ------

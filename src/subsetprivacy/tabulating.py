@@ -1,4 +1,4 @@
-"""`crosstab`: from columns of subsets to the table of how often they occur together (`sec_2D`)."""
+"""`crosstab`: count how often subsets of several variables occur together (`sec_2D`)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, overload
@@ -61,36 +61,36 @@ def crosstab(
     Parameters
     ----------
     *data
-        Two or more columns with a subset per person (`SubsetData`, or with
-        `designs` whatever `count` takes), drawn for each variable by itself;
-        or ``{name: column}``; or a table of any library and the names of
-        its columns, which its engine groups as in `count`;
-        or a `SubsetTable`, rows or counts of a product
-        design, and the names of the variables that are wanted, by default all.
+        One of the following. Two or more columns with a subset per person,
+        each drawn separately: `SubsetData`, or with `designs` anything that
+        `count` accepts. A dict ``{name: column}``. A table of any library and
+        the names of its columns, which its engine groups as in `count`. A
+        `SubsetTable`, or rows or counts of a product design, and the names of
+        the variables to count, by default all.
     names
-        The variables, where columns have no names; by default x, y, z.
+        The names of the variables if the columns have none, by default x, y, z.
     designs
-        The designs of columns that do not bring them, in order or by name.
+        The designs of columns that do not include them, in order or by name.
     by
-        A group label per person; then `GroupedCounts`, a dict with a table per
-        group, are returned, for `conditional_independence_test`. Of a table of another
-        library the name of a column, or a list of names. The order of the
-        groups is that of `count`.
+        A group label per person, or for a table of another library the name
+        of a column or a list of names. The result is then a `GroupedCounts`,
+        a dict with a table per group, for `conditional_independence_test`.
+        The groups are ordered as in `count`.
     weights, weights_kind, missing
-        A weight per person (of a table the name of a column), what it is, and
-        what becomes of missing entries, as in `count`.
+        A weight per person (for a table, the name of a column), the kind of
+        weight, and the treatment of missing entries, as in `count`.
 
     Raises
     ------
     MismatchError
-        If the columns are of different lengths.
+        If the columns have different lengths.
     ArgumentError
-        If there are fewer than two variables, or it is not clear what they are.
+        If there are fewer than two variables, or if they are ambiguous.
 
     Notes
     -----
-    A row that lacks an answer of some variable is counted as missing
-    (`n_missing`) and left out of tests and joint estimates.
+    A row without an answer to one of the variables counts as missing
+    (`n_missing`). Tests and joint estimates leave it out.
 
     Examples
     --------
@@ -124,14 +124,14 @@ def crosstab(
 
 
 def _each(counted: SubsetCounts | GroupedCounts[SubsetCounts]) -> JointCounts | GroupedCounts[JointCounts]:
-    """Return counts, or those of each group, as joint counts."""
+    """Return counts, or the counts of each group, as joint counts."""
     if isinstance(counted, SubsetCounts):
         return _joint(counted)
     return GroupedCounts({group: _joint(part) for group, part in counted.items()}, counted.by)
 
 
 def _whole(data: tuple[Any, ...]) -> SubsetTable | SubsetData | SubsetCounts | None:
-    """Return data that hold all variables already, of which names may pick some; None where there are columns."""
+    """Return data that already contain all variables, or the named ones of them; None if columns are given."""
     if not data:
         raise ArgumentError("`data` must be two or more columns of subsets, or a table of them; got nothing.")
     first, rest = data[0], data[1:]
@@ -155,7 +155,7 @@ def _whole(data: tuple[Any, ...]) -> SubsetTable | SubsetData | SubsetCounts | N
 
 
 def _picked(design: Product, columns: Sequence[IntArray], names: Sequence[str]) -> SubsetData:
-    """Return the named variables' subsets, in that order, by default all; joined ones come together."""
+    """Return the subsets of the named variables, in that order, by default all. Joined variables stay together."""
     axes: list[int] = []
     for name in names or [" x ".join(inner) for inner in design.named()]:
         matching = [k for k, inner in enumerate(design.named()) if name in (*inner, " x ".join(inner))]
@@ -198,11 +198,11 @@ def _columns(
 
 
 def _of_frame(frame: Any, columns: tuple[Any, ...], names: Any) -> tuple[str, ...]:
-    """Return the names of a table's columns that are wanted."""
+    """Return the names of the columns to count."""
     if names is not None:
         raise ArgumentError("`names` must be left out for columns of a data frame, which have theirs.")
     strange = [name for name in columns if not isinstance(name, (str, int))]
-    if strange:  # which may be a column itself, and is not printed
+    if strange:  # it may be a column of data, so it is not printed
         raise ArgumentError(
             f"columns of a data frame must be given by their names; got {shown(strange[0])}.", CROSSTAB_OF_NAMES
         )
@@ -214,14 +214,14 @@ def _of_frame(frame: Any, columns: tuple[Any, ...], names: Any) -> tuple[str, ..
 
 
 def _own_names(columns: tuple[Any, ...]) -> tuple[str, ...] | None:
-    """Return the names that columns of a data frame have, if all have different ones."""
+    """Return the names of columns of a data frame, if all have different names."""
     names = [getattr(column, "name", None) for column in columns]
     known = all(isinstance(name, str) and name for name in names) and len(set(names)) == len(names)
     return tuple(str(name) for name in names) if known else None
 
 
 def _designs(designs: Any, columns: tuple[Any, ...], names: tuple[str, ...]) -> tuple[Design | None, ...]:
-    """Return a design for each column, or None for one that brings its own."""
+    """Return a design for each column, or None for a column that includes its design."""
     if designs is None:
         designs = {}
     if isinstance(designs, Mapping):
@@ -253,7 +253,7 @@ def _joint(counts: SubsetCounts) -> JointCounts:
 
 
 def _names(columns: int, names: Sequence[str] | None) -> tuple[str, ...]:
-    """Return names for columns that have none: x, y, z, x4, …."""
+    """Return names for columns without names: x, y, z, x4, …."""
     if names is None:
         return tuple("xyz"[k] if k < 3 else f"x{k + 1}" for k in range(columns))
     wanted = tuple(names)

@@ -1,4 +1,4 @@
-"""Several variables seen as one: its categories are the combinations of theirs (`subsec_product`)."""
+"""Several variables treated as one, whose categories are the combinations of theirs (`subsec_product`)."""
 
 from collections.abc import Iterable, Mapping, Sized
 from functools import cached_property
@@ -18,7 +18,7 @@ MAX_COMBINATIONS = 1 << 20
 
 
 class JointCategories(Categories):
-    """The combinations of several variables' categories, the last variable fastest.
+    """The combinations of the categories of several variables, in which the last variable changes fastest.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class JointCategories(Categories):
 
     @property
     def identity(self) -> tuple[Any, ...]:
-        """The names and the variables' own identities."""
+        """The names, and the identity of each variable."""
         return (self.names, tuple(part.identity for part in self.parts))
 
     def __eq__(self, other: object) -> bool:
@@ -91,17 +91,17 @@ class JointCategories(Categories):
         return " x ".join(f"{name} ({part.p})" for name, part in zip(self.names, self.parts, strict=True))
 
     def content(self) -> dict[str, Any]:
-        """Return the variables as they stand in a JSON document: a list, since the keys of an object have no order."""
+        """Return the variables in the form of a JSON document: a list, because the keys of an object are unordered."""
         pairs = zip(self.names, self.parts, strict=True)
         return {"variables": [{"name": name, **part.content()} for name, part in pairs]}
 
     def axis(self, name: str) -> int:
-        """Return the number of a variable.
+        """Return the position of a variable.
 
         Raises
         ------
         CategoryError
-            If there is none of that name.
+            If no variable has that name.
         """
         if not isinstance(name, str) or name not in self.names:
             raise CategoryError(f"`name` must be one of the variables {', '.join(self.names)}; got {shown(name)}.")
@@ -112,7 +112,7 @@ class JointCategories(Categories):
         return tuple(np.unravel_index(x, self.shape))
 
     def positions(self, values: Any) -> tuple[IntArray, BoolArray | None]:
-        """Return the position of every row of a table of columns, and which rows have a missing value."""
+        """Return the position of every row of a table, and which rows have a missing value."""
         columns = [part.positions(column) for part, column in zip(self.parts, self.columns(values), strict=True)]
         x = np.zeros(len(columns[0][0]), np.int64)
         unknown, missing = np.zeros(len(x), np.bool_), np.zeros(len(x), np.bool_)
@@ -121,12 +121,12 @@ class JointCategories(Categories):
             unknown |= positions < 0 if absent is None else (positions < 0) & ~absent
             missing |= False if absent is None else absent
         x[unknown | missing] = -1
-        # A row that is wrong is wrong, whatever else is missing from it.
+        # A row with an unknown value is an error, even if another of its values is missing.
         missing &= ~unknown
         return x, missing if missing.any() else None
 
     def columns(self, values: Any) -> list[Any]:
-        """Return the variables' columns of a data frame, of a dict of columns, or of rows of tuples."""
+        """Return the columns of the variables from a data frame, a dict of columns, or rows of tuples."""
         if is_frame(values) or isinstance(values, Mapping):
             present = (
                 list(values) if isinstance(values, Mapping) else list(getattr(values, "column_names", values.columns))

@@ -1,4 +1,4 @@
-"""Designs: which subsets are drawn, with what probability."""
+"""Designs: which subsets are drawn, and with what probability."""
 
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.check import MechanismCheck, check_mechanism

@@ -1,4 +1,4 @@
-"""What every design can be asked."""
+"""`Design`, the base class of all designs."""
 
 from abc import abstractmethod
 from collections.abc import Hashable
@@ -19,7 +19,7 @@ from subsetprivacy.subsets import Categories
 
 
 def require_matrix(p: int) -> None:
-    """Raise if a matrix of all pairs of categories would not fit."""
+    """Raise if a matrix of all pairs of categories would be too large."""
     if p > MAX_MATRIX:
         raise TooLargeError(f"a matrix of all pairs must have at most {MAX_MATRIX} categories; got {p}.")
 
@@ -31,17 +31,17 @@ def solve_alike(a: float, b: float, v: FloatArray) -> FloatArray:
 
 @frozen(slots=False, eq=False, repr=False)
 class Design(Composed):
-    r"""How subsets are drawn: a conditional design :math:`\mu` (`cond_design`).
+    r"""A rule for drawing subsets: a conditional design :math:`\mu` (`cond_design`).
 
     ``P(A = a | X = j) = mu_a r_a(j)``, where the row r_a is 1 on the members
-    of a and 0 elsewhere. Where something known is mixed in (a bit, dummy
-    categories) rows have other entries, and everything below holds as it is.
+    of a and 0 elsewhere. If the design adds something known (a bit, dummy
+    categories), rows have other entries. All properties hold in that case too.
     """
 
     categories: Categories
     kind: ClassVar[str]
 
-    # What a kind of design must say -----------------------------------------------------------
+    # What each kind of design implements -------------------------------------------------------
 
     @abstractmethod
     def support(self) -> tuple[IntArray, FloatArray]:
@@ -55,13 +55,13 @@ class Design(Composed):
 
     @abstractmethod
     def content(self) -> dict[str, Any]:
-        """Return what the JSON document holds besides the categories."""
+        """Return the content of the JSON document apart from the categories."""
 
     # What follows from it ---------------------------------------------------------------------
 
     @property
     def enumerable(self) -> bool:
-        """Whether the support is small enough to be listed."""
+        """Whether the support is small enough to list."""
         return True
 
     @property
@@ -81,12 +81,12 @@ class Design(Composed):
 
     @property
     def report_count(self) -> int | None:
-        """How many different reports there can be; None where that is not known or too many to count."""
+        """The number of possible reports; None if it is not known or too large to count."""
         return len(self.support()[0]) if self.enumerable else None
 
     @property
     def by_size(self) -> dict[int, float] | None:
-        """The probability of each size of a report, where all subsets of a size are alike; else None."""
+        """The probability of each size of a report, if all subsets of a size are equally likely; else None."""
         return None
 
     def incidence(self, codes: IntArray) -> Listable:
@@ -100,12 +100,12 @@ class Design(Composed):
         return np.where(support[at] == codes, mu[at], 0.0)
 
     def allows(self, codes: IntArray) -> BoolArray:
-        """Tell which codes this design can produce; the full set, meaning "missing", always is allowed."""
+        """Tell which codes this design can produce. The full set, which means "missing", is always allowed."""
         return (self.mu(codes) > 0) | (codes == self.missing_code)
 
     @cached_property
     def Q(self) -> FloatArray:
-        """The matrix of pair probabilities, q_ij = sum of mu_a over the a that hold i and j (`gen_mom`)."""
+        """The matrix of pair probabilities: q_ij is the sum of mu_a over subsets that contain i and j (`gen_mom`)."""
         require_matrix(self.p)
         if self.pair_probability is None:
             Q = self.support_incidence.gram(self.support()[1])
@@ -116,18 +116,18 @@ class Design(Composed):
         return Q
 
     def apply_Q(self, w: FloatArray) -> FloatArray:
-        """Return Q w along the last axis; no matrix is made where all pairs are alike."""
+        """Return Q w along the last axis, without the matrix if all pairs have the same probability."""
         q = self.pair_probability
         if q is None:
             return w @ self.Q
         return (1 - q) * w + q * w.sum(axis=-1, keepdims=True)
 
     def pair_form(self, w: FloatArray, belief: FloatArray) -> float:
-        """Return w'Q belief, the average size of a report in the eyes of that belief."""
+        """Return w'Q belief, the average size of a report as an attacker with that belief sees it."""
         return float(self.apply_Q(w) @ belief)
 
     def solve_informative_Q(self, gamma: FloatArray) -> FloatArray:
-        """Return the w with Qw = gamma along the last axis, Q given that the subset says something."""
+        """Return the w with Qw = gamma along the last axis, where Q is conditional on an informative subset."""
         q = self.pair_probability
         if q is None or self.mu_full > 0:
             return np.linalg.solve(self.informative_Q, gamma[..., None])[..., 0]
@@ -135,22 +135,22 @@ class Design(Composed):
 
     @cached_property
     def informative_Q(self) -> FloatArray:
-        """The matrix Q of the design given that the subset says something."""
+        """The matrix Q of the design, given that the subset is not the full set."""
         return (self.Q - self.mu_full) / (1 - self.mu_full)
 
     @property
     def pair_probability(self) -> float | None:
-        """The probability q that a second category shares the reported subset, where it is the same for all pairs."""
+        """The probability q that a second category is in the reported subset, if it is the same for all pairs."""
         return None
 
     @property
     def has_alike_triples(self) -> bool:
-        """Whether any three categories share a report with the same probability, as far as the kind tells."""
+        """Whether all triples of categories share a report with the same probability, if the kind implies it."""
         return False
 
     @property
     def closed_form(self) -> float | None:
-        """The ratio r_p of the paper's closed form for moments (`mom`), for the designs that it is for; else None."""
+        """The ratio r_p of the paper's closed form for moments (`mom`), where that form applies; else None."""
         return None
 
     @cached_property
@@ -165,60 +165,60 @@ class Design(Composed):
 
     @property
     def noise(self) -> FloatArray | None:
-        """Per category j, the sum of mu_a r_a(j) log2 r_a(j), where rows are not only 0 and 1 (else None)."""
+        """For each category j, the sum of mu_a r_a(j) log2 r_a(j), if rows are not only 0 and 1; else None."""
         return None
 
     # What it is made of -----------------------------------------------------------------------
 
     @property
     def enlarged(self) -> "Design":
-        """The design of what reports are subsets of: the value, or the value next to something known."""
+        """The design of the variable whose subsets are reported: the value, or the value with something known."""
         return self
 
     @property
     def distribution_key(self) -> Hashable:
-        """The same for designs on the same categories that give every report the same probability, where known."""
+        """A key that is equal for designs on the same categories with the same distribution of reports, if known."""
         return self
 
     def by_factor(self, codes: IntArray) -> list[tuple["Design", IntArray]]:
-        """Return the design of each variable that is drawn by itself, with its codes."""
+        """Return the design of each variable that is drawn separately, with its codes."""
         return [(self, codes)]
 
     def with_categories(self, categories: Categories) -> "Design":
-        """Return the same design on as many other categories."""
+        """Return the same design with other category labels."""
         return evolve(self, categories=categories)
 
     def planned(self) -> "Design":
-        """Return the design before any data: without the numbers that a release fixes."""
+        """Return the design before any data, without the numbers that belong to a release."""
         return self
 
     def people_in(self, rows: float) -> int:
-        """Return how many people are behind this many rows that say something."""
+        """Return how many people this many informative rows stand for."""
         return round(rows / (1 - self.mu_full))
 
-    # What an attacker can make of it ----------------------------------------------------------
+    # What an attacker can infer ---------------------------------------------------------------
 
     def alike(self, w: FloatArray, belief: FloatArray) -> float:
-        """Return the share of people whose value is that of a random person: the size if the value were reported."""
+        """Return the probability that two people share a value, which is the size if the value were reported."""
         return float(self.enlarge(w) @ self.enlarge(belief))
 
     def enlarge(self, w: FloatArray) -> FloatArray:
-        """Return the distribution of what a report is a subset of, along the last axis: that of the value itself."""
+        """Return the distribution of the variable whose subsets are reported, along the last axis."""
         return w
 
     def guess_weights(self, belief: FloatArray) -> FloatArray:
-        """Return, per category j, the sum of mu_a r_a(j) over the subsets in which j is the best guess."""
+        """Return, for each category j, the sum of mu_a r_a(j) over the subsets in which j is the best guess."""
         codes, mu = self.support()
         guess = self.best_guess(codes, belief)
         weights = mu if self.noise is None else mu * self._matrix(codes)[np.arange(len(codes)), guess]
         return np.bincount(guess, weights, minlength=self.p).astype(np.float64)
 
     def _matrix(self, codes: IntArray) -> FloatArray:
-        """Return the rows r_a as a matrix, where they are not only 0 and 1."""
+        """Return the rows r_a as a matrix, if they are not only 0 and 1."""
         return self.incidence(codes).inner(np.eye(self.p)).T
 
     def best_guess(self, codes: IntArray, belief: FloatArray) -> IntArray:
-        """Return for each code the position of its most likely member, the first of them in a tie."""
+        """Return the position of the most likely member of each code, the first one in a tie."""
         if self.noise is not None:
             return (self._matrix(codes) * belief).argmax(axis=1)
         guess = np.full(len(codes), -1, np.int64)
@@ -243,22 +243,22 @@ class Design(Composed):
 
     @property
     def exposed(self) -> "Design":
-        """The design that somebody sees who knows that a report is a real person's."""
+        """The design as seen by someone who knows that a report comes from a real person."""
         return self
 
     @cached_property
     def epsilon(self) -> float:
-        """That of local differential privacy: infinite where values are ruled out, 0 if nothing is ever reported."""
+        """The epsilon of local differential privacy: infinite if reports rule out values, 0 if they say nothing."""
         return 0.0 if self.smallest_set == self.p else float("inf")
 
     @property
     def rules_out(self) -> bool:
-        """Whether some report rules a value out."""
+        """Whether a report can rule out a value."""
         return self.epsilon == float("inf")
 
     @property
     def reveals_silently(self) -> bool:
-        """Whether a report can be a single value though nobody had to allow that when the design was made."""
+        """Whether a report can be a single value although `reveals=True` was not required to make the design."""
         return not self.is_subset_private
 
     def most_telling(self, w: FloatArray) -> tuple[int, int]:
@@ -270,12 +270,12 @@ class Design(Composed):
         return int(code), int(self.best_guess(np.array([code]), w)[0])
 
     def reports_within(self, codes: IntArray) -> bool:
-        """Tell whether a report can lie within one of the given subsets, up to 48 categories."""
+        """Tell whether a report can be contained in one of the given subsets, for up to 48 categories."""
         support = self.support()[0]
         return any(bool(((support & ~code) == 0).any()) for code in np.asarray(codes, np.int64))
 
     def pooled(self, other: "Design") -> "Design | None":
-        """Return the design of this one's data and another's together, if that is a design of the same kind."""
+        """Return the design of the combined data of two designs, if it is of the same kind; else None."""
         return self if self == other else None
 
     # Identifiability --------------------------------------------------------------------------
@@ -286,11 +286,11 @@ class Design(Composed):
 
     @property
     def is_identifiable(self) -> bool:
-        """Whether different distributions always give different laws of subsets (`pd`, `thm_identi`)."""
+        """Whether different distributions of the value give different distributions of subsets (`pd`, `thm_identi`)."""
         return self._null is None
 
     def null_direction(self) -> dict[Label, float] | None:
-        """Return a change of w, in category names, that no subset can see; None if identifiable."""
+        """Return a change of w, by category, that changes no subset's probability; None if identifiable."""
         return None if self._null is None else identify.as_named(self._null, self.categories)
 
     def require_identifiable(self) -> "Design":
@@ -299,7 +299,7 @@ class Design(Composed):
         Raises
         ------
         NotIdentifiableError
-            With a direction in which the data say nothing.
+            If it is not. The message names a change of the distribution that the data cannot detect.
         """
         if self._null is not None:
             raise NotIdentifiableError(
@@ -313,27 +313,27 @@ class Design(Composed):
 
     @property
     def is_independent(self) -> bool:
-        """Whether a yes/no question drawn without the value realises the design (`ind_design`)."""
+        """Whether yes/no questions drawn without the value realize the design (`ind_design`)."""
         return False
 
     @property
     def options(self) -> int | None:
-        """How many answers a question has: 2 for yes/no; None where no question can be asked without the value."""
+        """The number of answers to a question: 2 for yes/no; None if no question can be asked without the value."""
         return 2 if self.is_independent else None
 
     def draw_options(self, n: int, source: RandomSource) -> IntArray:
-        """Draw n questions, a row with the code of each answer: yes and no, or one for each group."""
+        """Draw n questions. Each row has the code of each answer: yes and no, or one per group."""
         asked = self.draw_questions(n, source).astype(np.int64)
         return np.column_stack([asked, self.complement(asked)])
 
     def asks(self, options: IntArray) -> BoolArray:
         """Tell which rows of codes are the answers to a question of this design."""
-        # The empty set is an answer that nobody gives, to a question about everything.
+        # The empty set is an answer that no one gives, to a question about all categories.
         known = (self.mu(options.ravel()) > 0) | ((options.ravel() == 0) & (self.mu_full > 0))
         return known.reshape(options.shape).all(axis=1)
 
     def question_law(self) -> tuple[IntArray, FloatArray] | None:
-        """Return every question and its probability; None where no question is asked, or questions are not listed.
+        """Return every question and its probability; None if the design has no questions or does not list them.
 
         A question is a row with the codes of its answers, in ascending order.
 
@@ -353,16 +353,16 @@ class Design(Composed):
         return self.missing_code - codes
 
     def strata(self, codes: IntArray) -> IntArray | None:
-        """Return a number for the question each code answers, or None where the code does not tell it."""
+        """Return a number for the question that each code answers, or None if the code does not determine it."""
         return np.minimum(codes, self.complement(codes)) if self.is_independent else None
 
     def answers_to(self, codes: IntArray) -> IntArray:
-        """Return for each code all answers to the question that it answers, a row each."""
+        """Return a row per code with all answers to the question that it answers."""
         return np.column_stack([codes, self.complement(codes)])
 
     @property
     def can_be_asked(self) -> bool:
-        """Whether some question realizes it; with three categories the respondent draws the subset."""
+        """Whether some question realizes the design. With three categories the respondent draws the subset."""
         if self.p == 3 or self.options is not None:
             return True
         try:
@@ -372,28 +372,28 @@ class Design(Composed):
         return True
 
     def as_independent(self) -> "Design":
-        """Return the same law as an independent design (nu from mu).
+        """Return the independent design with the same distribution (nu from mu).
 
         Raises
         ------
         NotIndependentError
-            If there is none, with the reason.
+            If none exists. The message says why.
         """
         if self.is_independent:
             return self
         raise NotIndependentError(f"a {self.kind} design must be symmetric to be asked as yes/no questions.")
 
     def draw_questions(self, n: int, source: RandomSource) -> AnyArray:
-        """Draw the sets asked about, without any value."""
+        """Draw the sets to ask about, without any value."""
         raise NotIndependentError(
             f"the design must be independent to be asked as yes/no questions; got a {self.kind} design.",
             VALUE_AT_HAND,
         )
 
-    # Reports of nobody ------------------------------------------------------------------------
+    # Dummy reports ----------------------------------------------------------------------------
 
     def draw_any(self, n: int, source: RandomSource) -> IntArray:
-        """Draw n reports of nobody, each with probability mu_a / S: what dummy rows are made of."""
+        """Draw n reports that belong to no one, each with probability mu_a / S. Dummy rows use them."""
         if self.is_independent and self.mu_full == 0:
             asked = self.draw_questions(n, source).astype(np.int64)
             return np.where(choose.below(n, 2, source) == 1, asked, self.complement(asked))

@@ -28,7 +28,7 @@ class MechanismCheck:
     problems
         One sentence for each condition that fails.
     design
-        The conditional design it realises, or None.
+        The conditional design that it realizes, or None.
     """
 
     ok: bool
@@ -48,12 +48,12 @@ def check_mechanism(
     ----------
     P
         Either ``{label: {subset: probability}}`` or a matrix whose row j is
-        the law of the reported subset given category j.
+        the distribution of the reported subset given category j.
     subsets
-        The subset of each column, as labels or codes; by default column k is
+        The subset of each column, as labels or codes. By default column k is
         the subset with code k, which needs 2^p columns.
     categories
-        The labels of the rows; by default 0 … p-1.
+        The labels of the rows, by default 0 … p-1.
 
     Returns
     -------
@@ -62,8 +62,8 @@ def check_mechanism(
 
     Notes
     -----
-    Non-informative means :math:`P(A=a\mid X=j)` is the same :math:`\mu_a` for all
-    j in a and 0 outside: conditional mechanisms, and no others.
+    Non-informative means that :math:`P(A=a\mid X=j)` is the same :math:`\mu_a` for all
+    j in a and 0 outside. Exactly the conditional mechanisms have this property.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def check_mechanism(
     if problems:
         return MechanismCheck(False, tuple(problems), None)
     mu = matrix.max(axis=0)
-    kept = mu > TOLERANCE  # what is too rare to be checked is no part of the design either
+    kept = mu > TOLERANCE  # subsets too rare to check are left out of the design
     order = np.argsort(codes[kept])
     design = Conditional(labels, read_only(codes[kept][order]), read_only(mu[kept][order]))
     return MechanismCheck(True, (), design)

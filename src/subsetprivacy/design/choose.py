@@ -6,7 +6,7 @@ from subsetprivacy._types import AnyArray, IntArray, RandomSource
 
 
 def below(n: int, bound: int, source: RandomSource) -> IntArray:
-    """Draw n whole numbers evenly from 0 … bound-1: bits of the needed number, and again where they are too large."""
+    """Draw n whole numbers uniformly from 0 … bound-1, and redraw the bits that give a larger number."""
     if bound == 1:
         return np.zeros(n, np.int64)
     need = (bound - 1).bit_length()
@@ -22,7 +22,7 @@ def below(n: int, bound: int, source: RandomSource) -> IntArray:
 
 
 def subsets(n: int, items: int, k: int, source: RandomSource) -> IntArray:
-    """Draw n masks, each an even choice among all k-subsets of the items (Floyd's method: k draws each)."""
+    """Draw n masks uniformly among all k-subsets of the items (Floyd's method: k draws each)."""
     masks = np.zeros(n, np.int64)
     bit = np.int64(1)
     for top in range(items - k, items):
@@ -33,13 +33,13 @@ def subsets(n: int, items: int, k: int, source: RandomSource) -> IntArray:
 
 
 def with_member(others: IntArray, x: AnyArray) -> IntArray:
-    """Return masks over p categories from masks over the p-1 others: bit x is put in, the bits above move up."""
+    """Return masks over p categories from masks over the p-1 others: insert bit x and shift the higher bits up."""
     low = (np.int64(1) << x) - 1
     return (others & low) | (low + 1) | ((others & ~low) << 1)
 
 
 def within(masks: IntArray, chosen: IntArray, p: int) -> IntArray:
-    """Return the subset of each mask that `chosen`, a mask over the ranks of its members, picks out."""
+    """Return the subset of each mask that `chosen`, a mask over the ranks of its members, selects."""
     out, rank = np.zeros_like(masks), np.zeros_like(masks)
     for j in range(p):
         inside = masks >> j & 1

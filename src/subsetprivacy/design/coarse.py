@@ -1,4 +1,4 @@
-"""The stand-in for a design that is not known."""
+"""The design of data whose real design is unknown."""
 
 from collections.abc import Iterable
 from functools import cached_property
@@ -18,11 +18,11 @@ from subsetprivacy.subsets import as_categories
 
 @frozen(slots=False, eq=False, repr=False)
 class Coarse(Design):
-    """Subsets that somebody else collected, with no known design.
+    """Subsets that someone else collected, with an unknown design.
 
-    The likelihood is right if the data are *coarsened at random*: which
-    subset was reported, given that it holds the value, must not depend on
-    the value. Moment methods and leakage need the design and refuse.
+    The likelihood is correct if the data are *coarsened at random*: which
+    subset was reported, given that it contains the value, must not depend on
+    the value. Moment methods and leakages need the design and raise an error.
     """
 
     kind: ClassVar[str] = "coarse"
@@ -38,17 +38,17 @@ class Coarse(Design):
 
     @classmethod
     def example(cls) -> "Coarse":
-        """Return four categories of which subsets were collected."""
+        """Return four categories whose subsets were collected."""
         return coarse(["a", "b", "c", "d"])
 
     @property
     def description(self) -> str:
-        """That nothing is known but that the subsets are true."""
+        """Only that the subsets contain the values is known."""
         return "It is not known how these sets came about, only that each contains the value."
 
     @property
     def is_known(self) -> bool:
-        """False: what is known are the subsets."""
+        """False: only the subsets are known."""
         return False
 
     @property
@@ -57,18 +57,18 @@ class Coarse(Design):
         return self.note
 
     def support(self) -> tuple[IntArray, FloatArray]:
-        """Refuse: the weights are unknown."""
+        """Raise an error: the weights are unknown."""
         raise UnknownDesignError(
             "the design of these data must be known for this; got subsets without one.", GIVE_THE_DESIGN
         )
 
     def content(self) -> dict[str, Any]:
-        """Return nothing: there is nothing known."""
+        """Return an empty dict: nothing is known."""
         return {}
 
     @property
     def enumerable(self) -> bool:
-        """False: nothing is known."""
+        """False: the support is unknown."""
         return False
 
     def allows(self, codes: IntArray) -> BoolArray:
@@ -82,5 +82,5 @@ class Coarse(Design):
 
 
 def coarse(categories: Iterable[Label]) -> Coarse:
-    """Make the stand-in for a design that is not known."""
+    """Make the design of data whose real design is unknown."""
     return Coarse(check_size(as_categories(categories), 2, "coarse", None))

@@ -1,4 +1,4 @@
-"""What the codes of a design mean: bit masks of subsets, unless a kind of design says otherwise."""
+"""The meaning of a design's codes: bit masks of subsets, unless a kind of design overrides it."""
 
 import json
 from functools import cached_property
@@ -13,7 +13,7 @@ from subsetprivacy.subsets import Categories, sizes
 
 
 class Coded(Serializable):
-    """A design as its codes see it, and what tells it from others."""
+    """The codes and the identity of a design."""
 
     categories: Categories
     kind: ClassVar[str]
@@ -25,29 +25,29 @@ class Coded(Serializable):
 
     @property
     def missing_code(self) -> int:
-        """The code of the full set, which also means: missing."""
+        """The code of the full set, which also stands for a missing answer."""
         return self.categories.full
 
     @property
     def code_bits(self) -> int:
-        """The codes are below 2 to this power."""
+        """All codes are below 2 to this power."""
         return self.p
 
     @property
     def code_space(self) -> str:
-        """What a code means: counts of two designs can be added only if it is the same."""
+        """The meaning of the codes. Counts of two designs can be added only if it is the same."""
         return "mask"
 
     def is_missing(self, codes: IntArray) -> BoolArray:
-        """Tell which codes say nothing: the full set, drawn or standing for a missing answer."""
+        """Tell which codes carry no information: the full set, whether drawn or for a missing answer."""
         return codes == self.missing_code
 
     def holds(self, codes: Any, x: Any) -> BoolArray:
-        """Tell for each code whether the subset has the category at position x, element by element."""
+        """Tell for each code whether the subset contains the category at position x, element by element."""
         return (codes >> x & 1).astype(np.bool_)
 
     def sizes(self, codes: IntArray) -> IntArray:
-        """Return how many values each code leaves possible."""
+        """Return how many values are possible after each code."""
         return sizes(codes)
 
     def members(self, code: int) -> tuple[Label, ...]:
@@ -62,7 +62,7 @@ class Coded(Serializable):
         """Return the codes of the exposed design."""
         return codes
 
-    # Identity and looks -----------------------------------------------------------------------
+    # Identity and repr ------------------------------------------------------------------------
 
     @cached_property
     def _key(self) -> tuple[Any, ...]:
@@ -70,7 +70,7 @@ class Coded(Serializable):
 
     @cached_property
     def _tag(self) -> str:
-        """A short name for exactly this design; unlike a fingerprint it needs no labels that JSON can hold."""
+        """A short name for exactly this design. Unlike a fingerprint it works with labels that JSON cannot store."""
         return sha256(repr(self._key).encode()).hexdigest()[:16]
 
     def __eq__(self, other: object) -> bool:

@@ -1,4 +1,4 @@
-"""What a design is made of: whether it is known, several variables, parts of known sizes, dummy rows."""
+"""The composition of a design: whether it is known, its variables, parts of known size and dummy rows."""
 
 from typing import TYPE_CHECKING
 
@@ -10,43 +10,43 @@ if TYPE_CHECKING:
 
 
 class Composed(Described):
-    """A design of one variable, known, without dummies, unless a kind says otherwise."""
+    """By default a known design of one variable without dummy rows. Other kinds override this."""
 
     @property
     def is_known(self) -> bool:
-        """Whether it says how likely a report is: False for subsets that somebody else collected."""
+        """Whether the probabilities of the reports are known: False for subsets that someone else collected."""
         return True
 
     @property
     def assumption(self) -> str:
-        """What the likelihood assumes of reports where the design is not known; else nothing."""
+        """What the likelihood assumes about reports of an unknown design; empty for known designs."""
         return ""
 
     @property
     def product(self) -> "Product | None":
-        """The design itself where it is a product, which draws several variables independently; else None."""
+        """The design itself if it is a product, which draws several variables independently; else None."""
         return None
 
     @property
     def covered(self) -> "Covered | None":
-        """The design itself where dummy rows are added to the people's; else None."""
+        """The design itself if it adds dummy rows to the rows of people; else None."""
         return None
 
     @property
     def has_fixed_parts(self) -> bool:
-        """Whether it describes samples whose parts have known sizes, which are not drawn."""
+        """Whether it describes samples with parts of known, non-random size."""
         return False
 
-    # Dummy rows, of which there are none unless a kind adds them ----------------------------------
+    # Dummy rows: none by default ----------------------------------------------------------------
 
     @property
     def real_share(self) -> float:
-        """The share of real people among the rows: below 1 where dummies are added."""
+        """The share of real people among the rows, below 1 if dummy rows are added."""
         return 1.0
 
     @property
     def dummy_share(self) -> float:
-        """The share of rows per dummy category: 0 where no dummies are added."""
+        """The share of rows per dummy category, 0 if no dummy rows are added."""
         return 0.0
 
     @property
@@ -59,8 +59,8 @@ class Composed(Described):
         return 0
 
     def require_rows(self, rows: float) -> None:
-        """Raise unless these are all rows of a release, where an estimate needs that: with dummies."""
+        """Raise unless these are all rows of a release. Only estimates with dummy rows need this."""
 
     def rows_text(self, n: float) -> str:
-        """Return how many people n rows are, in words."""
+        """Return the number of people in n rows, as text."""
         return f"n = {n:.0f}"

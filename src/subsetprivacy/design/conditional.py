@@ -1,4 +1,4 @@
-"""Designs given by mu: what is reported may depend on the value only through membership (`cond_design`)."""
+"""Designs given by mu: the report depends on the value only through membership (`cond_design`)."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
@@ -21,7 +21,7 @@ from subsetprivacy.subsets import Categories, as_categories, sizes
 
 @frozen(slots=False, eq=False, repr=False)
 class Conditional(Design):
-    """A list of subsets with their mu; make one with `conditional`."""
+    """A list of subsets with their mu. Use `conditional` to make one."""
 
     codes: IntArray
     weights: FloatArray
@@ -44,7 +44,7 @@ class Conditional(Design):
 
     @property
     def description(self) -> str:
-        """A set around the value, from a list."""
+        """A set from a list that contains the value."""
         return (
             "A set that contains the value, drawn from a list of sets with given weights. The draw needs the value, "
             "so it is made where the value is."
@@ -57,7 +57,7 @@ class Conditional(Design):
 
     @property
     def browser_rule(self) -> dict[str, Any]:
-        """The device draws among the listed subsets that hold the answer."""
+        """The device draws among the listed subsets that contain the answer."""
         return {"rule": "given", "subsets": self.codes, "weights": self.weights}
 
     def support(self) -> tuple[IntArray, FloatArray]:
@@ -69,7 +69,7 @@ class Conditional(Design):
         return {"subsets": [[int(a), repr(float(m))] for a, m in zip(self.codes, self.weights, strict=True)]}
 
     def as_independent(self) -> Design:
-        """Return the independent design with nu_a = mu_a / 2, if mu_a equals mu of the complement everywhere."""
+        """Return the independent design with nu_a = mu_a / 2, if every subset and its complement have the same mu."""
         from subsetprivacy.design.independent import Independent, check_questions
 
         if self.p < 4:
@@ -77,7 +77,7 @@ class Conditional(Design):
         full = self.categories.full
         proper = self.codes != full
         codes, mu = self.codes[proper], self.weights[proper]
-        # In proportion: a tiny weight with no counterpart is lopsided as well.
+        # A relative difference: a tiny weight without a counterpart is an error too.
         lopsided = np.flatnonzero(np.abs(self.mu(full - codes) - mu) > WEIGHT_TOLERANCE * mu)
         if lopsided.size:
             a = int(codes[lopsided[0]])
@@ -97,22 +97,22 @@ def conditional(categories: Iterable[Label], weights: Mapping[Any, float]) -> Co
     Parameters
     ----------
     categories
-        Three to 48 distinct labels; their order is kept.
+        Three to 48 distinct labels. Their order is kept.
     weights
-        ``{subset: mu}``; a subset is a tuple or frozenset of labels, or a code.
+        ``{subset: mu}``. A subset is a tuple or frozenset of labels, or a code.
 
     Raises
     ------
     InvalidDesignError
         If a subset has fewer than two members, a weight is negative or not
-        finite, or the weights of the subsets that hold some category do not
-        sum to one.
+        finite, or the weights of the subsets that contain some category do
+        not sum to one.
 
     Notes
     -----
     :math:`P(A=a \mid X=j) = \mu_a 1\{j\in a\}` with
-    :math:`\sum_{a \ni j}\mu_a = 1` for every j. The value must be known to
-    whoever draws, so this is a publisher's design.
+    :math:`\sum_{a \ni j}\mu_a = 1` for every j. Drawing needs the value, so
+    this is a design for publishers.
 
     Examples
     --------
@@ -147,7 +147,7 @@ _NOT_NEEDED = Keys({"subsets": weighted("Serializable, and not needed by a reade
 
 
 class NonPrivate(Conditional):
-    """The value itself; make one with `nonprivate`."""
+    """The design that reports the value itself. Use `nonprivate` to make one."""
 
     kind: ClassVar[str] = "nonprivate"
     name: ClassVar[str] = "not private"
@@ -161,7 +161,7 @@ class NonPrivate(Conditional):
 
     @property
     def description(self) -> str:
-        """That nothing is protected."""
+        """Nothing is protected."""
         return "The value itself is stored. This protects no one."
 
     @property
@@ -171,7 +171,7 @@ class NonPrivate(Conditional):
 
 
 class FullyPrivate(Conditional):
-    """Always the full set; make one with `fully_private`."""
+    """The design that always reports the full set. Use `fully_private` to make one."""
 
     kind: ClassVar[str] = "fully_private"
     name: ClassVar[str] = "fully private"
@@ -185,12 +185,12 @@ class FullyPrivate(Conditional):
 
     @property
     def description(self) -> str:
-        """That nothing is told."""
+        """Nothing is reported."""
         return "Only that there was an answer is stored. Nothing can be estimated."
 
 
 def nonprivate(categories: Iterable[Label]) -> NonPrivate:
-    """Make the design that reports the value itself; for comparison only, it is not subset-private.
+    """Make the design that reports the value itself. It is not subset-private and serves for comparison only.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def nonprivate(categories: Iterable[Label]) -> NonPrivate:
 
 
 def fully_private(categories: Iterable[Label]) -> FullyPrivate:
-    """Make the design that always reports the full set; for comparison only, it says nothing about anybody.
+    """Make the design that always reports the full set. It carries no information and serves for comparison only.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A floor for how many could have sent a report: dummy rows with dummy categories (`sec:dummy`)."""
+"""`covered`: dummy rows that set a floor for how many rows could have sent a report (`sec:dummy`)."""
 
 from collections.abc import Hashable, Iterable
 from fractions import Fraction
@@ -35,12 +35,12 @@ _BELOW_A_HALF = r"^(0\.[0-4][0-9]*|[1-9](\.[0-9]+)?[eE]-[0-9]+)$"
 
 @frozen(slots=False, eq=False, repr=False)
 class Covered(Design):
-    r"""A design with D dummy categories, one of which is in every report; make one with `covered`.
+    r"""A design with D dummy categories, one of which is in every report. Use `covered` to make one.
 
-    A code is the base design's code and, above its bits, one bit for the dummy
-    category. Once data are drawn, `people` and `dummies` (rows per dummy
-    category) are known, and the realised share is held in every estimate.
-    Rows of missing values are not among them.
+    A code consists of the base design's code and, above its bits, one bit for
+    the dummy category. Once data are drawn, `people` and `dummies` (rows per
+    dummy category) are known, and every estimate fixes the realized share.
+    These numbers do not include rows of missing values.
     """
 
     base: Design
@@ -90,7 +90,7 @@ class Covered(Design):
 
     @property
     def description(self) -> str:
-        """The base design's, and dummy rows."""
+        """The description of the base design, and of the dummy rows."""
         rows = f" {100 * (1 - self.real_share):.3g}% of the rows are dummies." if self.people else ""
         return (
             f"{self.base.description} Dummy rows that belong to no one are mixed in, so that no one can tell from a "
@@ -99,7 +99,7 @@ class Covered(Design):
 
     @property
     def label(self) -> str:
-        """That of the base design, and the floor."""
+        """The label of the base design, and the floor."""
         return f"{self.base.label}, floor {self.floor:g}"
 
     @property
@@ -120,42 +120,42 @@ class Covered(Design):
 
     @property
     def distribution_key(self) -> Hashable:
-        """The base design's, and the floor."""
+        """The key of the base design, and the floor."""
         return ("covered", self.floor, self.base.distribution_key)
 
     @property
     def reveals_silently(self) -> bool:
-        """False: `covered` takes a base that reveals values only where `reveals` is set."""
+        """False: `covered` accepts a base that reveals values only if `reveals` is set."""
         return False
 
     @property
     def can_be_asked(self) -> bool:
-        """Whether the base design can be: dummy rows are added afterwards."""
+        """Whether the base design can be asked. Dummy rows are added afterwards."""
         return self.base.can_be_asked
 
     def with_categories(self, categories: Categories) -> "Covered":
-        """Return the same design on as many other categories."""
+        """Return the same design with other category labels."""
         return evolve(self, categories=categories, base=self.base.with_categories(categories))
 
     def people_in(self, rows: float) -> int:
-        """Return the number of people of the release, or all rows where it is not known."""
+        """Return the number of people of the release, or all rows if it is not known."""
         return round(rows) if self.people is None else self.people
 
     @cached_property
     def D(self) -> int:
-        """The number of dummy categories: the base design's S."""
+        """The number of dummy categories, which is S of the base design."""
         return round(self.base.S)
 
     @property
     def share(self) -> float:
-        """The share of rows per dummy category: realised where data were drawn, else the floor."""
+        """The share of rows per dummy category: the realized share once data are drawn, else the floor."""
         if not self.people or self.dummies is None:
             return self.floor
         return self.dummies / (self.people + self.D * self.dummies)
 
     @property
     def real_share(self) -> float:
-        """The share of rows that are people's."""
+        """The share of rows that belong to people."""
         return 1 - self.D * self.share
 
     @property
@@ -169,7 +169,7 @@ class Covered(Design):
         return self.D
 
     def dummy_rows(self, people: int) -> int:
-        """Return how many dummy rows this many people need, of all dummy categories together."""
+        """Return how many dummy rows this many people need, over all dummy categories."""
         return self.D * self.dummies_for(people)
 
     def dummies_for(self, people: int) -> int:
@@ -178,14 +178,14 @@ class Covered(Design):
 
     @property
     def _exact_floor(self) -> Fraction:
-        return Fraction(repr(self.floor))  # the decimal that was written, so that rounding adds no row
+        return Fraction(repr(self.floor))  # the decimal as written, so that rounding adds no row
 
     def realised(self, people: int) -> "Covered":
-        """Return the design of data about this many people: their dummy rows are counted."""
+        """Return the design of data about this many people, with the number of their dummy rows."""
         return evolve(self, people=people, dummies=self.dummies_for(people))
 
     def pooled(self, other: Design) -> Design | None:
-        """Return the design of this one's data and another's together, if they differ in their numbers only."""
+        """Return the design of the combined data of two designs that differ only in their numbers; else None."""
         if not isinstance(other, Covered) or self.planned() != other.planned():
             return None
         if self.people is None or other.people is None or self.dummies is None or other.dummies is None:
@@ -197,12 +197,12 @@ class Covered(Design):
         return evolve(self, people=None, dummies=None)
 
     def require_rows(self, rows: float) -> None:
-        """Raise unless these are all rows of the release, the dummy ones among them.
+        """Raise unless these are all rows of the release, including the dummy rows.
 
         Raises
         ------
         MismatchError
-            If rows were left out or added, so that the share of dummies is not known.
+            If rows were left out or added, so that the share of dummy rows is not known.
         """
         if self.people is None or self.dummies is None:
             raise MismatchError(
@@ -217,7 +217,7 @@ class Covered(Design):
 
     @property
     def exposed(self) -> Design:
-        """The base design: what is seen by whoever knows that a row is a real person's."""
+        """The base design, as seen by someone who knows that a row belongs to a real person."""
         return self.base
 
     def expose(self, codes: IntArray) -> IntArray:
@@ -231,7 +231,7 @@ class Covered(Design):
         return f"n = {counted(self.people, 'person', 'people')} and {counted(self.D * self.dummies, 'dummy row')}"
 
     def select(self, names: Iterable[str]) -> "Covered":
-        """Return the covered design of some of a product's variables: seen alone, their floor is higher."""
+        """Return the covered design of some variables of a product. On their own they have a higher floor."""
         if not isinstance(self.base, Product):
             raise InvalidDesignError("`names` must be variables of a product; got a covered design of one variable.")
         base = self.base.select(names)
@@ -240,7 +240,7 @@ class Covered(Design):
         return Covered(base.categories, base, float(times * self._exact_floor), self.people, dummies)
 
     def select_codes(self, codes: IntArray, names: Iterable[str]) -> IntArray:
-        """Return the codes under `select`: the factors that are kept, and a dummy category of the fewer ones."""
+        """Return the codes under `select`: the codes of the kept factors, and one of the fewer dummy categories."""
         wanted = tuple(names)
         part = self.select(wanted)
         assert isinstance(self.base, Product)
@@ -258,7 +258,7 @@ class Covered(Design):
 
     @property
     def code_space(self) -> str:
-        """The base design's meaning, covered: rows depend on the share, so only releases of one plan add up."""
+        """The base design and the floor. Rows depend on the share, so only releases of the same plan can be added."""
         return f"{self.base._tag} covered to {self.floor!r}"
 
     @property
@@ -276,11 +276,11 @@ class Covered(Design):
         return np.asarray(base, np.int64) | np.int64(1) << (self.base.code_bits + dummy)
 
     def holds(self, codes: Any, x: Any) -> BoolArray:
-        """Tell for each code whether a real person's value can be the one at position x."""
+        """Tell for each code whether a real person can have the value at position x."""
         return self.base.holds(self.split(codes)[0], x)
 
     def sizes(self, codes: IntArray) -> IntArray:
-        """Return how many values each code leaves to a real person."""
+        """Return how many values are possible for a real person after each code."""
         return self.base.sizes(self.split(codes)[0])
 
     def members(self, code: int) -> tuple[Label, ...]:
@@ -293,7 +293,7 @@ class Covered(Design):
 
     @property
     def dummy_names(self) -> tuple[str, ...]:
-        """What the dummy categories are called."""
+        """The names of the dummy categories."""
         return tuple(f"dummy {d + 1}" for d in range(self.D))
 
     def format(self, code: int) -> str:
@@ -301,7 +301,7 @@ class Covered(Design):
         base, dummy = self.split(np.array(code))
         return "|".join([self.base.format(int(base)), *self._named(int(dummy))])
 
-    # Law --------------------------------------------------------------------------------------
+    # Distribution -----------------------------------------------------------------------------
 
     @property
     def enumerable(self) -> bool:
@@ -319,12 +319,12 @@ class Covered(Design):
         return self._support
 
     def mu(self, codes: IntArray) -> FloatArray:
-        """Return the base design's mu over D, 0 unless there is exactly one dummy category."""
+        """Return mu of the base design over D, or 0 unless the code has exactly one dummy category."""
         base, dummy = self.split(codes)
         return np.where(np.bitwise_count(dummy) == 1, self.base.mu(base) / self.D, 0.0)
 
     def incidence(self, codes: IntArray) -> Listable:
-        r"""Return the rows :math:`(1-D\alpha)1_a + \alpha 1`: a row of the release is a real person's or a dummy's."""
+        r"""Return the rows :math:`(1-D\alpha)1_a + \alpha 1`: a released row is a person or a dummy."""
         base, _ = self.split(codes)
         distinct, inverse = np.unique(base, return_inverse=True)
         rows = Affine(self.base.incidence(distinct), self.real_share, self.share)
@@ -332,7 +332,7 @@ class Covered(Design):
 
     @cached_property
     def Q(self) -> FloatArray:
-        """That of the base design, scaled, and a constant: nothing is listed that the base design does not list."""
+        """Q of the base design, scaled, plus a constant. It needs no list of subsets beyond that of the base."""
         c, alpha = self.real_share, self.share
         return read_only(c**2 * self.base.Q + 2 * c * alpha + alpha**2 * self.D)
 
@@ -341,21 +341,21 @@ class Covered(Design):
         return self.base._null  # a constant and a factor change no rank
 
     def least_size(self, w: FloatArray) -> float:
-        """Return the base design's, scaled and raised by the share of a dummy category."""
+        """Return the least size of the base design, scaled, plus the share of a dummy category."""
         return self.real_share * self.base.least_size(w) + self.share
 
     @cached_property
     def S(self) -> float:
-        """That of the base design: for somebody who knows that a row is a real person's."""
+        """S of the base design, for someone who knows that a row belongs to a real person."""
         return self.base.S
 
     @cached_property
     def smallest_set(self) -> int:
-        """That of the base design."""
+        """The smallest set of the base design."""
         return self.base.smallest_set
 
     def content(self) -> dict[str, Any]:
-        """Return the base design, the floor, and the numbers of rows where they are known."""
+        """Return the base design, the floor, and the numbers of rows if they are known."""
         numbers = {} if self.people is None else {"people": self.people, "dummies": self.dummies}
         return {"floor": repr(self.floor), "base": {"kind": self.base.kind, **self.base.content()}, **numbers}
 
@@ -370,37 +370,38 @@ _WHOLE = 1e-9
 
 
 def covered(design: Design, floor: float, *, reveals: bool = False) -> Covered:
-    r"""Give every row of a release a floor: at least this share of the rows could have been sent by dummies.
+    r"""Add dummy rows to a design, so that at least a given share of the rows could have sent any report.
 
-    D = S dummy categories are added (2 for yes/no questions, m for m groups),
-    each report holds one of them, and for n people there are
-    :math:`D\lceil \alpha n/(1-D\alpha)\rceil` dummy rows that look like everybody's. Whatever the
+    The design gets D = S dummy categories (2 for yes/no questions, m for m
+    groups), and each report contains one of them. For n people there are
+    :math:`D\lceil \alpha n/(1-D\alpha)\rceil` dummy rows that look like the rows of people. For every
     distribution, the size of every reported set is at least :math:`\alpha`.
 
     Parameters
     ----------
     design
-        A design whose S is a whole number: yes/no questions, groups, products of them.
+        A design whose S is a whole number: yes/no questions, groups, or a product of these.
     floor
         The least size :math:`\alpha`, below 1/D.
     reveals
-        Must be True for a design that reports single values: whoever knows
-        that a row is a person's then knows the value.
+        Must be True for a design that reports single values: anyone who knows
+        that a row belongs to a person then knows the value.
 
     Raises
     ------
     InvalidDesignError
-        If S is no whole number, or the floor is not below 1/D.
+        If S is not a whole number, or the floor is not below 1/D.
 
     Notes
     -----
     :math:`P(\hat A = a \cup d \mid X) = \mu_a/D` for members of a and for the dummy d, which sums to one only
-    if S = D; unequal nu of a question and its complement do not matter, since
+    if S = D. A question and its complement may have unequal nu, because
     reports follow :math:`\mu_a = \nu_a + \nu_{a^c}`. The enlarged model alone is not
-    identifiable for p = 4; the dummies' realised share is held, and then it is.
-    The floor protects against those who cannot tell a dummy row from a
-    person's. Whoever knows that a row is a person's sees what the design
-    without dummies shows; `audit` gives those numbers.
+    identifiable for p = 4. It becomes identifiable because the realized share
+    of dummy rows is known and fixed. The floor protects against anyone who
+    cannot distinguish a dummy row from a person's row. Anyone who knows that a
+    row belongs to a person learns as much as without dummy rows; `audit` gives
+    those numbers.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a design says of itself: to people, to reference pages, and to programs that draw by it."""
+"""Descriptions of a design for people, for reference pages and for programs that draw with it."""
 
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
@@ -16,7 +16,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWX"
 
 @frozen
 class Formula:
-    r"""The exact probability of every report given the value, for readers who write their own program.
+    r"""The exact probability of every report given the value, for readers who write their own programs.
 
     All kinds share these symbols: p is the number of categories, j the number of the value's category counted from 0,
     a a report, :math:`|a|` its number of members, :math:`a^c` its complement.
@@ -24,19 +24,19 @@ class Formula:
     Attributes
     ----------
     reports
-        Which reports there are, in Markdown. Everything else has probability 0.
+        The possible reports, in Markdown. All others have probability 0.
     weight
-        The weight :math:`\mu_a` of a report in TeX; empty where it is not known.
+        The weight :math:`\mu_a` of a report, in TeX. Empty if it is not known.
     probability
-        The probability of a report given the value in TeX.
+        The probability of a report given the value, in TeX.
     codes
-        What the code of a report is, in Markdown.
+        The code of a report, in Markdown.
     missing
-        Which code stands for a missing answer, in Markdown.
+        The code of a missing answer, in Markdown.
     width
-        How many bits a code takes inside a product or under dummies, in TeX.
+        The number of bits of a code inside a product or with dummy categories, in TeX.
     symbols
-        The other symbols, each with what it stands for in Markdown.
+        The other symbols, each with its meaning in Markdown.
     """
 
     reports: str
@@ -49,7 +49,7 @@ class Formula:
 
 
 class Described(Coded, ABC):
-    """A design as people and other programs see it; each kind says what differs."""
+    """A design as described to people and other programs. Each kind overrides what differs."""
 
     name: ClassVar[str]
     formula: ClassVar[Formula]
@@ -63,27 +63,27 @@ class Described(Coded, ABC):
     @property
     @abstractmethod
     def description(self) -> str:
-        """How its reports come about, in a few sentences."""
+        """How its reports are drawn, in a few sentences."""
 
     @property
     def label(self) -> str:
-        """What it is called in tables of designs: its kind, and the number that makes it."""
+        """Its name in tables of designs: the kind and its parameter."""
         return self.kind
 
     @property
     def drawing_note(self) -> str | None:
-        """Who must draw, where it is neither the collector nor the publisher alone; a clause for notes."""
+        """Who must draw, if it is neither the collector nor the publisher alone. A clause for notes."""
         return None
 
     # Questions in words -----------------------------------------------------------------------
 
     @property
     def answer_words(self) -> tuple[str, str]:
-        """What people say for the two answers of a yes/no question."""
+        """The words for the two answers to a yes/no question."""
         return "yes", "no"
 
     def question_text(self, options: tuple[int, ...]) -> str:
-        """Return a question, given by the codes of its answers, as it is put to a person."""
+        """Return the text of a question, given by the codes of its answers."""
         if len(options) > 2:
             groups = zip(_LETTERS, options, strict=False)
             listed = "; ".join(f"{letter}: {self._members_text(code)}" for letter, code in groups)
@@ -94,30 +94,30 @@ class Described(Coded, ABC):
         return ", ".join(str(label) for label in self.members(code))
 
     def report_text(self, code: int) -> str:
-        """Return a report in words: the values that it leaves."""
+        """Return a report in words: the values that remain possible."""
         return ", ".join(label_text(label) for label in self.members(code))
 
     # Drawing elsewhere ------------------------------------------------------------------------
 
     @property
     def list_length(self) -> int:
-        """How many questions or subsets somebody who draws by it must be given; 0 where a number or two are enough."""
+        """How many questions or subsets another program needs to draw; 0 if a few numbers are enough."""
         return 0
 
     def listed_questions(self) -> tuple[IntArray, FloatArray] | None:
-        """Return its questions, a row with the codes of the answers each, and their weights in proportion.
+        """Return its questions, each a row with the codes of the answers, and their relative weights.
 
-        None where questions are not drawn from a list.
+        None if questions are not drawn from a list.
         """
         return None
 
     @property
     def browser_rule(self) -> dict[str, Any] | None:
-        """How a respondent's browser draws: plain data by the name of the rule; None where a browser cannot.
+        """The rule by which a respondent's browser draws, as plain data; None if a browser cannot draw.
 
         ``{"rule": "uniform"}``, ``{"rule": "groups", "sizes": [...]}``, ``{"rule": "companions", "size": k}``,
         ``{"rule": "bit", "q": q}``, ``{"rule": "listed", "questions": rows, "weights": weights}`` or
-        ``{"rule": "given", "subsets": codes, "weights": weights}``. Ask for `list_length` first: the list may be long.
+        ``{"rule": "given", "subsets": codes, "weights": weights}``. Check `list_length` first, as the list may be long.
         """
         listed = self.listed_questions()
         return None if listed is None else {"rule": "listed", "questions": listed[0], "weights": listed[1]}

@@ -1,4 +1,4 @@
-"""Which reports leave a single value, of the whole or of one of several joined variables."""
+"""Reports that reveal a value, or one of several joined variables, exactly."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from subsetprivacy.variables import JointCategories
 
 
 def values_left(rows: Listable, categories: JointCategories) -> dict[str, IntArray]:
-    """Return for each variable how many of its values each row leaves possible."""
+    """Return for each variable how many of its values are possible after each row."""
     at = categories.coordinates(np.arange(categories.p))
     return {
         name: _possible(rows, (at[k] == np.arange(part.p)[:, None]).astype(np.float64))
@@ -19,7 +19,7 @@ def values_left(rows: Listable, categories: JointCategories) -> dict[str, IntArr
 
 
 def _possible(rows: Listable, groups: FloatArray) -> IntArray:
-    # A few at a time: one call for all would hold as many tables as there are values.
+    # A few at a time: one call for all would allocate a table per value.
     left = np.zeros(rows.rows, np.int64)
     for start in range(0, len(groups), 16):
         left += (rows.inner(groups[start : start + 16]) > 1e-12).sum(axis=0)
@@ -27,7 +27,7 @@ def _possible(rows: Listable, groups: FloatArray) -> IntArray:
 
 
 def revealing_reports(design: Design) -> dict[str, BoolArray]:
-    """Tell for each variable which reports of the support leave one value of it."""
+    """Tell for each variable which reports of the support leave a single value of it."""
     codes, _ = require_enumerable(design, "what a design reveals").support()
     if not isinstance(design.categories, JointCategories):
         return {"the value": design.sizes(codes) == 1}

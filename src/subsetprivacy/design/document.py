@@ -1,4 +1,4 @@
-"""A design as a versioned JSON document: written by `Design.to_json`, read back here."""
+"""Read designs from the versioned JSON documents that `Design.to_json` writes."""
 
 import json
 from collections.abc import Callable
@@ -42,8 +42,8 @@ def design_from_json(text: str | bytes) -> Design:
     Raises
     ------
     DesignDocumentError
-        If the text is no such document, is of a newer version, was altered
-        after it was written, or describes no valid design.
+        If the text is not such a document, has a newer version, was altered
+        after it was written, or does not describe a valid design.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def design_from_json(text: str | bytes) -> Design:
     """
     try:
         document = json.loads(text, parse_constant=_refuse)
-        json.dumps(document, ensure_ascii=False).encode()  # "\ud800" alone is JSON, but no text in any encoding
+        json.dumps(document, ensure_ascii=False).encode()  # "\ud800" alone is JSON, but not text in any encoding
     except UnicodeEncodeError:
         raise DesignDocumentError("a design document must hold whole characters; got half of one.") from None
     except (TypeError, ValueError, RecursionError):
@@ -144,26 +144,26 @@ _CLASSES: dict[str, tuple[type[Design], ...]] = {}
 
 
 def register(build: Builder, *classes: type[Design]) -> None:
-    """Let documents of a kind of design be read back.
+    """Register a kind of design, so that its documents can be read back.
 
     Parameters
     ----------
     build
-        From the categories, and the document or the part of one that names the kind, to the design.
+        A function of the categories, and of the document or the part of it that names the kind. It returns the design.
     classes
-        The class of the kind; more than one where the document decides which.
+        The class of the kind, or several if the document decides between them.
     """
     _BUILDERS[classes[0].kind] = build
     _CLASSES[classes[0].kind] = classes
 
 
 def kinds() -> dict[str, tuple[type[Design], ...]]:
-    """Return every kind that a document can name, with its classes."""
+    """Return every kind of design that a document can name, with its classes."""
     return dict(_CLASSES)
 
 
 def name_of_kind(kind: str) -> str:
-    """Return the name of a kind of design for people.
+    """Return the readable name of a kind of design.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def _weights(pairs: list[list[Any]]) -> dict[int, float]:
 
 
 def _amount(value: Any) -> float:
-    """Read a weight: text, as we write it, since every language writes a number in its own way; or a number."""
+    """Read a weight, a number or text. We write text, because languages write numbers differently."""
     try:
         return float(value) if isinstance(value, str) else value
     except ValueError:
@@ -202,7 +202,7 @@ def load_design(path: str | Path) -> Design:
     Raises
     ------
     DesignDocumentError
-        As in `design_from_json`, with the name of the file.
+        As in `design_from_json`. The message names the file.
     """
     source = local_path(path)
     if not source.is_file():

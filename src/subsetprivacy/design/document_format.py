@@ -1,4 +1,4 @@
-"""A design as a JSON document; `document` reads it back."""
+"""Write designs as JSON documents. The module `document` reads them back."""
 
 import json
 from hashlib import sha256
@@ -13,13 +13,13 @@ DOCUMENT_VERSION = 1
 
 
 class Serializable:
-    """What a design needs to be written down: its kind, its categories and its content."""
+    """A design that can be written as a document: its kind, its categories and its content."""
 
     kind: ClassVar[str]
     categories: Categories
 
     def content(self) -> dict[str, Any]:
-        """Return what the JSON document holds besides the categories."""
+        """Return the content of the JSON document apart from the categories."""
         raise NotImplementedError
 
     def document(self) -> dict[str, Any]:
@@ -42,7 +42,7 @@ class Serializable:
         return fingerprint(self._body())
 
     def to_json(self) -> str:
-        """Return the document as JSON text; read it back with `design_from_json`."""
+        """Return the document as JSON text. Read it back with `design_from_json`."""
         return json.dumps(self.document(), ensure_ascii=False, indent=1)
 
     def save(self, path: str | Path) -> Path:
@@ -53,6 +53,6 @@ class Serializable:
 
 
 def fingerprint(body: dict[str, Any]) -> str:
-    """Return the SHA-256 of a document without its fingerprint, written canonically."""
+    """Return the SHA-256 of a document without its fingerprint, in canonical form."""
     text = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return sha256(text.encode("utf-8")).hexdigest()

@@ -1,4 +1,4 @@
-"""Designs that treat all categories alike: the weight of a subset depends on its size only."""
+"""Designs that treat all categories alike: the weight of a subset depends only on its size."""
 
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable
@@ -25,12 +25,12 @@ from subsetprivacy.subsets import as_categories, sizes
 
 
 class ExchangeableDesign(Design):
-    r"""A design given by the probability :math:`t_k` that k values are left: :math:`\mu_a = t_k / \binom{p-1}{k-1}`."""
+    r"""A design given by the probability :math:`t_k` of size k: :math:`\mu_a = t_k / \binom{p-1}{k-1}`."""
 
     @property
     @abstractmethod
     def by_size(self) -> dict[int, float]:
-        """The probability of each possible size of the reported subset, sizes ascending."""
+        """The probability of each possible size of the reported subset, in ascending order of size."""
 
     @cached_property
     def _mu_of_size(self) -> FloatArray:
@@ -46,12 +46,12 @@ class ExchangeableDesign(Design):
 
     @cached_property
     def enumerable(self) -> bool:
-        """Whether the support is small enough to be listed."""
+        """Whether the support is small enough to list."""
         return self.report_count <= 1 << MAX_DENSE_BITS
 
     @property
     def distribution_key(self) -> Hashable:
-        """The probabilities of the sizes, which say it all."""
+        """The probabilities of the sizes, which determine the distribution."""
         return tuple((k, round(share, 12)) for k, share in self.by_size.items())
 
     @cached_property
@@ -69,18 +69,18 @@ class ExchangeableDesign(Design):
         return self._support
 
     def mu(self, codes: IntArray) -> FloatArray:
-        """Return mu_a, which depends on the size alone."""
+        """Return mu_a, which depends only on the size."""
         inside = (codes > 0) & (codes <= self.categories.full)
         return np.where(inside, self._mu_of_size[np.where(inside, sizes(codes), 0)], 0.0)
 
     @cached_property
     def pair_probability(self) -> float:
-        """The probability that a second category shares the reported subset."""
+        """The probability that a second category is in the reported subset."""
         return float(sum(share * (k - 1) for k, share in self.by_size.items()) / (self.p - 1))
 
     @cached_property
     def S(self) -> float:
-        """The sum of all mu_a: the mean of p divided by the size of A."""
+        """The sum of all mu_a, which is the mean of p divided by the size of A."""
         return float(sum(share * self.p / k for k, share in self.by_size.items()))
 
     @cached_property
@@ -94,14 +94,14 @@ class ExchangeableDesign(Design):
         return None if self.pair_probability < 1 else super()._null
 
     def guess_weights(self, belief: FloatArray) -> FloatArray:
-        """Count, in closed form, the subsets whose likeliest member is the r-th likeliest of all."""
+        """Count, in closed form, the subsets whose most likely member is the r-th most likely category."""
         weights = np.zeros(self.p)
         for r, j in enumerate(np.argsort(-belief, kind="stable")):
             weights[j] = sum(self._mu_of_size[k] * comb(self.p - 1 - r, k - 1) for k in self.by_size)
         return weights
 
     def largest_posterior(self, belief: FloatArray) -> float:
-        """Return that of the likeliest category among the least likely others, in a smallest subset."""
+        """Return the posterior of the most likely category in a smallest subset with the least likely others."""
         ordered = np.sort(belief)
         others = ordered[: self.smallest_set - 1].sum()
         return float(ordered[-1] / (ordered[-1] + others))
@@ -112,17 +112,17 @@ class ExchangeableDesign(Design):
         return True
 
     def most_telling(self, w: FloatArray) -> tuple[int, int]:
-        """Return the likeliest category among the least likely others, in a smallest subset."""
+        """Return the smallest subset of the most likely category and the least likely others."""
         top = int(np.argmax(w))
         others = [int(j) for j in np.argsort(w, kind="stable") if j != top]
         return sum(1 << j for j in (top, *others[: self.smallest_set - 1])), top
 
     def reports_within(self, codes: IntArray) -> bool:
-        """Tell whether one of the subsets is as large as a smallest report."""
+        """Tell whether one of the subsets is at least as large as the smallest report."""
         return self.smallest_set <= int(sizes(np.asarray(codes, np.int64)).max())
 
     def least_size(self, w: FloatArray) -> float:
-        """Return the total weight of the least likely categories, as many as a smallest subset has."""
+        """Return the total weight of the least likely categories, as many as in the smallest report."""
         return float(np.sort(w)[: self.smallest_set].sum())
 
     def draw_any(self, n: int, source: RandomSource) -> IntArray:
@@ -138,7 +138,7 @@ class ExchangeableDesign(Design):
 
     @cached_property
     def _any_thresholds(self) -> AnyArray:
-        # There are p/k times as many reports of size k as of one person's: t_k p/k of S in all.
+        # Over all reports, size k has the total weight t_k p/k of S.
         return thresholds(np.array([share / k for k, share in self.by_size.items()]))
 
 
@@ -154,7 +154,7 @@ def codes_of_size(p: int, k: int) -> IntArray:
 
 @frozen(slots=False, eq=False, repr=False)
 class FixedSize(ExchangeableDesign):
-    """Every subset of k members that holds the value, with the same probability; make one with `fixed_size`."""
+    """Every subset of k members that contains the value, equally likely. Use `fixed_size` to make one."""
 
     k: int
     kind: ClassVar[str] = "fixed_size"
@@ -193,7 +193,7 @@ class FixedSize(ExchangeableDesign):
 
     @property
     def browser_rule(self) -> dict[str, Any]:
-        """The device draws companions; of half of the categories the law is that of a question without the value."""
+        """The device draws companions. If k is half of the categories, a question without the value is equivalent."""
         if self.is_independent:
             return {"rule": "groups", "sizes": [self.k, self.k]}
         return {"rule": "companions", "size": self.k}
@@ -205,11 +205,11 @@ class FixedSize(ExchangeableDesign):
 
     @property
     def is_independent(self) -> bool:
-        """Whether k is half of the categories: then the complement of a subset is one as well."""
+        """Whether k is half of the categories, so that the complement of a report is a report too."""
         return 2 * self.k == self.p and self.k >= 2
 
     def draw_questions(self, n: int, source: RandomSource) -> AnyArray:
-        """Draw halves of the categories, where k is half of them."""
+        """Draw halves of the categories, if k is half of them."""
         return choose.subsets(n, self.p, self.k, source) if self.is_independent else super().draw_questions(n, source)
 
     def content(self) -> dict[str, Any]:
@@ -218,28 +218,28 @@ class FixedSize(ExchangeableDesign):
 
 
 def fixed_size(categories: Iterable[Label], k: int) -> FixedSize:
-    r"""Make the design that reports a random set of k categories, the value among them.
+    r"""Make the design that reports a random set of k categories that contains the value.
 
-    For publishers, who hold the value, and for respondents who draw the
-    companions themselves: with three categories, k = 2 is the safe choice.
+    It is for publishers, who know the value, and for respondents who draw the
+    other members themselves. With three categories, k = 2 is the safe choice.
 
     Parameters
     ----------
     categories
-        Three to 48 distinct labels; their order is kept.
+        Three to 48 distinct labels. Their order is kept.
     k
         The size, from 2 to one less than the number of categories. Small sets
-        cost fewer people and hide less: `S` is p/k.
+        need fewer people and protect less: `S` is p/k.
 
     Raises
     ------
     InvalidDesignError
-        If k is out of its range.
+        If k is out of range.
 
     Notes
     -----
-    :math:`\mu_a = 1/\binom{p-1}{k-1}`; at an even distribution it costs (p-1)/(p/k-1) times the
-    people of asking directly. With k = p-1 it is known as a negative survey.
+    :math:`\mu_a = 1/\binom{p-1}{k-1}`. At a uniform distribution it needs (p-1)/(p/k-1) times as many
+    people as asking directly. With k = p-1 it is known as a negative survey.
 
     Examples
     --------

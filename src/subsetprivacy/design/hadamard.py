@@ -24,12 +24,12 @@ MOST = 1 << 20
 
 @frozen(slots=False, eq=False, repr=False)
 class Hadamard(Design):
-    """N - 1 questions, each as likely: the rows of a Sylvester–Hadamard matrix; make one with `hadamard`.
+    """N - 1 equally likely questions, the rows of a Sylvester–Hadamard matrix. Use `hadamard` to make one.
 
-    Category j has the column c_j; question r asks for the categories with
-    an even number of ones in the binary digits of r and c_j together. Up to 48
-    categories a code is the mask of the subset, beyond that 2 r + side, with
-    side 1 for yes; 1, the row of plus signs, is the full set.
+    Category j has the column c_j. Question r asks about the categories for
+    which r and c_j have an even number of binary ones in common. For up to 48
+    categories a code is the mask of the subset. For more it is 2 r + side,
+    with side 1 for yes, and code 1 (row 0) is the full set.
     """
 
     size: int
@@ -77,7 +77,7 @@ class Hadamard(Design):
 
     @property
     def description(self) -> str:
-        """A question from few."""
+        """One of a few questions."""
         return (
             f"A yes/no question about roughly half of the {self.p:,} categories, one of {self.questions:,} questions "
             "that together tell all categories apart. Yes stores the half asked about, no stores the other."
@@ -90,7 +90,7 @@ class Hadamard(Design):
 
     @property
     def report_count(self) -> int:
-        """Both sides of every row; where codes are masks, how many of them differ."""
+        """Both sides of every row. If codes are masks, the number of different masks."""
         return len(self.support()[0]) if self._masked else 2 * self.questions
 
     @property
@@ -99,7 +99,7 @@ class Hadamard(Design):
         return self.questions
 
     def listed_questions(self) -> tuple[IntArray, FloatArray]:
-        """Return both sides of the rows 1 to N - 1, all as likely."""
+        """Return both sides of the rows 1 to N - 1, all equally likely."""
         asked = self.code_of(np.arange(1, self.size), np.int64(1))
         return np.column_stack([asked, self.complement(asked)]), np.ones(self.questions)
 
@@ -121,12 +121,12 @@ class Hadamard(Design):
 
     @property
     def code_bits(self) -> int:
-        """The codes are below 2 to this power."""
+        """All codes are below 2 to this power."""
         return self.p if self._masked else self.size.bit_length()
 
     @property
     def code_space(self) -> str:
-        """Masks, or rows of this very matrix."""
+        """Masks, or rows of this matrix."""
         return "mask" if self._masked else f"hadamard {self._tag}"
 
     @cached_property
@@ -164,7 +164,7 @@ class Hadamard(Design):
         return tuple(self.categories.labels[j] for j in np.flatnonzero(inside))
 
     def format(self, code: int) -> str:
-        """Return a subset as text; a large one by its row and side."""
+        """Return a subset as text, or its row and side if there are more than 48 categories."""
         if self._masked:
             return super().format(code)
         return "all" if code == 1 else f"row {code >> 1}, {'yes' if code & 1 else 'no'}"
@@ -179,7 +179,7 @@ class Hadamard(Design):
             return incidence(codes, self.p)
         return Walsh(codes >> 1, codes & 1, self.columns, self.size)
 
-    # Law --------------------------------------------------------------------------------------
+    # Distribution -----------------------------------------------------------------------------
 
     @property
     def questions(self) -> int:
@@ -198,7 +198,7 @@ class Hadamard(Design):
 
     @property
     def pair_probability(self) -> float:
-        """The probability q = (N/2 - 1)/(N - 1) that a second category shares the reported subset."""
+        """The probability q = (N/2 - 1)/(N - 1) that a second category is in the reported subset."""
         return (self.size / 2 - 1) / (self.size - 1)
 
     @cached_property
@@ -208,7 +208,7 @@ class Hadamard(Design):
 
     @cached_property
     def mu_full(self) -> float:
-        """0: every subset leaves out two categories at least."""
+        """0: every subset leaves out at least two categories."""
         return 0.0
 
     @cached_property
@@ -221,7 +221,7 @@ class Hadamard(Design):
         return True
 
     def draw_rows(self, n: int, source: RandomSource) -> AnyArray:
-        """Draw rows 1 … N-1 evenly: as many bits as a row number has, and again where they are all 0."""
+        """Draw rows 1 … N-1 uniformly: draw the bits of a row number, and redraw if they are all 0."""
         need = self.size.bit_length() - 1
         width = next(w for w in (8, 16, 32) if w >= need)
         mask = np.dtype(f"u{width // 8}").type(self.size - 1)
@@ -242,29 +242,29 @@ class Hadamard(Design):
 
 
 def hadamard(categories: Iterable[Label] | int, questions: int | None = None) -> Hadamard:
-    r"""Make the design for many categories: few yes/no questions, all pairs of categories alike.
+    r"""Make the design for many categories, with few yes/no questions that treat all pairs of categories alike.
 
     Parameters
     ----------
     categories
-        Four (but not five) to 1 048 576 distinct labels; their order is kept.
-        A number stands for that many, labelled 0, 1, 2 ….
+        Four (but not five) to 1 048 576 distinct labels. Their order is kept.
+        A number stands for that many categories, labeled 0, 1, 2 ….
     questions
-        The number of questions, one less than a power of two: by default the
-        fewest. More make the estimate more precise where the distribution is
-        uneven, at the price of a larger table.
+        The number of questions, one less than a power of two, by default the
+        smallest possible. More questions make the estimate more precise if the
+        distribution is not uniform, and need a larger table.
 
     Raises
     ------
     InvalidDesignError
-        If the number of questions is no such number, or no choice of columns
-        leaves two categories after every answer.
+        If the number of questions is not one less than a power of two, or no
+        choice of columns leaves two categories after every answer.
 
     Notes
     -----
     With N = questions + 1: :math:`Q = (1-q)I + q11^\top`, q = (N/2-1)/(N-1), and every product with the rows is a
-    fast Walsh–Hadamard transform. At an even distribution it costs p - 1
-    times the people of asking directly, as every yes/no design does at best.
+    fast Walsh–Hadamard transform. At a uniform distribution it needs p - 1
+    times as many people as asking directly, which no yes/no design improves on.
 
     Examples
     --------
@@ -282,7 +282,7 @@ def hadamard(categories: Iterable[Label] | int, questions: int | None = None) ->
     fewest = 1 << (p - 1).bit_length()
     size = fewest if questions is None else _read_questions(questions, fewest, labels.p)
     columns = choose_columns(labels.p, size)
-    # In a scattered order: ascending columns would ask about long runs of neighbouring categories.
+    # In a scattered order: ascending columns would ask about long runs of neighboring categories.
     return Hadamard(labels, size, read_only(columns[scattered(labels.p)]))
 
 

@@ -1,7 +1,7 @@
 """Which distributions a design, or a sample, can tell apart (`pd`, `unique`, `thm_identi`).
 
-Whether rows 1_a span the space is a question about integers, so it is
-answered in integers: no tuned cut-off decides it.
+Whether the rows 1_a span the space is decided in exact integer arithmetic,
+without a numerical cut-off.
 """
 
 from fractions import Fraction
@@ -21,9 +21,9 @@ _SEEN = 1e-9  # below it an entry of a direction is rounding
 def null_direction(rows: Incidence, *, keep_sum: bool = False) -> AnyArray | None:
     """Return u, not all zero, with r_a'u = 0 for every row, or None if there is none.
 
-    Moving along u changes the distribution and leaves the probability of
-    every subset as it was. Rows of zeros and ones give integers. With
-    `keep_sum` only directions are looked for that keep the sum of w.
+    Moving along u changes the distribution but not the probability of any
+    subset. Rows of zeros and ones give integers. With `keep_sum`, only
+    directions that keep the sum of w are considered.
     """
     if rows.p > MAX_MATRIX:
         raise TooLargeError(f"uniqueness must be judged with at most {MAX_MATRIX} categories; got {rows.p}.")
@@ -34,7 +34,7 @@ def null_direction(rows: Incidence, *, keep_sum: bool = False) -> AnyArray | Non
     if np.array_equal(whole, gram):
         return _integer_kernel([[int(entry) for entry in row] for row in whole])
     values, vectors = np.linalg.eigh(gram)
-    # Held weights are given numbers, not sums: what is dependent is so to rounding, what is not is far from it.
+    # Rows with other entries come from given numbers, not sums: dependent rows are so up to rounding.
     return vectors[:, 0] / np.abs(vectors[:, 0]).max() if values[0] < 1e-12 * values[-1] else None
 
 
@@ -69,7 +69,7 @@ def _back_substitute(rows: list[list[Fraction]], pivots: list[int], free: int) -
 
 
 def describe_direction(direction: AnyArray, categories: Categories) -> str:
-    """Say in category names what moves where along a null direction."""
+    """Return a null direction in words, as weight that moves between categories."""
 
     def side(sign: int) -> str:
         parts = []
@@ -82,5 +82,5 @@ def describe_direction(direction: AnyArray, categories: Categories) -> str:
 
 
 def as_named(direction: AnyArray, categories: Categories) -> dict[Label, float]:
-    """Return the direction with its category names, zeros left out."""
+    """Return the direction by category name, without zeros."""
     return {label: u for label, u in zip(categories, direction.tolist(), strict=True) if abs(u) > _SEEN}

@@ -1,4 +1,4 @@
-"""Designs given by nu: a set is drawn without the value, and the answer is yes or no (`ind_design`)."""
+"""Designs given by nu: yes/no questions about sets that are drawn without the value (`ind_design`)."""
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -23,7 +23,7 @@ from subsetprivacy.subsets import Categories, as_categories, sizes
 
 @frozen(slots=False, eq=False, repr=False)
 class Independent(Design):
-    """A list of questions with their nu; make one with `independent`."""
+    """A list of questions with their nu. Use `independent` to make one."""
 
     questions: IntArray
     nu: FloatArray
@@ -59,7 +59,7 @@ class Independent(Design):
         return len(self.questions)
 
     def listed_questions(self) -> tuple[IntArray, FloatArray]:
-        """Return the sets asked about with their complements, and nu."""
+        """Return the sets to ask about with their complements, and nu."""
         return np.column_stack([self.questions, self.complement(self.questions)]), self.nu
 
     @cached_property
@@ -67,7 +67,7 @@ class Independent(Design):
         answers = np.concatenate([self.questions, self.categories.full - self.questions])
         codes, inverse = np.unique(answers, return_inverse=True)
         mu = np.bincount(inverse, weights=np.concatenate([self.nu, self.nu]))
-        real = codes > 0  # nobody answers with the empty set
+        real = codes > 0  # no one answers with the empty set
         return read_only(codes[real]), read_only(mu[real])
 
     def support(self) -> tuple[IntArray, FloatArray]:
@@ -84,7 +84,7 @@ class Independent(Design):
         return thresholds(self.nu)
 
     def draw_questions(self, n: int, source: RandomSource) -> AnyArray:
-        """Draw the sets asked about by their nu."""
+        """Draw the sets to ask about with probabilities nu."""
         return self.questions[pick(self._thresholds, source.bits(n, 64))]
 
     def content(self) -> dict[str, Any]:
@@ -95,22 +95,22 @@ class Independent(Design):
 def independent(categories: Iterable[Label], weights: Mapping[Any, float]) -> Independent:
     r"""Make a design of yes/no questions from their probabilities :math:`\nu_a` (`ind_design`).
 
-    A set is drawn without looking at the value; the respondent says whether
-    it holds her value, and the set or its complement is stored.
+    A set is drawn without the value. The respondent says whether it contains
+    their value, and the set or its complement is stored.
 
     Parameters
     ----------
     categories
-        Four to 48 distinct labels; their order is kept.
+        Four to 48 distinct labels. Their order is kept.
     weights
-        ``{subset: nu}``, summing to one; a subset is a tuple or frozenset of
-        labels, or a code. Subsets of one or of all but one label are refused:
-        one of the two answers would reveal the value.
+        ``{subset: nu}``, summing to one. A subset is a tuple or frozenset of
+        labels, or a code. Subsets of one label or of all but one are refused,
+        because one of the two answers would reveal the value.
 
     Raises
     ------
     InvalidDesignError
-        Saying which subset or sum is wrong.
+        If a subset or the sum of the weights is not allowed.
 
     Notes
     -----
@@ -129,7 +129,7 @@ def independent(categories: Iterable[Label], weights: Mapping[Any, float]) -> In
 
 
 def check_questions(codes: IntArray, nu: FloatArray, categories: Categories) -> None:
-    """Raise unless every question hides the value whatever the answer, and nu sums to one."""
+    """Raise unless both answers to every question hide the value, and nu sums to one."""
     for a in codes[np.isin(sizes(codes), (1, categories.p - 1))]:
         raise InvalidDesignError(
             f"a question must leave two candidates after either answer; got {categories.format(a)}, "
@@ -141,7 +141,7 @@ def check_questions(codes: IntArray, nu: FloatArray, categories: Categories) -> 
 
 @frozen(slots=False, eq=False, repr=False)
 class Uniform(ExchangeableDesign):
-    """Every admissible question with the same probability; make one with `uniform`."""
+    """Every admissible question with the same probability. Use `uniform` to make one."""
 
     kind: ClassVar[str] = "uniform"
     name: ClassVar[str] = "uniform"
@@ -161,7 +161,7 @@ class Uniform(ExchangeableDesign):
 
     @property
     def description(self) -> str:
-        """A question about any set that protects."""
+        """A question about any admissible set."""
         return (
             "A yes/no question about a random set of categories. Every set with at least two categories in it and at "
             "least two not in it is equally likely to be asked about. Yes stores the set, no stores the rest."
@@ -169,7 +169,7 @@ class Uniform(ExchangeableDesign):
 
     @property
     def browser_rule(self) -> dict[str, Any]:
-        """Fair bits for all categories, again where the size is not admissible."""
+        """Fair bits for all categories, redrawn if the size is not admissible."""
         return {"rule": "uniform"}
 
     @property
@@ -179,7 +179,7 @@ class Uniform(ExchangeableDesign):
 
     @cached_property
     def by_size(self) -> dict[int, float]:
-        """The sizes 2 … p-2, by the number of subsets that hold a given category."""
+        """The sizes 2 … p-2, in proportion to the number of subsets that contain a given category."""
         # nu of the paper is 1 / (2^p - 2p - 2), and mu = nu_a + nu of the complement.
         return {k: comb(self.p - 1, k - 1) / self._questions for k in range(2, self.p - 1)}
 
@@ -193,7 +193,7 @@ class Uniform(ExchangeableDesign):
 
     @cached_property
     def pair_probability(self) -> float:
-        """The probability 1/r_p that a second category shares the reported subset (`mom`)."""
+        """The probability 1/r_p that a second category is in the reported subset (`mom`)."""
         return (2 ** (self.p - 2) - self.p + 1) / self._questions
 
     @cached_property
@@ -207,7 +207,7 @@ class Uniform(ExchangeableDesign):
         return True
 
     def draw_questions(self, n: int, source: RandomSource) -> AnyArray:
-        """Draw sets by p fair bits, and again wherever the size is not admissible."""
+        """Draw sets by p fair bits, and redraw those whose size is not admissible."""
         width = next(w for w in (8, 16, 32, 64) if w >= self.p)
         full = np.dtype(f"u{width // 8}").type(self.categories.full)
         questions = source.bits(n, width) & full
@@ -219,7 +219,7 @@ class Uniform(ExchangeableDesign):
         return questions
 
     def content(self) -> dict[str, Any]:
-        """Return nothing: the categories say it all."""
+        """Return an empty dict: the categories determine the design."""
         return {}
 
 
@@ -229,12 +229,12 @@ def uniform(categories: Iterable[Label]) -> Uniform:
     Parameters
     ----------
     categories
-        Four to 48 distinct labels; their order is kept.
+        Four to 48 distinct labels. Their order is kept.
 
     Notes
     -----
-    The subsets of 2 … p-2 members, each with nu = 1/(2^p - 2p - 2). They are
-    never listed unless asked for.
+    The admissible subsets have 2 … p-2 members, each with
+    nu = 1/(2^p - 2p - 2). They are listed only on request.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a design document holds besides the categories, kind by kind, in the words of JSON Schema."""
+"""The keys of each kind of design document apart from the categories, as JSON Schema."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,13 +21,13 @@ class Keys:
     properties
         The JSON Schema of each key, with its description.
     required
-        The keys that must be there.
+        The required keys.
     categories
-        The fewest and the most categories; None where the other keys decide.
+        The smallest and the largest number of categories; None if the other keys decide.
     conditions
-        What else the part of the document that names the kind must meet.
+        Further conditions on the part of the document that names the kind.
     document
-        What else the document must meet where it is of this kind as a whole.
+        Further conditions on a document whose outermost design is of this kind.
     """
 
     properties: Mapping[str, Any] = field(factory=dict)
@@ -38,7 +38,7 @@ class Keys:
 
 
 def weighted(description: str, code: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of a list of pairs: a code, and its weight."""
+    """Return the schema of a list of pairs of a code and its weight."""
     pair = {"type": "array", "prefixItems": [code, WEIGHT], "items": False, "minItems": 2}
     return {"description": description, "type": "array", "minItems": 1, "items": pair}
 
@@ -50,12 +50,12 @@ def whole(description: str, least: int, most: int | None = None) -> dict[str, An
 
 
 def parts(description: str, key: str, value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of a list of designs, each with one key besides its own."""
+    """Return the schema of a list of designs, each with one additional key."""
     item = {**PART, "properties": {key: value}, "required": [key], "unevaluatedProperties": False}
     return {"description": description, "type": "array", "minItems": 1, "items": item}
 
 
 def fraction(description: str, pattern: str, most: float) -> dict[str, Any]:
-    """Return the schema of a number above 0 and below `most`, as text or plain."""
+    """Return the schema of a number above 0 and below `most`, as text or as a number."""
     plain = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": most}
     return {"description": description, "oneOf": [{"type": "string", "pattern": pattern}, plain]}

@@ -1,4 +1,4 @@
-"""Several designs at once: what counts follow that were collected under different designs."""
+"""Mixtures of designs, for counts that were collected under different designs."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -26,8 +26,8 @@ from subsetprivacy.subsets import Categories
 class Mixture(Design):
     """Several designs on the same categories, each used for a known share of the people.
 
-    This is what counts collected under different designs follow: its mu is
-    the average of theirs.
+    Counts that were collected under different designs follow a mixture. Its
+    mu is the average of theirs.
     """
 
     components: tuple[Design, ...]
@@ -63,7 +63,7 @@ class Mixture(Design):
 
     @property
     def description(self) -> str:
-        """That there are several."""
+        """Several designs were used."""
         return "Different people were asked by different designs. The document lists them with their shares."
 
     @property
@@ -72,12 +72,12 @@ class Mixture(Design):
         return True
 
     def with_categories(self, categories: Categories) -> Design:
-        """Return the same mixture on as many other categories."""
+        """Return the same mixture with other category labels."""
         return Mixture.of([part.with_categories(categories) for part in self.components], self.shares)
 
     @classmethod
     def of(cls, designs: Sequence[Design], shares: Sequence[float]) -> Design:
-        """Return the mixture, flattened; a single design if they are all the same, coarse if one is not known."""
+        """Return the flattened mixture, a single design if all are equal, or a coarse design if one is unknown."""
         if not all(isfinite(share) and share >= 0 for share in shares) or not sum(shares) > 0:
             raise InvalidDesignError("shares must be finite, not negative and not all 0.")
         merged: dict[Design, float] = {}
@@ -89,12 +89,12 @@ class Mixture(Design):
                     raise MismatchError(
                         "designs must number their subsets alike to be combined; got different numbers."
                     )
-                if share * within > 0:  # a design that nobody answered identifies nothing
+                if share * within > 0:  # a design without answers identifies nothing
                     _pool(merged, part, share * within)
         unknown = next((part for part in merged if not part.is_known), None)
         if unknown is not None or len(merged) == 1:
             return unknown or next(iter(merged))
-        # Shares that sum to 1 are kept to the last bit, so that a document is read back as it was written.
+        # Shares that sum to 1 are kept exactly, so that a document is read back as it was written.
         total = sum(merged.values())
         scale = 1.0 if isclose(total, 1, rel_tol=1e-12) else total
         parts = sorted(merged, key=lambda part: str(part._key))  # a + b and b + a are the same design
@@ -102,21 +102,21 @@ class Mixture(Design):
 
     @property
     def missing_code(self) -> int:
-        """The code of the full set, the same for all parts."""
+        """The code of the full set, the same for all components."""
         return self.components[0].missing_code
 
     @property
     def code_bits(self) -> int:
-        """The codes are below 2 to this power."""
+        """All codes are below 2 to this power."""
         return self.components[0].code_bits
 
     @property
     def code_space(self) -> str:
-        """What a code means, the same for all parts."""
+        """The meaning of the codes, the same for all components."""
         return self.components[0].code_space
 
     def is_missing(self, codes: IntArray) -> BoolArray:
-        """Tell which codes say nothing."""
+        """Tell which codes carry no information."""
         return self.components[0].is_missing(codes)
 
     def holds(self, codes: Any, x: Any) -> BoolArray:
@@ -124,7 +124,7 @@ class Mixture(Design):
         return self.components[0].holds(codes, x)
 
     def sizes(self, codes: IntArray) -> IntArray:
-        """Return how many values each code leaves possible."""
+        """Return how many values are possible after each code."""
         return self.components[0].sizes(codes)
 
     def members(self, code: int) -> tuple[Label, ...]:
@@ -136,7 +136,7 @@ class Mixture(Design):
         return self.components[0].format(code)
 
     def incidence(self, codes: IntArray) -> Listable:
-        """Return the rows of the given codes, which are the same for all parts."""
+        """Return the rows of the given codes, which are the same for all components."""
         return self.components[0].incidence(codes)
 
     def complement(self, codes: Codes) -> Codes:
@@ -166,41 +166,41 @@ class Mixture(Design):
 
     @cached_property
     def noise(self) -> FloatArray | None:
-        """The averaged noise of rows that are not only 0 and 1."""
+        """The average noise of rows that are not only 0 and 1."""
         if all(design.noise is None for design in self.components):
             return None
         return read_only(self._average(lambda design: 0.0 if design.noise is None else design.noise))
 
     @cached_property
     def epsilon(self) -> float:
-        """The largest of the parts': which part a report came from may be known."""
+        """The largest epsilon of the components, since the component of a report may be known."""
         return max(design.epsilon for design in self.components)
 
     def alike(self, w: FloatArray, belief: FloatArray) -> float:
-        """Return the averaged share of people with the same value."""
+        """Return the average probability that two people share a value."""
         return float(self._average(lambda design: design.alike(w, belief)))
 
     @cached_property
     def mu_full(self) -> float:
-        """The averaged probability of saying nothing."""
+        """The average probability of the full set."""
         return float(self._average(lambda design: design.mu_full))
 
     @cached_property
     def informative_Q(self) -> FloatArray:
-        """The average of the parts', by how often each says something."""
+        """The average over the components, weighted by how often each gives an informative report."""
         average = self._average(
-            # A part that never says anything has no such matrix.
+            # A component that reports only full sets has no such matrix.
             lambda design: 0.0 if design.mu_full == 1 else (1 - design.mu_full) * design.informative_Q
         )
         return read_only(average / (1 - self.mu_full))
 
     def allows(self, codes: IntArray) -> BoolArray:
-        """Tell which codes some part can produce."""
+        """Tell which codes at least one component can produce."""
         return np.logical_or.reduce([design.allows(codes) for design in self.components])
 
     @cached_property
     def Q(self) -> FloatArray:
-        """The averaged matrix of pair probabilities."""
+        """The average matrix of pair probabilities."""
         return read_only(self._average(lambda design: design.Q))
 
     @cached_property
@@ -213,11 +213,11 @@ class Mixture(Design):
         return np.asarray(self._average(lambda design: design.guess_weights(belief)), np.float64)
 
     def largest_posterior(self, belief: FloatArray) -> float:
-        """Return the largest of the parts'."""
+        """Return the largest posterior of any component."""
         return max(design.largest_posterior(belief) for design in self.components)
 
     def least_size(self, w: FloatArray) -> float:
-        """Return the smallest of the parts'."""
+        """Return the smallest size of any component."""
         return min(design.least_size(w) for design in self.components)
 
     @cached_property
@@ -233,11 +233,11 @@ class Mixture(Design):
 
     @property
     def is_independent(self) -> bool:
-        """Whether every component is."""
+        """Whether every component is independent."""
         return all(design.is_independent for design in self.components)
 
     def draw_questions(self, n: int, source: RandomSource) -> AnyArray:
-        """Draw a component for each person by its share, then a question of that component."""
+        """Draw a component for each person with probability its share, then a question of that component."""
         which = pick(thresholds(np.array(self.shares)), source.bits(n, 64))
         out = np.empty(n, np.int64)
         for k, design in enumerate(self.components):
@@ -252,12 +252,12 @@ class Mixture(Design):
 
 
 def _parts(design: Design) -> list[tuple[Design, float]]:
-    """Return a design's components with their shares; itself if it is no mixture."""
+    """Return the components of a design with their shares. A design that is not a mixture is its own component."""
     return list(zip(design.components, design.shares, strict=True)) if isinstance(design, Mixture) else [(design, 1.0)]
 
 
 def _pool(merged: dict[Design, float], part: Design, share: float) -> None:
-    """Add a part to those that are there already, as one where the two are of a kind."""
+    """Add a component to those already merged, and pool it with one of the same kind if possible."""
     for other in merged:
         together = other.pooled(part)
         if together is not None:

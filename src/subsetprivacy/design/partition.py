@@ -1,4 +1,4 @@
-"""Which of these m groups? A truthful question with more than two answers."""
+"""`partition`: questions that ask which of m groups contains the answer."""
 
 from collections.abc import Iterable
 from functools import cached_property
@@ -49,7 +49,7 @@ _DESCRIPTION = (
 
 @frozen(slots=False, eq=False, repr=False)
 class EvenPartition(ExchangeableDesign):
-    """All partitions into m groups of even size, each as likely; make one with `partition`."""
+    """All partitions into m groups of nearly equal size, equally likely. Use `partition` to make one."""
 
     m: int
     kind: ClassVar[str] = "partition"
@@ -90,7 +90,7 @@ class EvenPartition(ExchangeableDesign):
 
     @property
     def browser_rule(self) -> dict[str, Any]:
-        """Any division into groups of these sizes."""
+        """Any partition into groups of these sizes."""
         return {"rule": "groups", "sizes": list(self.group_sizes)}
 
     def draw_any(self, n: int, source: RandomSource) -> IntArray:
@@ -99,12 +99,12 @@ class EvenPartition(ExchangeableDesign):
 
     @cached_property
     def group_sizes(self) -> tuple[int, ...]:
-        """The sizes of the groups, which differ by one at most."""
+        """The sizes of the groups, which differ by at most one."""
         return tuple(len(part) for part in np.array_split(np.arange(self.p), self.m))
 
     @cached_property
     def by_size(self) -> dict[int, float]:
-        """The size of the group that holds the value."""
+        """The distribution of the size of the group that contains the value."""
         shares: dict[int, float] = {}
         for k in sorted(self.group_sizes):
             shares[k] = shares.get(k, 0.0) + k / self.p
@@ -112,7 +112,7 @@ class EvenPartition(ExchangeableDesign):
 
     @property
     def is_independent(self) -> bool:
-        """Whether there are two groups: then the question is a yes/no question."""
+        """Whether there are two groups, which makes the question a yes/no question."""
         return self.m == 2
 
     @property
@@ -125,7 +125,7 @@ class EvenPartition(ExchangeableDesign):
         return self.draw_partitions(n, source)[:, 0]
 
     def draw_partitions(self, n: int, source: RandomSource) -> IntArray:
-        """Draw n partitions, a row of m masks each, the groups in an even order."""
+        """Draw n partitions, each a row of m masks."""
         groups = np.zeros((n, self.m), np.int64)
         left = np.full(n, self.categories.full, np.int64)
         size = self.p
@@ -146,16 +146,16 @@ class EvenPartition(ExchangeableDesign):
         return np.asarray(super().asks(options) & once & whole)
 
     def content(self) -> dict[str, Any]:
-        """Return the number of groups, and that the partition is not recorded."""
+        """Return the number of groups. The partition is not recorded."""
         return {"groups": self.m, "recorded": False}
 
 
 @frozen(slots=False, eq=False, repr=False)
 class ListedPartition(Design):
-    """Given partitions, each as likely; the code says the group, or the partition and the group.
+    """A list of equally likely partitions. The code gives the group, or the partition and the group.
 
-    Recorded codes are m (number + 1) + group, the partitions numbered from 0;
-    code 1 is the full set.
+    If the partition is recorded, the code is m (number + 1) + group, with
+    partitions numbered from 0. Code 1 is the full set.
     """
 
     groups: IntArray
@@ -202,11 +202,11 @@ class ListedPartition(Design):
         return len(self.groups)
 
     def listed_questions(self) -> tuple[IntArray, FloatArray] | None:
-        """Return the partitions, all as likely; None where the codes are not those of the groups."""
+        """Return the partitions, all equally likely; None if codes include the partition."""
         return None if self.recorded else (self.groups, np.ones(len(self.groups)))
 
     def answers_to(self, codes: IntArray) -> IntArray:
-        """Return all groups of each code's partition, where it is recorded."""
+        """Return all groups of the partition of each code, if it is recorded."""
         return codes[:, None] // self.m * self.m + np.arange(self.m) if self.recorded else super().answers_to(codes)
 
     def draw_any(self, n: int, source: RandomSource) -> IntArray:
@@ -244,12 +244,12 @@ class ListedPartition(Design):
 
     @property
     def code_bits(self) -> int:
-        """The codes are below 2 to this power."""
+        """All codes are below 2 to this power."""
         return (self.m * (len(self.groups) + 1)).bit_length() if self.recorded else self.p
 
     @property
     def code_space(self) -> str:
-        """Masks, or numbers in this very list."""
+        """Masks, or positions in this list."""
         return f"partition {self._tag}" if self.recorded else "mask"
 
     def masks(self, codes: Any) -> IntArray:
@@ -287,7 +287,7 @@ class ListedPartition(Design):
 
     @property
     def is_independent(self) -> bool:
-        """Whether there are two groups, told by their masks."""
+        """Whether there are two groups with masks as codes."""
         return self.m == 2 and not self.recorded
 
     @property
@@ -296,11 +296,11 @@ class ListedPartition(Design):
         return self.m
 
     def strata(self, codes: IntArray) -> IntArray | None:
-        """Return the number of the partition each code answers, where it is recorded."""
+        """Return the number of the partition that each code answers, if it is recorded."""
         return codes // self.m - 1 if self.recorded else super().strata(codes)
 
     def question_law(self) -> tuple[IntArray, FloatArray]:
-        """Return every partition that is listed, its codes in ascending order, and its probability."""
+        """Return every listed partition, with its codes in ascending order, and its probability."""
         if self.recorded:
             return self._support[0].reshape(-1, self.m), np.full(len(self.groups), 1 / len(self.groups))
         listed, at = np.unique(np.sort(self.groups, axis=1), axis=0, return_inverse=True)
@@ -311,7 +311,7 @@ class ListedPartition(Design):
         return self.draw_partitions(n, source)[:, 0]
 
     def draw_partitions(self, n: int, source: RandomSource) -> IntArray:
-        """Draw n partitions, a row of m codes each."""
+        """Draw n partitions, each a row of m codes."""
         number = choose.below(n, len(self.groups), source)
         if self.recorded:
             return (self.m * (number + 1))[:, None] + np.arange(self.m)
@@ -322,7 +322,7 @@ class ListedPartition(Design):
         return self.draw_partitions(n, source)
 
     def asks(self, options: IntArray) -> BoolArray:
-        """Tell which rows of codes are listed partitions, in their order; of two groups in any."""
+        """Tell which rows of codes are listed partitions, in their order. Two groups may be in any order."""
         if self.m == 2:
             return super().asks(options)
         if self.recorded:
@@ -332,7 +332,7 @@ class ListedPartition(Design):
         return np.array([row.tobytes() in listed for row in np.ascontiguousarray(options, np.int64)], np.bool_)
 
     def content(self) -> dict[str, Any]:
-        """Return the partitions as rows of codes, and whether the asked one is recorded."""
+        """Return the partitions as rows of codes, and whether the partition of a report is recorded."""
         return {"groups": self.m, "partitions": self.groups.tolist(), "recorded": self.recorded}
 
 
@@ -347,33 +347,35 @@ def partition(
     partitions: Iterable[Iterable[Any]] | None = None,
     record: bool = False,
 ) -> EvenPartition | ListedPartition:
-    r"""Make a design of questions "which of these m groups holds your answer?".
+    r"""Make a design of questions "Which of these m groups holds your answer?".
 
-    Truthful like yes/no questions, and m-1 times cheaper: at an even
-    distribution it costs (p-1)/(m-1) times the people of asking directly. It
-    also tells more: `S` is m, the maximal leakage log2 m bits.
+    Like yes/no questions, these have truthful answers, but they need m-1 times
+    fewer people: at a uniform distribution, (p-1)/(m-1) times as many as asking
+    directly. They also reveal more: `S` is m, and the maximal leakage is log2 m
+    bits.
 
     Parameters
     ----------
     categories
-        Four to 48 distinct labels; their order is kept.
+        Four to 48 distinct labels. Their order is kept.
     groups
-        The number m of groups, at most p/2: every group has two members or
-        more. By default 2, or that of `partitions`.
+        The number m of groups, at most p/2, so that every group has at least
+        two members. By default 2, or the number of groups in `partitions`.
     partitions
-        The partitions to ask, each as likely: lists of m groups, a group a
-        tuple of labels or a code. By default all of even sizes, drawn afresh
-        for each person.
+        The partitions to ask about, equally likely: lists of m groups, where a
+        group is a tuple of labels or a code. By default a partition into
+        groups of nearly equal size is drawn for each person.
     record
-        Store which partition was asked together with the group; needs
-        `partitions`, and a document of that list. By default a code says the
-        group alone, which is all that the likelihood needs; moments given the
-        questions and the checks of honesty gain from the record.
+        Store the partition together with the group. This requires
+        `partitions`, and a design document with that list. By default a code
+        contains only the group, which is all that the likelihood needs. The
+        record helps moment estimates given the questions, and honesty checks.
 
     Raises
     ------
     InvalidDesignError
-        If the groups are too many, too small, or no partition.
+        If there are too many groups, a group is too small, or the groups are
+        not a partition.
 
     Examples
     --------
@@ -402,7 +404,7 @@ def partition(
         )
     if groups is not None and groups != len(rows[0]):
         raise InvalidDesignError(f"`groups` must be that of `partitions`, {len(rows[0])}; got {groups}.")
-    # Of two groups either tells the other: their masks are record enough.
+    # With two groups either one determines the other, so masks record the partition.
     return ListedPartition(labels, read_only(np.array(rows, np.int64)), bool(record) and len(rows[0]) > 2)
 
 

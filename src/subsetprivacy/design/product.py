@@ -1,4 +1,4 @@
-"""The product of designs: independent draws for several variables of one person (`prod_design`)."""
+"""`product`: independent draws for several variables of one person (`prod_design`)."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, reduce
@@ -25,9 +25,9 @@ from subsetprivacy.variables import JointCategories
 
 @frozen(slots=False, eq=False, repr=False)
 class Product(Design):
-    """Independent draws for several variables of one person; make one with `product`.
+    """Independent draws for several variables of one person. Use `product` to make one.
 
-    A code is the factors' codes side by side, the first in the highest bits.
+    A code concatenates the codes of the factors, with the first in the highest bits.
     """
 
     categories: JointCategories
@@ -70,13 +70,13 @@ class Product(Design):
 
     @property
     def description(self) -> str:
-        """Those of the factors."""
+        """The descriptions of the factors."""
         parts = " ".join(f"{name}: {factor.description}" for name, factor in self.by_name().items())
         return f"Each variable is drawn separately, with its own design. {parts}"
 
     @property
     def report_count(self) -> int | None:
-        """The product of the factors' numbers."""
+        """The product of the numbers of reports of the factors."""
         ways = [factor.report_count for factor in self.factors]
         return None if None in ways else prod(way or 0 for way in ways)
 
@@ -87,7 +87,7 @@ class Product(Design):
 
     @property
     def can_be_asked(self) -> bool:
-        """Whether every variable can be."""
+        """Whether every variable can be asked."""
         return all(factor.can_be_asked for factor in self.factors)
 
     def by_factor(self, codes: IntArray) -> list[tuple[Design, IntArray]]:
@@ -101,12 +101,12 @@ class Product(Design):
         return self.join([part[:, at] for part, at in zip(each, places, strict=True)])
 
     def draw_any(self, n: int, source: RandomSource) -> IntArray:
-        """Draw every factor's report of nobody."""
+        """Draw a dummy report of every factor."""
         return self.join([factor.draw_any(n, source) for factor in self.factors])
 
     @classmethod
     def of(cls, named: Mapping[tuple[str, ...], Design]) -> "Product":
-        """Return the product of factors that are known to fit, under the names of their variables."""
+        """Return the product of factors, by the names of their variables, without checking them."""
         variables: dict[str, Any] = {}
         for names, factor in named.items():
             categories = factor.categories
@@ -128,11 +128,11 @@ class Product(Design):
 
     @property
     def code_space(self) -> str:
-        """The factors' meanings, side by side."""
+        """The meanings of the codes of all factors."""
         return " x ".join(f"{factor.code_bits} {factor.code_space}" for factor in self.factors)
 
     def require_code(self) -> "Product":
-        """Return self if one code can hold all factors.
+        """Return self if a single code can represent all factors.
 
         Raises
         ------
@@ -164,27 +164,27 @@ class Product(Design):
 
     @property
     def missing_code(self) -> int:
-        """The code of a row in which everything is missing."""
+        """The code of a row in which all answers are missing."""
         return int(self.join([np.array(factor.missing_code) for factor in self.factors]))
 
     def is_missing(self, codes: IntArray) -> BoolArray:
-        """Tell which rows lack the answer of some variable."""
+        """Tell which rows lack an answer to one of the variables."""
         parts = zip(self.factors, self.split(codes), strict=True)
         return np.logical_or.reduce([factor.is_missing(part) for factor, part in parts])
 
     def allows(self, codes: IntArray) -> BoolArray:
-        """Tell which codes are made of codes that the factors can produce."""
+        """Tell which codes consist of codes that the factors can produce."""
         parts = zip(self.factors, self.split(codes), strict=True)
         return np.logical_and.reduce([factor.allows(part) for factor, part in parts])
 
     def holds(self, codes: Any, x: Any) -> BoolArray:
-        """Tell for each code whether every factor's subset has its coordinate of x."""
+        """Tell for each code whether the subset of every factor contains its coordinate of x."""
         at = np.unravel_index(x, [factor.p for factor in self.factors])
         parts = zip(self.factors, self.split(codes), at, strict=True)
         return np.logical_and.reduce([factor.holds(part, k) for factor, part, k in parts])
 
     def sizes(self, codes: IntArray) -> IntArray:
-        """Return how many combinations each code leaves."""
+        """Return how many combinations are possible after each code."""
         parts = zip(self.factors, self.split(codes), strict=True)
         return np.multiply.reduce([factor.sizes(part) for factor, part in parts])
 
@@ -198,11 +198,11 @@ class Product(Design):
         parts = zip(self.factors, self.split(np.array(code)), strict=True)
         return " & ".join(factor.format(int(part)) for factor, part in parts)
 
-    # Law --------------------------------------------------------------------------------------
+    # Distribution -----------------------------------------------------------------------------
 
     @property
     def enumerable(self) -> bool:
-        """Whether the factors' supports together are small enough to be listed."""
+        """Whether the supports of the factors together are small enough to list."""
         if not all(factor.enumerable for factor in self.factors) or self.code_bits > MAX_CATEGORIES:
             return False
         return prod(len(factor.support()[0]) for factor in self.factors) <= 1 << MAX_DENSE_BITS
@@ -253,15 +253,15 @@ class Product(Design):
         return read_only(reduce(np.kron, [factor.informative_Q for factor in self.factors]))
 
     def apply_Q(self, w: FloatArray) -> FloatArray:
-        """Return Q w, one factor after the other."""
+        """Return Q w, computed one factor after the other."""
         return self._by_factor(w, lambda factor, table: factor.apply_Q(table))
 
     def solve_informative_Q(self, gamma: FloatArray) -> FloatArray:
-        """Return the w with Qw = gamma, given that no answer is missing, one factor after the other."""
+        """Return the w with Qw = gamma, given that no answer is missing, computed one factor after the other."""
         return self._by_factor(gamma, lambda factor, table: factor.solve_informative_Q(table))
 
     def enlarge(self, w: FloatArray) -> FloatArray:
-        """Return the distribution of what the reports are subsets of, what is mixed in included."""
+        """Return the distribution of the variables whose subsets are reported, including known bits."""
         return self._by_factor(w, lambda factor, table: factor.enlarge(table))
 
     def _by_factor(self, w: FloatArray, change: Callable[[Design, FloatArray], FloatArray]) -> FloatArray:
@@ -273,12 +273,12 @@ class Product(Design):
 
     @cached_property
     def S(self) -> float:
-        """The product of the factors' S: maximal leakages add up."""
+        """The product of the factors' S, so that maximal leakages add up."""
         return prod(factor.S for factor in self.factors)
 
     @cached_property
     def noise(self) -> FloatArray | None:
-        """The sum of the factors', each at its own coordinate."""
+        """The sum of the noise of the factors, each at its coordinate."""
         if all(factor.noise is None for factor in self.factors):
             return None
         parts = [np.zeros(factor.p) if factor.noise is None else factor.noise for factor in self.factors]
@@ -286,7 +286,7 @@ class Product(Design):
 
     @cached_property
     def epsilon(self) -> float:
-        """The sum of the factors'."""
+        """The sum of the epsilons of the factors."""
         return sum(factor.epsilon for factor in self.factors)
 
     @cached_property
@@ -296,12 +296,12 @@ class Product(Design):
 
     @cached_property
     def smallest_set(self) -> int:
-        """The number of combinations that the smallest subsets leave."""
+        """The number of combinations in the smallest reports."""
         return prod(factor.smallest_set for factor in self.factors)
 
     @property
     def is_subset_private(self) -> bool:
-        """Whether every variable by itself is."""
+        """Whether the design of every variable is subset-private."""
         return all(factor.is_subset_private for factor in self.factors)
 
     @cached_property
@@ -311,7 +311,7 @@ class Product(Design):
         return super()._null
 
     def require_identifiable(self) -> Design:
-        """Return self if every factor is identifiable; then so is the joint distribution."""
+        """Return self if every factor is identifiable, which makes the joint distribution identifiable."""
         for names, factor in self.named().items():
             try:
                 factor.require_identifiable()
@@ -322,16 +322,16 @@ class Product(Design):
     # Parts ------------------------------------------------------------------------------------
 
     def named(self) -> dict[tuple[str, ...], Design]:
-        """Return the factors under the names of the variables they hold."""
+        """Return the factors by the names of their variables."""
         names = iter(self.categories.names)
         return {tuple(next(names) for _ in range(_width(factor))): factor for factor in self.factors}
 
     def by_name(self) -> dict[str, Design]:
-        """Return the factors under one name each: that of their variable, or theirs joined by " x "."""
+        """Return the factors by a single name: that of the variable, or several names joined by " x "."""
         return {" x ".join(names): factor for names, factor in self.named().items()}
 
     def select(self, names: Iterable[str]) -> Design:
-        """Return the design of the named variables; all that a factor holds come together.
+        """Return the design of the named variables. The variables of a factor stay together.
 
         A single factor is returned as it is.
         """
@@ -352,7 +352,7 @@ class Product(Design):
         return design.join(kept) if isinstance(design, Product) else kept[0]
 
     def content(self) -> dict[str, Any]:
-        """Return the factors' kinds and contents, and how many of the variables each takes."""
+        """Return the kind, the content and the number of variables of each factor."""
         return {"factors": [{"variables": _width(f), "kind": f.kind, **f.content()} for f in self.factors]}
 
     def __repr__(self) -> str:
@@ -364,23 +364,23 @@ def _width(factor: Design) -> int:
 
 
 def product(designs: Mapping[Any, Design]) -> Product:
-    r"""Combine the designs of several variables: each is drawn by itself (`prod_design`).
+    r"""Combine the designs of several variables, each of which is drawn separately (`prod_design`).
 
     Parameters
     ----------
     designs
-        ``{name: design}``, in order. A joined design (`join`) brings its own
-        names; its key is only for reading.
+        ``{name: design}``, in order. A joined design (`join`) keeps the names
+        of its variables, and its key is ignored.
 
     Notes
     -----
-    :math:`P(A = (a_1, \ldots, a_d) \mid X) = \prod_k \mu_{a_k} 1\{X_k \in a_k\}`. What one person gives over all
-    variables adds up: the maximal leakage is the sum of theirs.
+    :math:`P(A = (a_1, \ldots, a_d) \mid X) = \prod_k \mu_{a_k} 1\{X_k \in a_k\}`. A person's answers to all
+    variables add up: the maximal leakage is the sum over the variables.
 
     Raises
     ------
     InvalidDesignError
-        If a name comes twice or there are fewer than two variables.
+        If a name occurs twice or there are fewer than two variables.
 
     Examples
     --------

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check_size(categories: Categories, least: int, kind: str, advice: Advice | None) -> Categories:
-    """Return the categories if their number suits the kind of design."""
+    """Return the categories if the kind of design allows their number."""
     if categories.p < least:
         article = "an" if kind[0] in "aeio" else "a"  # a uniform one
         raise InvalidDesignError(
@@ -30,12 +30,12 @@ def check_size(categories: Categories, least: int, kind: str, advice: Advice | N
 
 
 def require_design(design: Any) -> Design:
-    """Return the design if it is one.
+    """Return the argument if it is a design.
 
     Raises
     ------
     ArgumentError
-        If it is something else.
+        If it is not.
     """
     if not isinstance(design, Design):
         raise ArgumentError(f"`design` must be a design; got {type(design).__name__}.", MAKE_A_DESIGN)
@@ -43,12 +43,12 @@ def require_design(design: Any) -> Design:
 
 
 def as_product(design: Any) -> "Product | None":
-    """Return the product that an argument is; None for other designs and for what is no design."""
+    """Return the argument if it is a product design; None for any other object."""
     return design.product if isinstance(design, Design) else None
 
 
 def require_enumerable(design: Design, what: str) -> Design:
-    """Return the design if its support can be listed, else say what cannot be computed exactly."""
+    """Return the design if its support can be listed; else raise an error that names `what` needs the list."""
     if not design.is_known:
         design.support()  # refuses, with the reason
     if not design.enumerable:

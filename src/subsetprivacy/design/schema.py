@@ -1,4 +1,4 @@
-"""The JSON Schema of design documents, for editors and for other languages; every kind brings its own keys."""
+"""The JSON Schema of design documents, for editors and other languages. Each kind of design defines its keys."""
 
 import json
 from typing import Any
@@ -101,9 +101,9 @@ def schema() -> dict[str, Any]:
 def schema_text() -> str:
     """Return the JSON Schema (draft 2020-12) of a design document.
 
-    It knows the keys, types and ranges of every kind. `design_from_json`
-    checks the rest: sums of weights, codes against the number of
-    categories, the fingerprint.
+    It contains the keys, types and ranges of every kind. `design_from_json`
+    checks the rest: sums of weights, the range of codes for the number of
+    categories, and the fingerprint.
     """
     return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
 

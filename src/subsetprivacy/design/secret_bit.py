@@ -1,4 +1,4 @@
-"""Designs with something known mixed in: a bit of known law beside the value (`subsec_p23`)."""
+"""Designs that combine the value with a secret bit of known distribution (`subsec_p23`)."""
 
 from collections.abc import Iterable
 from functools import cached_property
@@ -28,11 +28,11 @@ _BETWEEN_0_AND_1 = r"^(0\.[0-9]*[1-9][0-9]*|[1-9](\.[0-9]+)?[eE]-[0-9]+)$"
 
 @frozen(slots=False, eq=False, repr=False)
 class EnlargedDesign(Design):
-    """A design on an enlarged variable Y, whose law given the value is known.
+    """A design on an enlarged variable Y, whose distribution given the value X is known.
 
-    The subset is one of values of Y. Column j of `lift` is the law of Y
-    given X = j, so the rows are r_a = lift' 1_a, and the distribution of X is all
-    that is estimated: what is known is held.
+    A report is a subset of the values of Y. Column j of `lift` is the
+    distribution of Y given X = j, so the rows are r_a = lift' 1_a. Only the
+    distribution of X is estimated; the known distribution stays fixed.
     """
 
     inner: Design
@@ -59,12 +59,12 @@ class EnlargedDesign(Design):
 
     @property
     def code_bits(self) -> int:
-        """The codes are below 2 to this power."""
+        """All codes are below 2 to this power."""
         return self.inner.code_bits
 
     @property
     def code_space(self) -> str:
-        """Masks of the enlarged variable: only the same design's counts can be added."""
+        """Masks of the enlarged variable. Only counts of the same design can be added."""
         return f"{self.kind} {self._tag}"
 
     def holds(self, codes: Any, x: Any) -> BoolArray:
@@ -73,7 +73,7 @@ class EnlargedDesign(Design):
         return np.logical_or.reduce(possible)
 
     def sizes(self, codes: IntArray) -> IntArray:
-        """Return how many values each code leaves possible."""
+        """Return how many values are possible after each code."""
         return self.holds(codes[..., None], np.arange(self.p)).sum(axis=-1)
 
     def members(self, code: int) -> tuple[Label, ...]:
@@ -88,7 +88,7 @@ class EnlargedDesign(Design):
         """Return the code of "no" for each code of "yes"."""
         return self.inner.complement(codes)
 
-    # Law, at the level of the value -----------------------------------------------------------
+    # Distribution, at the level of the value --------------------------------------------------
 
     @cached_property
     def S(self) -> float:
@@ -97,13 +97,13 @@ class EnlargedDesign(Design):
 
     @cached_property
     def noise(self) -> FloatArray:
-        """Per category j, the sum of mu_a r_a(j) log2 r_a(j)."""
+        """For each category j, the sum of mu_a r_a(j) log2 r_a(j)."""
         r = self._rows
         return self.support()[1] @ np.where(r > 0, r * np.log2(np.where(r > 0, r, 1.0)), 0.0)
 
     @cached_property
     def epsilon(self) -> float:
-        """The largest log ratio of P(a | j) over two values, of local differential privacy; infinite where one is 0."""
+        """The epsilon of local differential privacy: the largest log ratio of P(a | j), infinite if one is 0."""
         r = self._rows
         return float(np.log(r.max(axis=1) / r.min(axis=1)).max()) if r.min() > 0 else float("inf")
 
@@ -114,7 +114,7 @@ class EnlargedDesign(Design):
 
     @property
     def reveals_silently(self) -> bool:
-        """False: whoever made one that can reveal the value has said `reveals=True`."""
+        """False: making a design that can reveal the value requires `reveals=True`."""
         return False
 
     def enlarge(self, w: FloatArray) -> FloatArray:
@@ -125,17 +125,17 @@ class EnlargedDesign(Design):
 
     @property
     def is_independent(self) -> bool:
-        """Whether yes/no questions about the enlarged variable realise it."""
+        """Whether yes/no questions about the enlarged variable realize it."""
         return self.inner.is_independent
 
     def draw_questions(self, n: int, source: RandomSource) -> AnyArray:
-        """Draw the sets asked about, subsets of the enlarged variable."""
+        """Draw the sets to ask about, subsets of the enlarged variable."""
         return self.inner.draw_questions(n, source)
 
 
 @frozen(slots=False, eq=False, repr=False)
 class ArtificialBit(EnlargedDesign):
-    """The value beside a bit that is 1 with a known probability; make one with `warner` or `small`."""
+    """The value and a secret bit that is 1 with a known probability. Use `warner` or `small` to make one."""
 
     q: float
     kind: ClassVar[str] = "artificial_bit"
@@ -188,17 +188,17 @@ class ArtificialBit(EnlargedDesign):
 
     @property
     def label(self) -> str:
-        """Warner's question by its q; else the kind."""
+        """Warner's question with its q, or the kind."""
         return f"warner, q = {self.q:g}" if self.equal_only else self.kind
 
     @property
     def drawing_note(self) -> str:
-        """The respondent's bit."""
+        """The respondent draws the bit."""
         return "the respondent draws the bit, which is never shown or sent"
 
     @property
     def answer_words(self) -> tuple[str, str]:
-        """The same or different, where only equality is asked."""
+        """Same or different, if the question is about equality only."""
         return ("same", "different") if self.equal_only else super().answer_words
 
     def question_text(self, options: tuple[int, ...]) -> str:
@@ -215,24 +215,24 @@ class ArtificialBit(EnlargedDesign):
         )
 
     def report_text(self, code: int) -> str:
-        """Return what was answered, where only equality is asked."""
+        """Return the answer in words, if the question is about equality only."""
         if not self.equal_only:
             return super().report_text(code)
         return "the numbers are the same" if code == EQUAL else "the numbers are not the same"
 
     @property
     def browser_rule(self) -> dict[str, Any] | None:
-        """A bit for Warner's question; uniform questions about both could reveal the value."""
+        """The rule for Warner's question. None for uniform questions about both, which could reveal the value."""
         return {"rule": "bit", "q": self.q} if self.equal_only else None
 
     @property
     def equal_only(self) -> bool:
-        """Whether the one question is: are the two equal? Warner's question in subset form."""
+        """Whether the only question is if the two are equal, which is Warner's question in subset form."""
         return isinstance(self.inner, Conditional)
 
     @property
     def is_independent(self) -> bool:
-        """True: both kinds of question are asked without the value."""
+        """True: both kinds of questions are drawn without the value."""
         return True
 
     @property
@@ -241,17 +241,17 @@ class ArtificialBit(EnlargedDesign):
         return 2
 
     def strata(self, codes: IntArray) -> IntArray:
-        """Return the question each code answers."""
+        """Return the question that each code answers."""
         return np.minimum(codes, self.complement(codes))
 
     def draw_questions(self, n: int, source: RandomSource) -> AnyArray:
-        """Draw the sets asked about: always the pairs that are equal where only equality is asked."""
+        """Draw the sets to ask about: always the equal pairs if the question is about equality only."""
         if self.equal_only:
             return np.full(n, EQUAL)
         return self.inner.draw_questions(n, source)
 
     def content(self) -> dict[str, Any]:
-        """Return the bit's probability and what is asked."""
+        """Return the probability of the bit and the kind of question."""
         return {"q": repr(self.q), "asked": "equal" if self.equal_only else "uniform"}
 
     def __repr__(self) -> str:
@@ -260,11 +260,11 @@ class ArtificialBit(EnlargedDesign):
 
 
 def warner(categories: Iterable[Label], q: float = 0.25, *, reveals: bool = False) -> ArtificialBit:
-    r"""Make the safe design for two categories: only whether the answer's number is that of a secret bit is asked.
+    r"""Make the safe design for two categories, which asks whether the answer's number equals a secret bit.
 
-    The respondent draws a bit that is 1 with probability q, tells nobody, and
-    says whether the number of her answer (0 for the first category, 1 for the
-    second) equals it. No answer reveals the value; the bit is never shown,
+    The respondent secretly draws a bit that is 1 with probability q, and says
+    whether it equals the number of their answer (0 for the first category,
+    1 for the second). No answer reveals the value. The bit is never shown,
     sent or stored.
 
     Parameters
@@ -272,23 +272,24 @@ def warner(categories: Iterable[Label], q: float = 0.25, *, reveals: bool = Fals
     categories
         Two distinct labels.
     q
-        The probability that the bit is 1; not 1/2. Far from 1/2 it costs fewer
-        people and hides less.
+        The probability that the bit is 1, except 1/2. A q further from 1/2
+        needs fewer people and protects less.
     reveals
-        Must be True for a q so near 0 or 1 that an answer multiplies the odds
-        of a value by more than 20: that is next to asking directly.
+        Must be True for a q so close to 0 or 1 that an answer multiplies the
+        odds of a value by more than 20, which is close to asking directly.
 
     Raises
     ------
     InvalidDesignError
-        If there are not two categories or q is out of its range.
+        If there are not exactly two categories, or q is out of range.
 
     Notes
     -----
-    Warner's randomized response, in subset form: the reported set of pairs
-    (answer, bit) is always true. On the four pairs it has rank 2, and it is
-    identified because the bit's law is held. With :math:`\lambda` = P("the same") it costs
-    n var :math:`= \lambda(1-\lambda)/(2q-1)^2`; its epsilon is :math:`|\ln(q/(1-q))|`.
+    This is Warner's randomized response in subset form: the reported set of
+    pairs (answer, bit) always contains the true pair. On the four pairs it has
+    rank 2. It is identifiable because the distribution of the bit is known and
+    fixed. With :math:`\lambda` = P("the same"), n var :math:`= \lambda(1-\lambda)/(2q-1)^2`, and
+    epsilon is :math:`|\ln(q/(1-q))|`.
 
     Examples
     --------
@@ -313,10 +314,10 @@ def warner(categories: Iterable[Label], q: float = 0.25, *, reveals: bool = Fals
 
 
 def uniform_with_bit(categories: Iterable[Label], q: float = 0.5) -> ArtificialBit:
-    """Make the paper's route for few categories: uniform questions about the value and a bit of known law together.
+    """Make the paper's design for few categories: uniform questions about the value and a known bit together.
 
-    With two categories and a fair bit X is revealed in a third of the rows
-    and the others say nothing; see `small`.
+    With two categories and a fair bit, a third of the rows reveal the value
+    and the others carry no information. See `small`.
     """
     labels = as_categories(categories)
     share = read_q(q, fair=True)
@@ -329,12 +330,12 @@ def with_bit_categories(labels: Categories) -> JointCategories:
 
 
 def lift_of_bit(p: int, q: float) -> FloatArray:
-    """Return the law of the pair (value, bit) given the value."""
+    """Return the distribution of the pair (value, bit) given the value."""
     return read_only(np.kron(np.eye(p), np.array([[1 - q], [q]])))
 
 
 def read_q(q: Any, *, fair: bool) -> float:
-    """Return the bit's probability if it is one, strictly between 0 and 1, and not 1/2 unless that is allowed."""
+    """Return the probability of the bit if it is strictly between 0 and 1, and not 1/2 unless `fair` allows it."""
     if isinstance(q, bool) or not isinstance(q, (int, float, np.floating)) or not 0 < float(q) < 1:
         shown = f"{float(q):g}" if isinstance(q, (int, float, np.floating)) else type(q).__name__
         raise InvalidDesignError(f"`q` must be between 0 and 1; got {shown}.", TRY_A_QUARTER)

@@ -1,4 +1,4 @@
-"""Designs for two and three categories, and small variables joined into one (`subsec_p23`, `sec_p23_alt`)."""
+"""Designs for two and three categories, and for small variables joined into one (`subsec_p23`, `sec_p23_alt`)."""
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
@@ -30,7 +30,7 @@ from subsetprivacy.subsets import MAX_CATEGORIES, as_categories
 from subsetprivacy.variables import JointCategories
 
 ROUTES: tuple[Route, ...] = get_args(Route)
-MOST_LISTED = 14  # combinations up to which all discreet questions are listed; a document lists them too
+MOST_LISTED = 14  # the most combinations for which all discreet questions are listed, also in documents
 _SAFE: dict[int, Route] = {2: "warner", 3: "pair"}
 
 
@@ -49,29 +49,30 @@ def small(
     categories
         Two or three distinct labels.
     route
-        By default the safe one: ``"warner"`` for two categories, ``"pair"``
-        for three. The paper's others: ``"bit"``, uniform questions about the
-        value and an artificial bit together; ``"dummies"``, the value and a
-        dummy category, among dummy rows.
+        The method, by default the safe one: ``"warner"`` for two categories,
+        ``"pair"`` for three. The paper's other methods are ``"bit"``, uniform
+        questions about the value and an artificial bit together, and
+        ``"dummies"``, the value and a dummy category among dummy rows.
     q
-        The probability that the bit is 1: by default 1/4 for Warner's
-        question, 1/2 for the paper's bit.
+        The probability that the bit is 1, by default 1/4 for Warner's
+        question and 1/2 for the paper's bit.
     floor
-        The share of rows per dummy category, for ``"dummies"``; by default 0.2.
+        The share of rows per dummy category for ``"dummies"``, by default 0.2.
     reveals
-        Must be True for a route of which some rows reveal the value.
+        Must be True for a method in which some rows reveal the value.
 
     Raises
     ------
     InvalidDesignError
-        If the route is not for this many categories, or reveals the value
-        and `reveals` was not set.
+        If the method does not allow this number of categories, or reveals the
+        value although `reveals` was not set.
 
     Notes
     -----
-    With two categories and a fair bit, X is revealed in a third of the rows
-    and the others say nothing. With dummies, whoever knows that a row is a
-    person's knows the value. `audit` prints these numbers for every design.
+    With two categories and a fair bit, a third of the rows reveal the value
+    and the others carry no information. With dummies, anyone who knows that a
+    row belongs to a person knows the value. `audit` prints these numbers for
+    every design.
 
     Examples
     --------
@@ -109,7 +110,7 @@ def small(
 
 @frozen(slots=False, eq=False, repr=False)
 class Singles(Independent):
-    """Each category asked about by itself: the answer yes reveals the value; a base for dummies only."""
+    """Questions about one category at a time. "Yes" reveals the value, so this is only a base for dummy rows."""
 
     kind: ClassVar[str] = "singles"
     name: ClassVar[str] = "single categories"
@@ -126,11 +127,11 @@ class Singles(Independent):
 
     @property
     def description(self) -> str:
-        """That yes reveals the value."""
+        """Yes reveals the value."""
         return "A yes/no question about one category at a time. Yes reveals the value."
 
     def content(self) -> dict[str, Any]:
-        """Return nothing: the categories say it all."""
+        """Return an empty dict: the categories determine the design."""
         return {}
 
 
@@ -150,34 +151,35 @@ def join(
 ) -> Design:
     """Join variables into one whose categories are their combinations.
 
-    Margins are read back from the estimate: ``fit.margin("sex")``.
+    The estimate gives the margins: ``fit.margin("sex")``.
 
     Parameters
     ----------
     variables
-        ``{name: labels}``; a single small one is treated as one left over.
+        ``{name: labels}``. A single small variable is treated like a remaining one.
     together
-        Join so many at a time, in the given order, and ask about each bundle
-        by itself (`product`); 2 is the paper's proposal for many small
-        variables. A small one that is left over gets its safe design (or,
-        with `reveals`, the artificial bit), a larger one a uniform design. By default all are joined into one.
+        Join this many variables at a time, in the given order, and ask about
+        each bundle separately (`product`). The paper proposes 2 for many small
+        variables. A small variable that remains gets its safe design, or the
+        artificial bit with `reveals`. A larger one gets a uniform design. By
+        default all variables are joined into one.
     design
-        How to make the design of the combinations, for instance
-        `hadamard`; by default the safe one below.
+        A function that makes the design of the combinations, for instance
+        `hadamard`. By default the safe design described below.
     reveals
         Allow questions whose answer reveals one of the variables, as the
-        paper's do: two binary variables under a uniform design reveal each of
-        them in a third of the rows. By default only questions are asked that
-        leave two values of every variable whatever the answer; where there
-        are not enough of those (two binary variables) a random combination
-        is ruled out instead, which needs the value on the respondent's side.
-        A row with one variable missing is missing as a whole.
+        paper's do. Two binary variables under a uniform design reveal each of
+        them in a third of the rows. By default every answer leaves at least
+        two values of every variable. If there are not enough such questions
+        (two binary variables), the report rules out a random combination
+        instead, which must be drawn where the value is known. A row with one
+        variable missing is missing as a whole.
 
     Raises
     ------
     InvalidDesignError
-        If there are too many combinations, or `design` makes one that
-        reveals a variable and `reveals` was not set.
+        If there are too many combinations, or `design` makes a design that
+        reveals a variable although `reveals` was not set.
 
     Examples
     --------
@@ -223,7 +225,7 @@ def _join_all(variables: dict[str, Any], make: Callable[[Any], Design] | None, r
 
 
 def _discreet(joint: JointCategories) -> Design:
-    """Return uniform questions that reveal no variable whatever the answer, or a design that rules one value out."""
+    """Return uniform questions whose answers reveal no variable, or a design that rules out one combination."""
     if joint.p > MOST_LISTED:
         return _discreet_hadamard(joint)
     half = np.arange(1, 1 << (joint.p - 1), dtype=np.int64)  # one of each question and its complement
@@ -238,7 +240,7 @@ def _discreet(joint: JointCategories) -> Design:
 
 
 def _discreet_hadamard(joint: JointCategories) -> Design:
-    """Return Hadamard questions that reveal no variable: the fewest, or twice or four times as many."""
+    """Return Hadamard questions that reveal no variable: the smallest number, or twice or four times as many."""
     fewest = hadamard(joint)
     for questions in (fewest.questions, 2 * fewest.size - 1, 4 * fewest.size - 1):
         design = hadamard(joint, questions)

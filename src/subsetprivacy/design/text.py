@@ -1,15 +1,16 @@
-r"""Subsets as text, for files that people open: labels joined by a bar.
+r"""Subsets as text: labels joined by a bar, for files that people open.
 
-Inside a label ``|`` and ``\`` are written ``\|`` and ``\\``, and an empty
-label ``\e``. A semicolon or tab before what could be a formula is ``\s`` or
-``\t``: some spreadsheets split a line there. A combination of several variables is its parts joined by
-``" & "``, with ``\&`` for an ampersand inside a part. An answer to Warner's question
-is a word, with the combinations that it leaves: ``same (no & 0, yes & 1)``. A text that a spreadsheet
-would take for a formula gets a leading apostrophe, which reading takes off.
-Different subsets give different texts, and no text is empty: an empty cell
-is a missing one. Whatever reads subsets as text, from a list, a column, a
-table or a file, reads them here. Spaces around a bar are skipped, unless some
-labels differ by such spaces only.
+Inside a label, ``|`` and ``\`` are written ``\|`` and ``\\``, and an empty
+label ``\e``. A semicolon or tab in front of a possible formula is written
+``\s`` or ``\t``, because some spreadsheets split lines there. A combination of
+several variables is its parts joined by ``" & "``, with ``\&`` for an
+ampersand inside a part. An answer to Warner's question is a word with the
+possible combinations: ``same (no & 0, yes & 1)``. A text that a spreadsheet
+would read as a formula gets a leading apostrophe, which reading removes.
+Different subsets give different texts. No text is empty, because an empty cell
+is a missing one. All code that reads subsets as text, from a list, a column, a
+table or a file, uses this module. Spaces around a bar are ignored, unless some
+labels differ only by such spaces.
 """
 
 import re
@@ -32,10 +33,10 @@ from subsetprivacy.variables import JointCategories
 
 BAR = "|"
 _EMPTY = "\\e"
-_OTHER_SIGNS = (",", ";", "/", "+", "\t")  # that others join labels by
+_OTHER_SIGNS = (",", ";", "/", "+", "\t")  # that other formats use to join labels
 _SPLIT = re.compile(f"[;\t](?=\\s*[{re.escape(SIGNS)}])")
 _PIECE = re.compile(r"(?:[^\\|]|\\.)*", re.DOTALL)
-_REMEMBERED = 1 << 16  # texts of one column: there can be as many as people
+_REMEMBERED = 1 << 16  # texts of one column: each person may have another
 
 
 def text_of(code: int, design: Design) -> str:
@@ -51,7 +52,7 @@ def text_of(code: int, design: Design) -> str:
     Raises
     ------
     CodeError
-        If the codes of the design are no masks, or its labels look alike as text.
+        If the codes of the design are not masks, or two labels are the same as text.
 
     Examples
     --------
@@ -63,7 +64,7 @@ def text_of(code: int, design: Design) -> str:
 
 
 def texts_of(codes: Iterable[int], design: Design) -> list[str]:
-    """Return a text for each code; every distinct one is written once.
+    """Return a text for each code. Each distinct code is converted once.
 
     Examples
     --------
@@ -78,16 +79,16 @@ def texts_of(codes: Iterable[int], design: Design) -> list[str]:
 
 
 def codes_of(texts: Sequence[str | None], design: Design) -> IntArray:
-    """Return the code of each text; None is a missing answer, the full set.
+    """Return the code of each text. None is a missing answer, the full set.
 
-    Labels may be in any order, with or without spaces around the bar. Which
-    subsets the design can produce is not asked here.
+    Labels may be in any order, with or without spaces around the bar. This
+    function does not check whether the design can produce the subsets.
 
     Raises
     ------
     CodeError
-        With the number of texts that are no subsets, the first position of
-        one and what is wrong with it, never a text.
+        If a text is not a subset. The message has the number of such texts,
+        the position of the first and its problem, but never a text.
 
     Examples
     --------
@@ -109,7 +110,7 @@ def codes_of(texts: Sequence[str | None], design: Design) -> IntArray:
 
 
 def parsed(texts: Sequence[str | None], design: Design) -> IntArray:
-    """Return the code of each text, 0 where it is no subset; every distinct text is parsed once."""
+    """Return the code of each text, or 0 if it is not a subset. Each distinct text is parsed once."""
     spelling = _spelling(design)
     known: dict[str | None, int] = {None: design.missing_code}
     codes = np.empty(len(texts), np.int64)
@@ -124,14 +125,14 @@ def parsed(texts: Sequence[str | None], design: Design) -> IntArray:
 
 
 def advice_for_texts(design: Design) -> Hint:
-    """Return what to look at when texts are no subsets, an example made of the design's own labels."""
+    """Return advice for texts that are not subsets, with an example of the design's labels."""
     spelling = _spelling(design)
     example = spelling.write(sum(part for _, part in spelling.written[:2]))
     return SUBSET_AS_TEXT(example=repr(example))
 
 
 def problem_with(text: str | None, design: Design) -> str:
-    """Return why a text is no subset of a design's categories, in words that tell nothing of the text itself."""
+    """Return why a text is not a subset of the design's categories, without revealing the text."""
     return _spelling(design).problem(text)
 
 
@@ -145,7 +146,7 @@ def is_spelled(design: Design) -> bool:
 
 
 def looks_like_codes(design: Design) -> bool:
-    """Tell whether some label looks like a whole number, so that a subset can look like a code."""
+    """Tell whether a label looks like a whole number, so that a subset can look like a code."""
     return is_spelled(design) and any(name.lstrip("'+-").isdigit() for name in _spelling(design).names)
 
 
@@ -156,14 +157,14 @@ class _Spelling:
     Attributes
     ----------
     written
-        What is written for each part of a code, which is a bit, or several that come together.
+        The text for each part of a code. A part is one bit, or several that occur together.
     bit
-        The part that each label stands for that is read.
+        The part of a code that each label stands for when reading.
     """
 
     written: tuple[tuple[str, int], ...]
     bit: dict[str, int]
-    spaced: bool  # whether spaces around a label mean nothing
+    spaced: bool  # whether spaces around a label are ignored
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -173,7 +174,7 @@ class _Spelling:
         return safe_header(BAR.join(name for name, part in self.written if code & part == part))
 
     def read(self, text: str | None) -> int:
-        """Return a code, 0 for a text that is no subset: a label unknown or named twice, or nothing."""
+        """Return the code, or 0 for a text that is not a subset: an unknown or repeated label, or no label."""
         if not isinstance(text, str):
             return 0
         code = 0
@@ -185,7 +186,7 @@ class _Spelling:
         return code
 
     def labels(self, text: str) -> list[str]:
-        pieces = _pieces(_unsplit(plain_header(text)))  # a person may write what we would not
+        pieces = _pieces(_unsplit(plain_header(text)))  # people may write texts that we would escape
         return [piece.strip() for piece in pieces] if self.spaced else pieces
 
     def problem(self, text: str | None) -> str:
@@ -209,7 +210,7 @@ class _Spelling:
 
 
 def _pieces(text: str) -> list[str]:
-    """Return what stands between bars that no backslash protects."""
+    """Return the pieces of a text between bars without a backslash in front."""
     if "\\" not in text:
         return text.split(BAR)
     pieces, start = [], 0
@@ -217,7 +218,7 @@ def _pieces(text: str) -> list[str]:
         match = _PIECE.match(text, start)
         end = start if match is None else match.end()
         pieces.append(text[start:end])
-        if end >= len(text) or text[end] != BAR:  # the end, or a lone backslash, which is in no label
+        if end >= len(text) or text[end] != BAR:  # the end, or a single backslash, which no label contains
             return pieces if end >= len(text) else [*pieces, text[end:]]
         start = end + 1
 
@@ -242,9 +243,9 @@ def _spelling(design: Design) -> _Spelling:
 
 
 def _spelling_of_answers(design: ArtificialBit) -> _Spelling:
-    """Return how the answers to Warner's question are written: same or different, with what that leaves possible.
+    """Return the texts of the answers to Warner's question: same or different, with the possible combinations.
 
-    The word alone is read, too, and the code, which files without a document held before there were words.
+    The word alone is read too, and so is the code, which older files without a document contain.
     """
     first, second = (name.replace("&", "\\&") for name in _part_names(design.categories))
     different = design.missing_code - EQUAL
@@ -258,7 +259,7 @@ def _spelling_of_answers(design: ArtificialBit) -> _Spelling:
 
 
 def _names(categories: Categories) -> tuple[str, ...]:
-    """Return the labels as text; where two look alike, 1 and "1", with the quotes that tell them apart."""
+    """Return the labels as text. If two are the same as text, such as 1 and "1", quotes distinguish them."""
     if isinstance(categories, JointCategories):
         parts = [_part_names(part) for part in categories.parts]
         lists: list[str] = [""]
@@ -280,5 +281,5 @@ def _escaped(name: Label) -> str:
 
 
 def _unsplit(text: str) -> str:
-    """Return a text that has no formula behind a sign at which a spreadsheet may split it."""
+    """Return a text without a formula after a character at which a spreadsheet may split it."""
     return _SPLIT.sub(lambda match: "\\s" if match[0] == ";" else "\\t", text)

@@ -1,4 +1,4 @@
-"""Weighted draws, exact to the last of 64 bits, and the tables they need."""
+"""Weights of subsets, and weighted draws that are exact to 64 bits."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -19,7 +19,7 @@ def read_weights(weights: Any, categories: Categories, symbol: str) -> tuple[Int
     """Return the codes and weights of a mapping {subset: weight}, in the order of the codes.
 
     Subsets are tuples or frozensets of labels, or integer codes. Zero
-    weights are left out.
+    weights are dropped.
     """
     if not isinstance(weights, Mapping):
         raise InvalidDesignError(
@@ -52,7 +52,7 @@ def read_subset(subset: Any, categories: Categories) -> int:
 
 def _read_weight(weight: Any, symbol: str, code: int, categories: Categories) -> float:
     try:
-        value = float(weight) if hasattr(weight, "__float__") else None  # float() would also read text
+        value = float(weight) if hasattr(weight, "__float__") else None  # float() would also accept text
     except (TypeError, ValueError):
         value = None
     if value is not None and isfinite(value) and value >= 0:
@@ -64,13 +64,13 @@ def _read_weight(weight: Any, symbol: str, code: int, categories: Categories) ->
 
 
 def thresholds(weights: FloatArray) -> WordArray:
-    """Return the interior cumulative weights as 64-bit integers, summed and divided exactly."""
+    """Return the interior cumulative weights as 64-bit integers, computed exactly."""
     exact = [Fraction(float(weight)) for weight in weights]
     total, running = sum(exact, Fraction(0)), Fraction(0)
     table = []
     for weight in exact[:-1]:
         running += weight
-        # 2**64 itself has no 64-bit word; a cumulative weight that rounds to it leaves nothing for what follows.
+        # 2**64 does not fit in 64 bits. A cumulative weight that rounds to it leaves nothing for later entries.
         table.append(min(round(running * 2**64 / total), 2**64 - 1))
     return np.array(table, dtype=np.uint64)
 

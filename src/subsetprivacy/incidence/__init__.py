@@ -1,4 +1,4 @@
-r"""The linear maps between distributions and subsets, the only products an estimator needs.
+r"""The linear maps between distributions and subsets, which are the only products that estimators need.
 
 With one row :math:`1_a` per distinct subset:
 
@@ -7,10 +7,10 @@ With one row :math:`1_a` per distinct subset:
 - ``gram(y)``:   :math:`y \mapsto \sum_a y_a 1_a 1_a^\top`, the information when y = n_a / L(a)^2;
 - ``peak(w)``:   :math:`w \mapsto \max_{j \in a} w_j`, the best guess.
 
-Every class takes arrays with any leading axes, so that whole batches and
-Kronecker products cost one call. Rows in general are :math:`c_a 1_a + d_a 1`
-(`Affine`): where some weights are held, as with dummy categories, a known bit
-or random answering, a cell probability is :math:`c_a 1_a^\top w + d_a` on the simplex.
+Every class accepts arrays with any leading axes, so that batches and Kronecker
+products need one call. Rows in general are :math:`c_a 1_a + d_a 1` (`Affine`).
+If some weights are known, as with dummy categories, a known bit or random
+answering, a cell probability is :math:`c_a 1_a^\top w + d_a` on the simplex.
 """
 
 from subsetprivacy._types import IntArray
@@ -41,12 +41,12 @@ __all__ = [
     "joint_incidence",
 ]
 
-# Entries of a row matrix: up to the first it is the cheapest whatever p, beyond the second it never is (measured).
+# Entries of a row matrix: up to the first number it is always the cheapest, beyond the second never (measured).
 _SMALL, _LARGE = 1 << 15, 1 << 18
 
 
 def incidence(codes: IntArray, p: int) -> "DenseRows | Halves | Bytes":
-    """Choose the cheapest implementation for these bit masks."""
+    """Return the rows of bit masks in the cheapest implementation."""
     entries = len(codes) * p
     if p <= MAX_DENSE_BITS and entries > max(_SMALL, 2 << p):
         return Halves(codes, p)

@@ -1,15 +1,15 @@
-"""What an estimator may ask of the rows of a design."""
+"""The interface of the rows of a design."""
 
 from typing import Protocol
 
 from subsetprivacy._types import FloatArray
 
-# Beyond this many categories no p x p matrix is made.
+# With more categories no p x p matrix is computed.
 MAX_MATRIX = 4096
 
 
 class Incidence(Protocol):
-    """What an estimator may ask of the rows 1_a."""
+    """The products with the rows 1_a that estimators use."""
 
     @property
     def rows(self) -> int:
@@ -35,7 +35,7 @@ class Incidence(Protocol):
 
 
 class Listable(Incidence, Protocol):
-    """Rows of a design, which an attacker can search as well."""
+    """Rows of a design that can also be searched for the best guess."""
 
     def peak(self, w: FloatArray) -> FloatArray:
         """Map (..., p) to (..., rows): the largest r_a(j) w_j, the weight of the best guess."""

@@ -1,4 +1,4 @@
-"""Rows where part of the weight is known and held."""
+"""Rows derived from other rows: with known parts (`Affine`, `Mapped`), or several samples (`Stacked`)."""
 
 from collections.abc import Sequence
 
@@ -9,10 +9,10 @@ from subsetprivacy.incidence.base import Incidence, Listable
 
 
 class Affine:
-    """Rows c_a 1_a + d_a 1: cell probabilities where part of the weight is held fixed.
+    """Rows c_a 1_a + d_a 1: cell probabilities if part of the weight is known.
 
-    Written with the vector 1 rather than a constant, the cell probabilities
-    stay homogeneous in w, so every estimator and its certificate hold as they are.
+    With the vector 1 instead of a constant, the cell probabilities stay
+    homogeneous in w, so estimators and their certificates need no change.
     """
 
     def __init__(self, base: Listable, scale: ArrayLike, offset: ArrayLike) -> None:
@@ -51,7 +51,7 @@ class Affine:
 
 
 class Mapped:
-    """Rows seen through w = T u: where something is known of w, it is a linear image of the free part.
+    """Rows in terms of u with w = T u: if w is partly known, it is a linear image of the free part u.
 
     The columns of T sum to one, so that a distribution u gives a distribution w.
     """
@@ -91,7 +91,7 @@ class Mapped:
 
 
 class Stacked:
-    """The rows of several incidences on the same categories, in order: pooled samples under different designs."""
+    """The rows of several incidences on the same categories, in order, for pooled samples under different designs."""
 
     def __init__(self, parts: Sequence[Incidence]) -> None:
         self._parts = tuple(parts)

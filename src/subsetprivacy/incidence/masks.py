@@ -1,4 +1,4 @@
-"""Rows of bit masks: an explicit matrix, all cells of a grid, or tables of bytes."""
+"""Rows of bit masks: an explicit matrix, a grid of all cells, or byte tables."""
 
 from functools import cached_property
 
@@ -12,10 +12,10 @@ _MAX_SQUARES = 1 << 20
 
 
 class DenseRows:
-    """An explicit row matrix, for few distinct subsets or rows that are not 0/1."""
+    """An explicit matrix, for few distinct subsets or for rows that are not 0/1."""
 
     def __init__(self, matrix: FloatArray) -> None:
-        self._M = np.asfortranarray(matrix)  # rows are short: products that run along the columns are faster
+        self._M = np.asfortranarray(matrix)  # rows are short, so products along the columns are faster
         self._T = self._M.T
 
     @property
@@ -30,7 +30,7 @@ class DenseRows:
 
     def inner(self, w: FloatArray) -> FloatArray:
         """Return 1_a'w."""
-        # On the smallest problems, where a call costs more than its work, `dot` takes half the time of @.
+        # In the smallest problems calls dominate, and `dot` takes half the time of @.
         return w.dot(self._T) if w.ndim <= 2 else _flattened(w, self._T)
 
     def spread(self, r: FloatArray) -> FloatArray:
@@ -47,7 +47,7 @@ class DenseRows:
 
     @cached_property
     def _squares(self) -> FloatArray:
-        """The outer square of every row: with them a whole batch is one product."""
+        """The outer square of every row, with which a whole batch is one product."""
         return (self._M[:, :, None] * self._M[:, None, :]).reshape(self.rows, -1)
 
     def peak(self, w: FloatArray) -> FloatArray:
@@ -61,11 +61,11 @@ def _flattened(x: FloatArray, M: FloatArray) -> FloatArray:
 
 
 class Halves:
-    """Masks of up to 22 bits, split in a high and a low half of all 2^p cells.
+    """Masks of up to 22 bits, split into a high and a low half of all 2^p cells.
 
-    On the grid of all cells 1_a'w is an outer sum, the score two sums over an
-    axis, the Gram matrix three small matrix products: O(2^p), however many
-    people there are. The codes must be distinct.
+    On the grid of all cells, 1_a'w is an outer sum, the score is two sums over
+    an axis, and the Gram matrix is three small matrix products. The cost is
+    O(2^p), regardless of the number of people. The codes must be distinct.
     """
 
     def __init__(self, codes: IntArray, p: int) -> None:
@@ -171,7 +171,7 @@ class Bytes:
         out = np.empty((self._p, self._p))
         for i, (high, rows, left) in enumerate(zip(self._planes, self._parts, self._tables, strict=True)):
             for low, columns, right in zip(self._planes[: i + 1], self._parts, self._tables, strict=False):
-                # All people with the same two bytes add up first; 65 536 cells are left to multiply.
+                # People with the same two bytes are added up first, which leaves 65 536 cells to multiply.
                 pair = (high.astype(np.uint16) << 8) | low
                 cells = np.bincount(pair, weights=y, minlength=1 << 16).reshape(256, 256)
                 out[rows, columns] = left.T @ cells @ right

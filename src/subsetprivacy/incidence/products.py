@@ -1,4 +1,4 @@
-"""Rows of several variables at once."""
+"""Rows of several variables."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ from subsetprivacy.incidence.base import Listable
 
 
 class Kronecker:
-    """Rows 1_a ⊗ 1_b of two variables; cells and w are flattened tables, the second variable fastest.
+    """Rows 1_a ⊗ 1_b of two variables. Cells and w are flattened tables in which the second variable changes fastest.
 
-    The matrix of all rows is never built: each product is applied to one
+    The matrix of all rows is never built. Each product is applied to one
     variable after the other. Factors may be Kronecker products themselves.
     """
 
@@ -62,7 +62,7 @@ class Kronecker:
 
 
 class Cells:
-    """Some of the rows of a larger whole, by their positions in it; a row may come more than once."""
+    """A selection of rows by position. A row may occur more than once."""
 
     def __init__(self, whole: Listable, positions: IntArray) -> None:
         self._whole, self._at = whole, positions
@@ -103,7 +103,7 @@ class Cells:
 
 
 class BlockwiseRows:
-    """What is made of rows that are written out, a block at a time."""
+    """Products that write out the rows, a block at a time."""
 
     if TYPE_CHECKING:
 
@@ -133,10 +133,10 @@ class BlockwiseRows:
 
 
 class RowByRow(BlockwiseRows):
-    """Rows u_i ⊗ v_i, the i-th of one variable with the i-th of another, where few of all pairs occur.
+    """Rows u_i ⊗ v_i that pair row i of two variables, for data in which few of all pairs occur.
 
-    Neither the grid of all pairs nor the matrix of the rows is built: each
-    product goes through one variable after the other, a block of rows at a time.
+    Neither the grid of all pairs nor the matrix of the rows is built. Each
+    product takes one variable after the other, a block of rows at a time.
     """
 
     _BLOCK = 1 << 12
@@ -172,21 +172,21 @@ class RowByRow(BlockwiseRows):
 
 
 class Branches(BlockwiseRows):
-    """Rows of many variables, of whose combinations few occur: what several rows share is summed up once.
+    """Rows of many variables of which few combinations occur. Sums that several rows share are computed once.
 
-    Level k has the different combinations of the last k variables. Each is a branch of one of the level before, to
-    which it adds a row of one variable. A table w is summed over one variable after the other, from the last to the
-    first, so that neither the rows nor a grid of all combinations are built.
+    Level k has the distinct combinations of the last k variables. Each is a branch of a combination of the previous
+    level and adds a row of one variable. A table w is summed over one variable after the other, from the last to the
+    first, so neither the rows nor a grid of all combinations is built.
     """
 
     _BLOCK = 1 << 22  # entries of rows that are written out at a time
 
     def __init__(self, parts: Sequence[tuple[FloatArray, IntArray]]) -> None:
-        from scipy.sparse import csr_matrix  # which few tables need
+        from scipy.sparse import csr_matrix  # needed for few tables only
 
         self._parts = parts
         self._shape = [rows.shape[1] for rows, _ in parts]
-        self._levels: list[list[Any]] = []  # of each level a sparse matrix for each category
+        self._levels: list[list[Any]] = []  # for each level, a sparse matrix per category
         branch = np.zeros(len(parts[0][1]), np.int64)
         width = 1
         for rows, at in reversed(parts):
@@ -239,13 +239,13 @@ class Branches(BlockwiseRows):
         return reduce(lambda u, v: (u[:, :, None] * v[:, None, :]).reshape(len(u), -1), explicit)
 
 
-# A grid of all pairs is the cheaper one while it is not much larger than what was observed (measured).
+# A grid of all pairs is cheaper unless it is much larger than the number of observed pairs (measured).
 _WORTH, _GRID = 16, 1 << 22
-_EXPLICIT = 1 << 20  # entries of the rows of all variables but one, beyond which branches take less time and memory
+_EXPLICIT = 1 << 20  # entries of the rows of all variables but one: with more, branches take less time and memory
 
 
 def joint_incidence(parts: Sequence[tuple[Listable, IntArray]]) -> Listable:
-    """Return the rows of several variables: for each the distinct rows, and which of them each row takes."""
+    """Return the rows of several variables, given the distinct rows of each and the index of each row in them."""
     shape = [rows.rows for rows, _ in parts]
     number = len(parts[0][1])
     if prod(shape) <= min(max(_WORTH * number, 1 << 12), _GRID):

@@ -17,12 +17,12 @@ from subsetprivacy.errors import ArgumentError, InvalidDesignError, TooLargeErro
 from subsetprivacy.incidence.base import MAX_MATRIX
 from subsetprivacy.messages.for_designs import ESTIMATE_BY_MOMENTS, USE_SMALL, USE_UNIFORM
 
-_TRIES = 64  # more choices of columns than this hardly even out the sizes any further (measured)
-_WORK = 1 << 20  # entries of all tries together: a large choice is even enough at the first
+_TRIES = 64  # more choices of columns hardly improve the balance of the sizes (measured)
+_WORK = 1 << 20  # entries of all tries together: a large choice is balanced enough at the first try
 
 
 def transform(v: ArrayLike) -> FloatArray:
-    """Multiply by the Sylvester–Hadamard matrix: the unnormalised fast Walsh–Hadamard transform.
+    """Multiply by the Sylvester–Hadamard matrix: the unnormalized fast Walsh–Hadamard transform.
 
     Parameters
     ----------
@@ -37,16 +37,16 @@ def transform(v: ArrayLike) -> FloatArray:
     Notes
     -----
     The matrix is a Kronecker product of small ones. Each pass multiplies the
-    leading digit of the index by a small matrix and moves it to the end, so
-    that after all passes the digits are in their order again. A pass is one
-    matrix product: three to six times as fast as butterflies.
+    leading digit of the index by a small matrix and moves it to the end.
+    After all passes the digits are back in order. A pass is one matrix
+    product, which is three to six times as fast as butterflies.
 
     Examples
     --------
     >>> transform([1.0, 0.0, 0.0, 2.0])
     array([ 3., -1., -1.,  3.])
     """
-    here = np.array(v, np.float64, order="C")  # rows in one piece, for BLAS
+    here = np.array(v, np.float64, order="C")  # contiguous rows, for BLAS
     N = here.shape[-1] if here.ndim else 0
     if N < 1 or N & (N - 1):
         raise ArgumentError(f"`v` must have a power of two as its length; got {N}.")
@@ -75,7 +75,7 @@ def _odd(r: AnyArray, c: AnyArray) -> AnyArray:
 
 
 class Walsh:
-    """Sides of rows of a Hadamard matrix; products cost O(N log N), however many rows and categories.
+    """Sides of rows of a Hadamard matrix. Products cost O(N log N) for any number of rows and categories.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class Walsh:
         h = transform(cells)
         out = np.take(h, self._row, axis=-1)
         out *= self._sign
-        out += h[..., :1]  # the sum of w, to the last bit as in row 0: the empty set has no weight at all
+        out += h[..., :1]  # the sum of w, exactly as in row 0, so that the empty set has weight 0
         out *= 0.5
         return out
 
@@ -162,12 +162,12 @@ class Walsh:
         return out
 
     def _best_guesses(self, w: FloatArray) -> Iterator[int]:
-        """Yield the categories that can be the best guess after some answer, by falling weight.
+        """Yield the categories that can be the best guess after some answer, in descending order of weight.
 
-        A subset without some categories is also without any whose column is a
-        sum (bit by bit) of an odd number of theirs: minus signs multiply to a
-        minus. So at most log2(N) + 1 categories are left to ask, each of which
-        settles half of the open subsets.
+        A subset that excludes some categories also excludes every category
+        whose column is the bitwise sum of an odd number of their columns,
+        because the minus signs multiply to a minus. So at most log2(N) + 1
+        categories need to be checked, and each settles half of the open subsets.
         """
         order = np.argsort(-w, kind="stable")
         rest = 2 * self._columns[order] + 1  # the last bit counts the terms of a sum
@@ -188,7 +188,7 @@ class Walsh:
 
 
 def choose_columns(p: int, size: int, smallest: int = 2) -> IntArray:
-    r"""Choose a column for each category so that every answer leaves `smallest` categories, sizes nearly even.
+    r"""Choose a column for each category, such that every answer leaves `smallest` categories and sizes are balanced.
 
     Parameters
     ----------
@@ -201,21 +201,20 @@ def choose_columns(p: int, size: int, smallest: int = 2) -> IntArray:
 
     Returns
     -------
-    Ascending numbers, the same for the same arguments everywhere and for ever.
+    Ascending numbers. The same arguments always give the same numbers.
 
     Raises
     ------
     InvalidDesignError
-        If there is no such choice, or none with a larger `smallest` was found.
+        If no such choice exists, or none was found for a larger `smallest`.
 
     Notes
     -----
     Columns are points of :math:`F_2^m`, :math:`N = 2^m`, and the two sides of a question are a hyperplane and its
-    complement. Both have two points or more exactly if the points still span
-    the whole space (by sums of an odd number of them) when any one is left out. That takes
-    m + 2 points. Of m + 2 points each must then be in the one sum that vanishes, which
-    has an even number of terms. So a choice exists if and only if :math:`m \le p - 2` for even p and
-    :math:`m \le p - 3` for odd p; for p = 5 there is none.
+    complement. Both have at least two points if and only if the points still span the whole space (by sums of an odd
+    number of them) when any one is left out. That takes m + 2 points. Each of m + 2 points must then be in the one sum
+    that vanishes, which has an even number of terms. So a choice exists if and only if :math:`m \le p - 2` for even p
+    and :math:`m \le p - 3` for odd p. For p = 5 there is none.
 
     Examples
     --------
@@ -252,7 +251,7 @@ def _check_possible(p: int, size: int, smallest: int) -> None:
 
 
 def _candidates(p: int, size: int) -> Iterator[IntArray]:
-    """Yield choices as good as random ones, and last one that leaves two categories for certain."""
+    """Yield choices as good as random ones, and at the end one that certainly leaves two categories."""
     if p == size:
         yield np.arange(p)
         return
@@ -264,20 +263,20 @@ def _candidates(p: int, size: int) -> Iterator[IntArray]:
 
 
 def _spanning(m: int) -> IntArray:
-    """Return points of which any may be left out and the others still span the space."""
+    """Return points that still span the space if any one of them is left out."""
     basis = np.r_[0, 1 << np.arange(m)]
-    # The sum of them all is a sum of an odd number if m is even; else two sums share the points out.
+    # If m is even, the sum of all points has an odd number of terms. Otherwise two sums divide the points.
     more = [(1 << m) - 1] if m % 2 == 0 else [(1 << m) - 2, 3]
     return np.r_[basis, more]
 
 
 def scattered(n: int) -> IntArray:
-    """Return 0 … n-1 in a fixed order without pattern, the same everywhere and for ever."""
+    """Return 0 … n-1 in a fixed order without a pattern. The order never changes."""
     return np.argsort(_scrambled(n, 0), kind="stable")
 
 
 def _scrambled(size: int, i: int) -> AnyArray:
-    """Return distinct 64-bit words for 0 … size-1, the same in every version of NumPy (SplitMix64's finaliser)."""
+    """Return distinct 64-bit words for 0 … size-1, the same in every version of NumPy (SplitMix64's finalizer)."""
     x = np.arange(size, dtype=np.uint64) + np.uint64((i + 1) << 32)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
