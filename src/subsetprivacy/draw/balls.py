@@ -28,8 +28,8 @@ def cases(
 ) -> Axes:
     """Draw what single subsets reveal: a row per person, a ball per category (`fig:adult_privacy`).
 
-    Beside a subset a stand its size leakage (the sum of w outside a) and the most likely category
-    j in a with its probability given the subset (w_j over the sum of w in a).
+    Next to each subset a are its size leakage (the sum of w outside a) and its most likely category
+    j, with the probability of j given the subset (w_j over the sum of w in a).
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ def cases(
     members : array_like of bool, shape (k, p)
         The categories in each person's reported subset.
     truth : array_like of int, shape (k,), optional
-        Position of each person's true category in `labels`, -1 where it is not known. Only for
-        data that are no secret.
+        Position of each person's true category in `labels`, -1 where it is unknown. Only for
+        data that are not secret.
     """
     p, weights, inside = len(labels), _vector(w, len(labels), "w"), np.asarray(members, dtype=bool)
     roles, verdicts = _roles(inside, truth, p), [_verdict(labels, weights, subset) for subset in inside]

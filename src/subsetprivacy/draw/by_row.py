@@ -34,7 +34,7 @@ def by_row(
         The rows.
     series
         By name: values, lower and upper ends, each of shape (rows,). Several are drawn next to each other within
-        their row, each in its color; of very many the first seven.
+        their row, each in its color. At most seven are drawn.
     xlabel
         What the numbers are.
     zero

@@ -27,7 +27,7 @@ def calibration(
     Parameters
     ----------
     lines : mapping of str to (predicted, observed, lower, upper)
-        Per category, arrays of the same length; a nan is left out.
+        Per category, arrays of the same length. A nan is left out.
     """
     ax = _axes(ax, 6.0, 5.2)
     ax.axline((0, 0), slope=1, color=_tone(ax, GRAY), lw=1.2, ls=(0, (4, 3)), zorder=1, label="observed as predicted")

@@ -1,6 +1,6 @@
-"""Pictures of plain arrays; nothing here knows a design or an estimate, so every result can call it.
+"""Pictures of plain arrays. Nothing here knows a design or an estimate, so every result can call it.
 
-A picture goes into `ax`, or else into a new figure; marker, outline and place repeat what its colors say.
+A picture is drawn in `ax`, or in a new figure. Markers, outlines and positions repeat what its colors say.
 """
 
 from __future__ import annotations

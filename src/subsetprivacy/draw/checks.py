@@ -1,4 +1,4 @@
-"""Pictures of checks of the data: how often questions came, and how many people skip them."""
+"""Pictures of checks of the data: how often questions were asked, and how many people skip them."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def question_counts(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw how often each question came, in the order given, over the band in which chance leaves it.
+    """Draw how often each question was asked, in the order given, over the band that chance explains.
 
     Parameters
     ----------
     observed, expected : array_like, shape (k,)
         Counts.
     n : int
-        How many there are in all, of which each is a part.
+        The total that the counts are parts of.
     what : str
         What is counted and in which order, for the axis.
     """
@@ -76,7 +76,7 @@ def rates(
     Parameters
     ----------
     first, second : sequence of tuple
-        The share and the ends of its interval for each label; nan where there is none.
+        The share and the ends of its interval for each label, or nan.
     names : tuple of str
         What the two are called in the legend.
     """

@@ -35,11 +35,11 @@ def differences(
     Parameters
     ----------
     values, lower, upper : array_like, shape (p,)
-        Differences and intervals, as proportions; a nan is left out.
+        Differences and intervals, as proportions. A nan is left out.
     label : str
         What the differences are called in the legend, which is there for several of them.
     several : int
-        How many will be drawn on these axes: a new figure makes room for them.
+        How many will be drawn on these axes, for the size of a new figure.
     """
     p = len(labels)
     d, low, high = (_vector(x, p, name) for x, name in ((values, "values"), (lower, "lower"), (upper, "upper")))

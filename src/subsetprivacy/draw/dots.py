@@ -1,4 +1,4 @@
-"""Pictures of numbers in rows: those in print beside those obtained, and times."""
+"""Pictures of numbers in rows: published numbers compared with those obtained, and times."""
 
 from __future__ import annotations
 

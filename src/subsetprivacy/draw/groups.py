@@ -37,7 +37,7 @@ def by_group(
     groups, labels
         The names of the groups and of the categories. Of very many the first are drawn, and the title says so.
     values, lower, upper : array_like, shape (groups, categories)
-        Estimates and intervals, as proportions; a nan is left out.
+        Estimates and intervals, as proportions. A nan is left out.
     what
         What they are, for the label of the axis.
     """
@@ -65,7 +65,7 @@ def forest(
     Parameters
     ----------
     values, lower, upper : array_like, shape (panels, rows)
-        Coefficients and intervals; what is not finite is left out, and an end that is not becomes an arrow.
+        Coefficients and intervals. A coefficient that is not finite is left out, and such an end becomes an arrow.
     what
         The label of the axis.
     ratios

@@ -13,7 +13,7 @@ from subsetprivacy.draw.layout import COLORS, GRAY, PALE, _axes, _plain, _set_ti
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Blue and vermilion are told apart by all eyes; white is in the middle, or nothing.
+# Blue and vermilion differ for people with any color vision. White is the middle, or zero.
 _RISING = ("#FFFFFF", "#B9DAEE", "#5AA5D3", "#0072B2", "#003B5C")
 _DIVERGING = ("#8A3D00", COLORS[1], "#F7C6A3", "#FFFFFF", "#A9D2EA", COLORS[0], "#003B5C")
 _AT_LEAST = 3.0  # standard errors at the end of a diverging scale: what is within chance stays pale
@@ -42,13 +42,13 @@ def heatmap(
     Parameters
     ----------
     values : array_like, shape (rows, columns)
-        Not negative, unless `diverging`. What is not a number is a grey cell with a dash.
+        Not negative, unless `diverging`. A nan is a gray cell with a dash.
     row_name, column_name, label : str
-        What the rows, the columns and the numbers are; the last is written at the scale of colors.
+        What the rows, the columns and the numbers are. The last is the label of the color scale.
     diverging : bool
         Whether 0 is the middle: two colors, white between them, signs written.
     largest : float, optional
-        The end of the color scale; by default the largest value.
+        The end of the color scale, by default the largest value.
     """
     table = _table(values, len(rows), len(columns))
     ax = _axes(ax, *_size(rows, columns))

@@ -26,14 +26,14 @@ _WIDEST, _MOST_LINES = 32, 4  # of a label: letters in a line, and lines
 
 
 class Heading(str):
-    """A title that a picture has of itself; it gives way to one that the axes have already.
+    """The default title of a picture. It does not replace a title that the axes have already.
 
     Parameters
     ----------
     text
         The title.
     shared
-        The title of several such pictures on the same axes; by default the same.
+        The title of several such pictures on the same axes, by default the same.
     """
 
     shared: str
@@ -46,7 +46,7 @@ class Heading(str):
 
 
 def require_matplotlib(who: str) -> None:
-    """Raise unless matplotlib is there; `who` says who needs it and begins the message."""
+    """Raise unless matplotlib is installed. The message begins with `who`, which says who needs it."""
     try:
         import matplotlib.pyplot  # noqa: F401
     except ImportError:
@@ -81,7 +81,7 @@ def _axes(ax: Any, width: float, height: float) -> Axes:
 
 
 def _tone(ax: Axes, color: str) -> str:
-    """Return a color as it is, or on dark axes the light one that takes its part."""
+    """Return a color, or its light counterpart on dark axes."""
     from matplotlib.colors import to_rgba
 
     red, green, blue, alpha = to_rgba(ax.get_facecolor())
@@ -120,11 +120,11 @@ def _rows(ax: Axes, labels: Sequence[str], unit: str | None = None) -> None:
 
 
 def _label_rows(ax: Axes, labels: Sequence[str]) -> None:
-    """Write a label at each row, wrapped so that none runs into the next; what does not fit ends in an ellipsis."""
+    """Write a label at each row, wrapped, and cut with an ellipsis where it would run into the next."""
     figure: Any = ax.figure
     place = ax.get_position()
     high, room = place.height * figure.get_figheight(), _WIDEST * _LETTER
-    if figure.get_layout_engine() is None:  # nothing will make room: what is left of the axes is all there is
+    if figure.get_layout_engine() is None:  # nothing will shrink the axes: use the space on their left
         room = min(room, place.x0 * figure.get_figwidth() - 0.15)
     elif (spec := ax.get_subplotspec()) is not None:  # the axes will shrink by what is written around them
         high = max(figure.get_figheight() / spec.get_gridspec().nrows - _AROUND, 0.3)
@@ -144,7 +144,7 @@ def _shortened(label: str, width: int, lines: int) -> str:
 
 
 def _set_title(ax: Axes, title: str | None, pad: float | None = None) -> None:
-    """Set the title of the axes, in the place where ``ax.set_title`` sets it; a heading gives way to the user's."""
+    """Set the title of the axes, where ``ax.set_title`` sets it. A `Heading` does not replace the user's title."""
     if title is None:
         return
     there = [text for text in (ax.get_title(loc=loc) for loc in ("left", "center", "right")) if text]
@@ -161,7 +161,7 @@ def _set_title(ax: Axes, title: str | None, pad: float | None = None) -> None:
 
 
 def _legend_below_rows(ax: Axes, rows: int) -> None:
-    """Put the legend into a strip of the axes below the rows, where it meets neither title nor labels nor data."""
+    """Put the legend in a strip below the rows, where it covers neither title nor labels nor data."""
     names = ax.get_legend_handles_labels()[1]
     longest = max((len(line) for name in names for line in name.splitlines()), default=0)
     figure: Any = ax.figure
@@ -175,7 +175,7 @@ def _legend_below_rows(ax: Axes, rows: int) -> None:
 
 
 def _opaque(ax: Axes) -> Any:
-    """Return the look of a legend that lines do not show through."""
+    """Return the style of a legend that covers the lines behind it."""
     return {"frameon": True, "framealpha": 1, "facecolor": ax.get_facecolor(), "edgecolor": "none"}
 
 
@@ -183,7 +183,7 @@ def _finish(ax: Axes, title: str | None, legend: bool = False, pad: int = 6, row
     ax.spines[["top", "right"]].set_visible(False)
     if legend and rows is not None:
         _legend_below_rows(ax, rows)
-    elif legend:  # above the picture, where it hides nothing; so many columns as there is room for
+    elif legend:  # above the picture, where it hides nothing, in as many columns as fit
         names = ax.get_legend_handles_labels()[1]
         longest = max((len(line) for name in names for line in name.splitlines()), default=0)
         figure: Any = ax.figure

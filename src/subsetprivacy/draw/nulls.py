@@ -29,11 +29,11 @@ def null_distribution(
     Parameters
     ----------
     statistics : array_like, shape (k,)
-        May be empty: then only the limiting distribution is drawn.
+        If empty, only the limiting distribution is drawn.
     weights : array_like, shape (k,), optional
-        Their probabilities, where they are not alike.
+        Their probabilities, if not equal.
     df
-        The degrees of freedom of the limiting distribution; none is drawn without.
+        The degrees of freedom of the limiting distribution. Without them it is not drawn.
     pvalue
         Written next to the observed statistic.
     """
@@ -77,7 +77,7 @@ def null_distribution(
 
 
 def _quantile(values: NDArray[np.float64], weights: ArrayLike | None, level: float) -> float:
-    """Return the value that the others stay below with this probability; 0 if there are none."""
+    """Return the quantile at `level`, or 0 if there are no values."""
     if not len(values):
         return 0.0
     if weights is None:

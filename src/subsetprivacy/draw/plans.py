@@ -1,4 +1,4 @@
-"""Pictures of plans: what designs cost, beside what they give away."""
+"""Pictures of plans: what designs cost, and what they reveal."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def costs(
         The people needed, or the margin reached, at the distribution planned for and at the even one: a ball and
         a bar, called `names`. What it is, `what` says.
     remarks : sequence of str
-        What stands at the end of each row.
+        The text at the end of each row.
     direct : float
         What asking directly costs, a dashed line.
     recommended : int

@@ -43,9 +43,9 @@ def power_curves(
     n : array_like, shape (k,)
         Numbers of people, ascending.
     curves : mapping of str to array_like, shape (k,)
-        Per test, its power; those whose name begins with ``"PT:"`` are of tests without privacy and drawn thin.
+        Per test, its power. Tests whose name begins with ``"PT:"`` are without privacy and drawn thin.
     points : mapping of str to (people, power, standard error)
-        Per test, a ball; with a whisker of two standard errors where there is one. In the color of the test's line.
+        Per test, a point in the color of its line, with a whisker of two standard errors where there is one.
     level, target
         The power without dependence, a dotted line, and the one wanted, a dashed one.
     """

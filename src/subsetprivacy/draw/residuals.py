@@ -1,4 +1,4 @@
-"""Pictures of how well answers fit: standardised residuals."""
+"""Pictures of how well answers fit: standardized residuals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def residuals(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw standardised residuals, a row per answer in the order given, with a remark at its end.
+    """Draw standardized residuals, a row per answer in the order given, with a remark at its end.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def residuals(
         Differences between observed and expected counts, over their standard errors. Where none is
         negative the picture begins at zero.
     remarks : sequence of str
-        What stands at the end of each row: observed and expected counts.
+        The text at the end of each row: observed and expected counts.
     limits : tuple of float
         What a given one, and the largest of all, stays within with probability `level` where people are
         honest: a band and a dashed line. What passes the line is an orange diamond.

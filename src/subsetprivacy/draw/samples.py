@@ -1,4 +1,4 @@
-"""Pictures of many samples: beside the law that they should follow, side by side, and growing."""
+"""Pictures of many samples: compared with the distribution they should follow, with each other, and as they grow."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def normality(
     law: str = "standard normal",
     title: str | None = None,
 ) -> Figure:
-    """Draw a sample beside a law: a histogram with the density, and the quantiles of both (`fig:dist`).
+    """Draw a sample and a distribution: a histogram with the density, and the quantiles of both (`fig:dist`).
 
     Parameters
     ----------
     density, quantile
-        Of the law, for arrays.
+        Of the distribution, for arrays.
     """
     values = np.sort(np.asarray(sample, dtype=float))
     left, right = _panels(9.6, 3.8, 1, 2)
@@ -63,12 +63,12 @@ def normality(
 
 
 def quantiles(samples: Mapping[str, tuple[ArrayLike, ArrayLike]], *, xlabel: str, ylabel: str) -> Figure:
-    """Draw a panel per sample: on the dashed diagonal it agrees with its law.
+    """Draw a panel per sample. On the dashed diagonal it agrees with its distribution.
 
     Parameters
     ----------
     samples : mapping of str to (sample, expected)
-        By the panel's heading; `expected` are as many quantiles of the law, ascending.
+        By the panel's heading; `expected` are as many quantiles of the distribution, ascending.
     """
     axes = list(_panels(0.6 + 3.0 * len(samples), 3.5, 1, len(samples)))
     for ax, (name, (sample, expected)) in zip(axes, samples.items(), strict=True):
@@ -83,12 +83,12 @@ def quantiles(samples: Mapping[str, tuple[ArrayLike, ArrayLike]], *, xlabel: str
 def histograms(
     samples: Mapping[str, ArrayLike], *, density: Callable[[Any], Any], xlabel: str, law: str = "standard normal"
 ) -> Figure:
-    """Draw samples as histograms side by side, each with the density of one law (`fig:high_2`).
+    """Draw samples as histograms in a row, each with the density of one distribution (`fig:high_2`).
 
     Parameters
     ----------
     samples : mapping of str to array_like
-        Per panel, its name and its sample; all on one scale.
+        Per panel, its name and its sample, all on one scale.
     """
     axes = list(_panels(0.6 + 3.3 * len(samples), 3.6, 1, len(samples)))
     values = {name: np.asarray(sample, dtype=float) for name, sample in samples.items()}
@@ -115,7 +115,7 @@ def paths(
     ylabel: str,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw how a quantity runs along many samples, thin, and its median, bold, on log scales.
+    """Draw a quantity along many samples as thin lines, and its median as a bold line, on log scales.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def paths(
 
 
 def _against(ax: Axes, expected: NDArray[np.float64], values: NDArray[np.float64]) -> None:
-    """Draw ordered values against expected ones and the diagonal; of thousands the ends and some hundreds between."""
+    """Draw ordered values against expected ones, with the diagonal. Of thousands, draw the ends and some between."""
     ends = min(values[0], expected[0]), max(values[-1], expected[-1])
     ax.plot(ends, ends, color=GRAY, lw=1, ls=(0, (4, 3)))
     last = len(values) - 1

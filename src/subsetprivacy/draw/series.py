@@ -1,4 +1,4 @@
-"""Lines against a parameter: means of simulations with their errors, in one panel or several side by side."""
+"""Lines against a parameter: means of simulations with their errors, in one panel or several."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def series(
     x : array_like, shape (k,)
         The parameter, ascending.
     lines : mapping of str to array_like, shape (k,)
-        Per method; a nan is left out.
+        Per method. A nan is left out.
     errors : mapping of str to array_like, shape (k,), optional
-        Standard errors, drawn as whiskers of two; a line without has none.
+        Standard errors, drawn as whiskers of two. A line without them has no whiskers.
     limits : mapping of str to float, optional
         Where a method's line should tend to: thin dashes in its color.
     levels : sequence of (height, words)
@@ -118,7 +118,7 @@ def predicted(
     log: str = "",
     width: float = 5.2,
 ) -> Figure:
-    """Draw simulated values as markers on the lines that theory predicts, each panel on a scale of its own.
+    """Draw simulated values as markers on the lines that theory predicts, each panel on its own scale.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def predicted(
 
 
 def _places(at: NDArray[np.float64], lines: int, apart: float, log: bool) -> list[NDArray[np.float64]]:
-    """Return where each line's points stand: beside one another, around the value."""
+    """Return the positions of each line's points: next to each other, around the value."""
     if apart == 0:
         return [at] * lines
     scale = np.log(at) if log else at

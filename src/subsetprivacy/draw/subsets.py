@@ -28,7 +28,7 @@ def subset_shares(
     title
         The title.
     ax
-        Axes to draw on; by default those of a new figure.
+        Axes to draw on, by default those of a new figure.
     """
     p, values = len(labels), _vector(shares, len(labels), "shares")
     ax = _axes(ax, *_size(labels))

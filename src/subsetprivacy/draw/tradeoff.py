@@ -40,7 +40,7 @@ def tradeoff(
     curves : mapping of str to (leakage, loss)
         What is possible at best, leakages ascending.
     marks : sequence of (name, leakage, loss, filled)
-        Names stand beside their points and do not overlap; points in one place share a label.
+        Names are next to their points and do not overlap. Points in one place share a label.
     bound : (leakage, loss), optional
         What cannot be beaten, dashed.
     unit : float, optional
@@ -81,7 +81,7 @@ def tradeoff(
 
 
 def _limits(ax: Axes, lines: Sequence[Points], points: Points, bound: Points | None) -> None:
-    """Show all points and as much of the curves; a log scale where losses differ much."""
+    """Show all points and as much of the curves as fits. Use a log scale if losses differ much."""
     points = points[np.isfinite(points).all(axis=1)]
     across = np.concatenate([points[:, 0], *(line[0] for line in lines)])
     ends = np.concatenate([points[:, 1], *(line[1, -1:] for line in lines), [] if bound is None else bound[1, -1:]])

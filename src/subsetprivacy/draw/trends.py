@@ -35,9 +35,9 @@ def means(
     Parameters
     ----------
     positions : array_like, shape (groups,)
-        Where each group is; groups that would hide each other are drawn next to each other, in their order.
+        Where each group is. Groups that would hide each other are drawn next to each other, in their order.
     values, lower, upper : array_like, shape (groups,)
-        Means and intervals; a nan is left out.
+        Means and intervals. A nan is left out.
     """
     k = len(labels)
     at, y, low, high = (
