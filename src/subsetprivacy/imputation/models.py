@@ -105,7 +105,7 @@ def shares_model(codes: IntArray, design: Design, m: int, prior: float, rng: np.
     """Return the model of one distribution for everyone."""
     counts = count_codes(codes, design)
     if not counts.n > 0:
-        raise NoDataError("`data` must hold a subset that says something; got none.")
+        raise NoDataError("`data` must hold at least one informative subset; got none.")
     return SharesModel(posterior_shares(counts, m, prior, rng))
 
 

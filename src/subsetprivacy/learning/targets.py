@@ -164,5 +164,5 @@ def learners(target: Target, weight: FloatArray | None) -> BoolArray:
     """Return who is learned from: people whose subset says something and who count; raise if there are none."""
     kept = target.informative if weight is None else target.informative & (weight > 0)
     if not kept.any():
-        raise NoDataError(f"`y` must hold a subset that says something; got none of {people(len(kept))}.")
+        raise NoDataError(f"`y` must hold at least one informative subset; got none of {people(len(kept))}.")
     return kept

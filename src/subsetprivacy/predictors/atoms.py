@@ -1,8 +1,8 @@
-r"""Sums over people of coefficients times seen columns.
+r"""Sums over people of coefficients times observed columns.
 
-A column of the model is a number of the private cell times a seen column. So a linear predictor, a score and a
-curvature are sums of coefficients of person and cell, times columns of V. Columns that share the numbers of the cells
-form an *atom*: their coefficients are the same. Everything is computed by atoms, never with a model matrix for each
+Each column of the model is a number of the private cell times an observed column. A linear predictor, a score and a
+curvature are therefore sums of coefficients by person and cell, times columns of V. Columns with the same numbers of
+the cells form an *atom* and share their coefficients. All sums are computed by atoms, without a model matrix for each
 cell.
 """
 
@@ -54,7 +54,7 @@ class Atoms:
         """Return linear predictors, shape (r, cells, m), of parameters of shape (r, C)."""
         r = len(theta)
         B = np.zeros((r, len(self.z), self.d))
-        for k in range(self.C):  # a seen column may be twice in an atom
+        for k in range(self.C):  # an observed column may occur twice in an atom
             B[:, self.atom[k], self.seen[k]] += theta[:, k]
         W = (B.reshape(-1, self.d) @ V.T).reshape(r, len(self.z), -1)
         U = self.z.T @ W
@@ -65,7 +65,7 @@ class Atoms:
         return self.z @ F
 
     def gradient(self, A: FloatArray, V: FloatArray) -> FloatArray:
-        """Return the sums of coefficients, shape (r, atoms, m), times their columns: shape (r, C)."""
+        """Return the sums of coefficients, shape (r, atoms, m), times their columns, as shape (r, C)."""
         r, atoms, m = A.shape
         sums = (A.reshape(-1, m) @ V).reshape(r, atoms, -1)
         return np.asarray(sums[:, self.atom, self.seen])
@@ -79,7 +79,7 @@ class Atoms:
 
     @cached_property
     def _pairs(self) -> list[tuple[int, int]]:
-        """Which two atoms have a cell in common."""
+        """The pairs of atoms that have a cell in common."""
         return [
             (a, b) for a in range(len(self.z)) for b in range(a, len(self.z)) if bool((self.z[a] * self.z[b]).any())
         ]
@@ -89,7 +89,7 @@ class Atoms:
         return np.array([self.z[a] * self.z[b] for a, b in self._pairs])
 
     def information(self, K: FloatArray, V: FloatArray) -> FloatArray:
-        """Return the sum of curvatures of one pair of predictors, shape (cells, m), times columns: shape (C, C)."""
+        """Return the summed curvatures of two predictors, shape (cells, m), times columns, as shape (C, C)."""
         weights = self._products @ K
         out = np.zeros((self.C, self.C))
         for weight, (a, b) in zip(weights, self._pairs, strict=True):

@@ -1,4 +1,4 @@
-"""What to know of a regression on private predictors, and what is doubtful about it, as notes."""
+"""Notes of a regression on private predictors, including its caveats."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def caveats(fit: OutcomeRegression) -> tuple[Note, ...]:
 
 
 def doubts(fit: OutcomeRegression) -> tuple[Note, ...]:
-    """Return the notes that are also warnings: no solution, or a doubtful one."""
+    """Return the notes that are also warnings: no solution, or an uncertain one."""
     return (*_unsolved(fit), *_several(fit), *_separated(fit), *_small(fit))
 
 
@@ -59,7 +59,7 @@ def _likelihood(fit: OutcomeRegression) -> tuple[Note, ...]:
 def _missing(fit: OutcomeRegression) -> tuple[Note, ...]:
     if not fit.n_missing:
         return ()
-    text = f"Left out, because a subset of theirs says nothing: {counted(fit.n_missing, 'row')}."
+    text = f"Left out because a subset is the full set: {counted(fit.n_missing, 'row')}."
     return (Note(NoteKind.MISSING, text),)
 
 
@@ -74,7 +74,7 @@ def _unsolved(fit: OutcomeRegression) -> tuple[Note, ...]:
         what = {"linear": "people", "logit": "people with one of the outcomes", "poisson": "events"}[fit.family]
         text = (
             f"The corrected equations have no solution, most likely because of {named}: the estimated number of {what} "
-            "is not positive there, in all or at some seen columns."
+            "is not positive there, overall or at some values of the observed columns."
         )
         linear = fit.family != "linear" and fit.categories is None
         advice = LINEAR_OR_MERGE if linear else MERGE_PREDICTOR
@@ -82,14 +82,14 @@ def _unsolved(fit: OutcomeRegression) -> tuple[Note, ...]:
     if fit.converged and fit.fit.is_maximum:
         return ()
     what = f"about {fit.gap:.2g} of log-likelihood is left to gain" if not fit.converged else "it may be a saddle point"
-    return (Note(NoteKind.NOT_CONVERGED, f"The fit did not arrive: {what}.", MERGE_OR_MORE),)
+    return (Note(NoteKind.NOT_CONVERGED, f"The fit did not converge: {what}.", MERGE_OR_MORE),)
 
 
 def _several(fit: OutcomeRegression) -> tuple[Note, ...]:
     if len(fit.maxima) < 2 or fit.maxima[0] - fit.maxima[1] > NEAR:
         return ()
     text = (
-        f"The likelihood has {len(fit.maxima)} maxima from {fit.fit.starts} starts; the next is "
+        f"The likelihood has {len(fit.maxima)} maxima from {fit.fit.starts} starts. The next is "
         f"{fit.maxima[0] - fit.maxima[1]:.2g} below the best, so the data hardly decide between them."
     )
     return (Note(NoteKind.NOT_UNIQUE, text, MERGE_OR_MORE),)
@@ -100,7 +100,9 @@ def _separated(fit: OutcomeRegression) -> tuple[Note, ...]:
         return ()
     names = [name if isinstance(name, str) else f"{label_text(name[0])} {name[1]}" for name in fit.separated]
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    text = f"The data set no limit to these coefficients: {', '.join(names[:_MOST_NAMED])}{more}."
+    text = (
+        f"These coefficients are infinite because the data do not bound them: {', '.join(names[:_MOST_NAMED])}{more}."
+    )
     return (Note(NoteKind.SEPARATED, text, MERGE_OR_MORE),)
 
 
@@ -108,7 +110,7 @@ def _small(fit: OutcomeRegression) -> tuple[Note, ...]:
     each = fit.n_effective / max(len(fit.layout.names), 1)
     if each >= _FEW:
         return ()
-    text = f"Few people: {each:.1f} effective ones per coefficient, where normal theory wants at least {_FEW:.0f}."
+    text = f"Few people: {each:.1f} effective people per coefficient. Normal theory needs at least {_FEW:.0f}."
     return (Note(NoteKind.SMALL_COUNTS, text, MERGE_OR_MORE),)
 
 
@@ -122,7 +124,7 @@ def _comparison(fit: OutcomeRegression) -> tuple[Note, ...]:
     if p >= 0.05:
         return (Note(NoteKind.SPECIFICATION, f"{text} The test finds no difference."), *test.notes)
     if fit.method == "corrected":
-        why = "They differ, so a fit by likelihood would be misleading here; corrected scores are not affected."
+        why = "They differ, so a maximum-likelihood fit would be misleading here. Corrected scores are not affected."
         return (Note(NoteKind.SPECIFICATION, f"{text} {why}"), *test.notes)
     why = "They differ: the model of the outcome or of the private value does not describe these data."
     return (Note(NoteKind.SPECIFICATION, f"{text} {why}", CORRECTED_IF_WRONG), *test.notes)
@@ -136,7 +138,7 @@ def _errors(fit: OutcomeRegression) -> tuple[Note, ...]:
         return ()
     if problem.sampling is not None:
         text = (
-            f"Standard errors are those of the sample as it was drawn ({problem.sampling.method}), with "
+            f"Standard errors follow the sampling ({problem.sampling.method}), with "
             f"{counted(problem.sampling.degrees_of_freedom, 'degree of freedom', 'degrees of freedom')}."
         )
         return (Note(NoteKind.INTERVAL_METHOD, text), *_design_effects(fit))

@@ -1,16 +1,16 @@
-r"""Do the two methods agree? They have the same target only if the model is right.
+r"""Test whether the two methods agree: they have the same target only if the model is right.
 
-At the maximum of the likelihood the corrected score has mean zero if the model of the outcome and of the private cell
-holds, and in general not if it does not. To first order this is the difference of the two estimates.
+At the maximum of the likelihood the corrected score has mean zero if the models of the outcome and of the private cell
+hold, and in general not otherwise. To first order this is the difference of the two estimates.
 
-Its variance is known under the model, given the seen columns and the outcome. With the posterior w of the cell given
+Its variance is known under the model, given observed columns and outcome. With the posterior w of the cell given
 both, the scores T that a person would have in each cell, the rows r_a and :math:`L_a = r_a^\top w`, the likelihood's
 score is :math:`T^\top D_w r_a/L_a` and the corrected one :math:`T_\theta^\top D`, with indicators D of a working
 distribution :math:`\tilde w`. Their second moments over the draw of the subset are
 :math:`T^\top D_w G(w) D_w T`, :math:`T_\theta^\top E[DD^\top] T_\theta` and, between the two,
 :math:`T_\theta^\top D_w T`.
-Measured from squared scores, whose tails are heavy, the variance is too large and the test hardly ever rejects (see
-`regression.specification`).
+If the variance were estimated from squared scores, whose tails are heavy, it would be too large and the test would
+hardly ever reject (see `regression.specification`).
 """
 
 import numpy as np
@@ -22,20 +22,20 @@ from subsetprivacy.predictors.mixture import MixtureObjective
 from subsetprivacy.predictors.people import PeopleBlock
 from subsetprivacy.regression.specification import Support, degenerate_statistic
 
-_BLOCK = 1024  # people whose matrices are inverted at once
+_BLOCK = 1024  # number of people whose matrices are inverted at once
 _ENTRIES = 1 << 21
 
 
 @frozen(eq=False, repr=False)
 class ScoreProducts:
-    """The corrected score of some people, and the second moments of both scores under the model, all summed.
+    """The summed corrected score of some people, and the summed second moments of both scores under the model.
 
     Attributes
     ----------
     score
         The corrected score.
     corrected, across, likelihood
-        Second moments: of the corrected score, of the two, of the likelihood's.
+        Second moments of the corrected score, between the two scores, and of the likelihood's score.
     """
 
     score: FloatArray
@@ -55,7 +55,7 @@ class ScoreProducts:
 def block_moments(
     objective: MixtureObjective, theta: FloatArray, support: Support, block: PeopleBlock, *, squared: bool
 ) -> ScoreProducts:
-    """Return the moments of a block of people; second moments with squared weights where asked."""
+    """Return the moments of a block of people, with squared weights in the second moments if `squared`."""
     parts = objective.before(theta, block)
     T, w = objective.coefficients(parts), parts.posterior
     working = np.maximum(w, min(FLOOR, 0.1 / len(w)))
@@ -90,7 +90,7 @@ def comparison_statistic(objective: MixtureObjective, theta: FloatArray, *, freq
     Parameters
     ----------
     objective, theta
-        The likelihood, and where its maximum is.
+        The likelihood and its maximizer.
     frequency
         Whether weights count people.
     """

@@ -1,9 +1,9 @@
 r"""Corrected scores: :math:`\sum_i\sum_j D_{ij}\,\psi(y_i, x_{ij};\theta) = 0`.
 
-The indicators D average to the true cell, so the equations average to those on the true cells whatever the distribution
-of the private value, of the seen columns and of the errors is. They are the derivative of
-:math:`\sum_{ij} D_{ij}\, l(y_i, x_{ij}^\top\theta)`, which is what is maximised. Indicators may be negative, so it need
-not be concave, and for logit and Poisson models it may have no maximum at all.
+The mean of the indicators D is the true cell. The mean of the equations is therefore that of the equations on the true
+cells, for any distribution of the private value, of the observed columns and of the errors. The equations are the
+derivative of :math:`\sum_{ij} D_{ij}\, l(y_i, x_{ij}^\top\theta)`, which is maximized. Indicators may be negative, so
+it need not be concave, and for logit and Poisson models it may have no maximum.
 """
 
 import numpy as np
@@ -27,7 +27,7 @@ class CorrectedObjective:
     people, atoms, family
         The people, the columns of the model and the model of the outcome.
     indicators
-        What stands in the place of each person's cell.
+        The indicators that replace each person's cell.
     """
 
     people: CellPeople
@@ -86,7 +86,7 @@ class CorrectedObjective:
         return self.atoms.scores(self.atoms.collected(G * self.indicators(block.part)), block.V)
 
     def largest_move(self, change: FloatArray) -> float:
-        """Return the largest change of a linear predictor of anyone."""
+        """Return the largest change of any person's linear predictor."""
         return largest_move(self.people, self.atoms, change.reshape(self.family.predictors, -1))
 
     def plain(self) -> Linear:
@@ -95,5 +95,5 @@ class CorrectedObjective:
 
 
 def largest_move(people: CellPeople, atoms: Atoms, change: FloatArray) -> float:
-    """Return the largest change of a linear predictor of anyone in any cell, for a change of shape (r, C)."""
+    """Return the largest change of any linear predictor, over people and cells, for a change of shape (r, C)."""
     return max(float(np.abs(atoms.predictors(change, block.V)).max(initial=0.0)) for block in people.blocks())

@@ -1,8 +1,8 @@
-r"""Predictions of an outcome, adjusted means, and marginal effects, with standard errors.
+r"""Predictions of an outcome, adjusted means and marginal effects, with standard errors.
 
-A mean over the people who were fitted is :math:`\frac1n\sum_i\sum_j D_{ij}\,\mu(x_{it(j)}^\top\theta)`, where t(j) is
-the cell j, or that with one private predictor set to a category. Its standard error counts what the coefficients, the
-people and the draws of their subsets add: by the influence of each person on both.
+A mean over the fitted people is :math:`\frac1n\sum_i\sum_j D_{ij}\,\mu(x_{it(j)}^\top\theta)`, where t(j) is the cell
+j, possibly with one private predictor set to a category. Its standard error, from each person's influence, includes the
+variation of the coefficients, of the people and of the draws of their subsets.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from subsetprivacy.tables import label_text
 if TYPE_CHECKING:
     from subsetprivacy.predictors.result import OutcomeRegression
 
-_STEP = 1e-4  # of a standard deviation: the distance of a numerical derivative
+_STEP = 1e-4  # step of a numerical derivative, in standard deviations
 _QUANTITIES: dict[str, PredictedQuantity] = {"linear": "mean", "logit": "share", "poisson": "count"}
 
 
 def labels_of(fit: OutcomeRegression) -> tuple[Label, ...]:
-    """Return the categories of a private outcome, the baseline first; the name of a seen one."""
+    """Return the categories of a private outcome, baseline first, or the name of the outcome."""
     return (fit.response,) if fit.problem.categories is None else fit.problem.categories
 
 
@@ -67,7 +67,7 @@ def predict_rows(fit: OutcomeRegression, V: FloatArray, cells: IntArray, offset:
 
 
 def _stated(fit: OutcomeRegression) -> dict[str, Any]:
-    """Return what predictions say of themselves."""
+    """Return the facts that all predictions share."""
     is_share = fit.modeled is not None or fit.categories is not None
     return {"quantity": "share" if is_share else _QUANTITIES[fit.family], "degrees_of_freedom": fit.degrees_of_freedom}
 
@@ -87,16 +87,16 @@ class Average:
 def _average(
     fit: OutcomeRegression, V: FloatArray, cells: IntArray | None = None, times: FloatArray | None = None
 ) -> Average:
-    """Return the mean outcome of the people with other seen columns, or with other private cells.
+    """Return the mean outcome of the people with other observed columns or other private cells.
 
     Parameters
     ----------
     V
-        The seen columns of the people.
+        The observed columns of the people.
     cells
-        For each private cell the one that takes its place; None: itself.
+        The replacement of each private cell; None keeps the cells.
     times
-        Numbers of the people that their means are multiplied by.
+        Numbers by which each person's mean is multiplied.
     """
     problem = fit.problem
     people, model, layout = problem.people, problem.model, problem.layout
@@ -148,7 +148,7 @@ def _errors(fit: OutcomeRegression, averages: Sequence[Average]) -> FloatArray:
 
 
 def adjusted_means(fit: OutcomeRegression, variable: str, values: Sequence[Any] | None) -> Prediction:
-    """Return the mean outcome with a variable set to each of some values."""
+    """Return the mean outcome with a variable set to each of the given values."""
     _require_variable(fit, variable)
     chosen: list[Any]
     if variable in fit.layout.private:
@@ -172,7 +172,7 @@ def adjusted_means(fit: OutcomeRegression, variable: str, values: Sequence[Any] 
 
 
 def _set(fit: OutcomeRegression, variable: str, j: int) -> IntArray:
-    """Return for each private cell the one with a private predictor set to a category."""
+    """Return, for each private cell, the cell with one private predictor set to a category."""
     layout = fit.layout
     at = list(np.unravel_index(np.arange(layout.cells), layout.shape))
     at[list(layout.private).index(variable)] = np.full(layout.cells, j)
@@ -190,18 +190,18 @@ def _require_variable(fit: OutcomeRegression, variable: str) -> None:
     encoder = fit.layout.encoder
     known = [*fit.layout.private, *(() if encoder is None else encoder.variables)]
     if variable not in known:
-        raise ArgumentError(f"`variable` must be one of the model ({', '.join(known)}); got another one.")
+        raise ArgumentError(f"`variable` must be a variable of the model ({', '.join(known)}); got another one.")
 
 
 def _replaced(fit: OutcomeRegression, variable: str, value: Any) -> FloatArray:
-    """Return the seen columns of the people with a variable set to a value, or to one for each of everyone."""
+    """Return the people's observed columns with a variable set to one value, or to a value for each person."""
     encoder = _encoder(fit)
     V: FloatArray = encoder.matrix(encoder.replace_variable(fit.problem.table, variable, value))
     return V if fit.problem.answered is None else V[fit.problem.answered]
 
 
 def _values(fit: OutcomeRegression, variable: str) -> FloatArray:
-    """Return the numbers of a seen variable, of everyone."""
+    """Return everyone's numbers of an observed variable."""
     return np.asarray(_encoder(fit).frame(fit.problem.table)[variable], np.float64)
 
 
@@ -231,7 +231,7 @@ def marginal_effects(fit: OutcomeRegression, variables: str | Sequence[str] | No
 
 
 def _changes(fit: OutcomeRegression, variable: str) -> list[tuple[str, Average]]:
-    """Return the changes with one variable: each level against the first, a number by one unit."""
+    """Return the changes with one variable: each level compared with the first, or a number by one unit."""
     if variable in fit.layout.private:
         V = fit.problem.people.V
         baseline = fit.layout.level_of(variable, fit.layout.baselines[variable])
@@ -253,7 +253,7 @@ def _instead(variable: str, label: Any, other: Any) -> str:
 
 
 def _derivative(fit: OutcomeRegression, variable: str) -> Average:
-    """Return the mean derivative of the outcome in a number; 0 and 1 are compared as they are."""
+    """Return the mean derivative of the outcome in a number. Zeros and ones are compared directly."""
     column = _values(fit, variable)
     if set(np.unique(column).tolist()) <= {0.0, 1.0}:
         return _average(fit, _replaced(fit, variable, 1.0)) - _average(fit, _replaced(fit, variable, 0.0))

@@ -1,8 +1,8 @@
-r"""Models of an outcome given its linear predictor, one private cell a row and one person a column.
+r"""Models of an outcome given its linear predictor, with a row per private cell and a column per person.
 
-A family takes predictors U of shape (r, J, m), r of them for each private cell and person, and outcomes that broadcast
-to (J, m): of a seen outcome (1, m), of a private one (J, 1), since its category is part of the cell. It returns the
-log-density, its derivatives in u, and minus its second derivatives as the entries of the upper triangle.
+A family takes predictors U of shape (r, J, m), with r predictors for each private cell and person. Outcomes broadcast
+to (J, m): shape (1, m) if observed, shape (J, 1) if private, because the category is then part of the cell. It returns
+the log-density, its derivatives in u, and minus its second derivatives as the entries of the upper triangle.
 """
 
 from typing import Protocol
@@ -36,19 +36,19 @@ class OutcomeModel(Protocol):
 
     @property
     def quadratic(self) -> bool:
-        """Whether the log-density is quadratic in the predictors, so that one step of Newton's method arrives."""
+        """Whether the log-density is quadratic in the predictors, so that one Newton step is exact."""
         ...
 
     def of(self, U: FloatArray, y: FloatArray) -> OutcomeDerivatives:
-        """Return the log-density and its derivatives; without terms that do not depend on the predictors."""
+        """Return the log-density, without terms that do not depend on the predictors, and its derivatives."""
         ...
 
     def gradient(self, U: FloatArray, y: FloatArray) -> FloatArray:
-        """Return the derivatives alone."""
+        """Return only the derivatives."""
         ...
 
     def mean(self, U: FloatArray) -> FloatArray:
-        """Return the mean of the outcome: shape of U, or shares of all categories, shape (r + 1, ...)."""
+        """Return the mean of the outcome, in the shape of U, or shares of all categories, shape (r + 1, ...)."""
         ...
 
     def slopes(self, U: FloatArray) -> FloatArray:
@@ -62,7 +62,7 @@ class OutcomeModel(Protocol):
 
 @frozen(eq=False, repr=False)
 class Normal:
-    r"""Least squares: :math:`-(y - u)^2/2`. Its scale is no part of it."""
+    r"""Least squares: :math:`-(y - u)^2/2`, without the scale."""
 
     predictors: int = 1
     quadratic: bool = True
@@ -169,7 +169,7 @@ class Multinomial:
         return E, np.exp(E)
 
     def _chosen(self, y: FloatArray) -> FloatArray:
-        """Return the indicators of all categories but the baseline."""
+        """Return the indicators of all categories except the baseline."""
         k = np.arange(1, self.predictors + 1).reshape(-1, *([1] * y.ndim))
         return (k == y).astype(np.float64)
 

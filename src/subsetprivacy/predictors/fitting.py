@@ -18,13 +18,13 @@ from subsetprivacy.regression.fitting import endless
 from subsetprivacy.regression.maxima import NEAR, RANDOM_STARTS, SAME, SMALL, different
 from subsetprivacy.regression.solver import ARRIVED, OnStep, SolverResult, maximise, newton
 
-_MAX_SEARCH = 2e6  # people times columns times cells: beyond it every start takes seconds
-_SOME = 50_000  # people of whom a likelihood is fitted to start from
-_FARTHEST = 30.0  # that a linear predictor moves: beyond it there is no solution but a flight
-_LEAST = 1e-3  # a share to start from
-_AWAY = 2.0  # standard deviations of a linear predictor, about, between a random start and the first maximum
-_APART = 0.05  # the same, between two points that may be different maxima
-_COARSE = 1e-4  # tolerance of a climb, per person
+_MAX_SEARCH = 2e6  # people times columns times cells; beyond it every start takes seconds
+_SOME = 50_000  # number of people whose likelihood fit is a start
+_FARTHEST = 30.0  # a linear predictor that moves further diverges: there is no solution
+_LEAST = 1e-3  # the smallest share to start from
+_AWAY = 2.0  # distance of a random start from the first maximum, in standard deviations of a linear predictor
+_APART = 0.05  # the same distance between two points that may be different maxima
+_COARSE = 1e-4  # tolerance per person of a search by gradients
 
 
 @frozen(eq=False, repr=False)
@@ -34,23 +34,23 @@ class OutcomeFit:
     Attributes
     ----------
     theta
-        The coefficients, r rows one after the other; not numbers where the equations have no solution.
+        The coefficients, r rows in sequence; NaN if the equations have no solution.
     parameters
         All parameters of a likelihood: coefficients, the logarithm of the scale, logits of the private cell.
     scale
-        The standard deviation of a normal outcome; None of others.
+        The standard deviation of a normal outcome, otherwise None.
     loglik
-        The log-likelihood of outcomes and subsets; None of corrected scores.
+        The log-likelihood of outcomes and subsets; None for corrected scores.
     observed, robust
-        Covariances of the coefficients: inverse observed information, and the sandwich; None where there is none.
+        Covariances of the coefficients, from the inverse observed information and the sandwich, or None.
     bread
         The inverse of the derivative of the equations, shape (parameters, parameters), for influence functions.
     gap, converged, is_maximum, maxima, starts
         The certificate, as in `regression.fitting.Fit`.
     infinite
-        Per coefficient: 0 where it is finite, the sign where it has no end, not a number where it is undetermined.
+        For each coefficient: 0 if it is finite, the sign if it is infinite, NaN if it is undetermined.
     unsolved
-        Names of private categories that leave the corrected equations without a solution.
+        Names of private categories for which the corrected equations have no solution.
     solved
         Whether there is a solution.
     """
@@ -73,7 +73,7 @@ class OutcomeFit:
 
 
 def fit(problem: OutcomeProblem, *, on_step: OnStep | None = None) -> OutcomeFit:
-    """Fit a problem by the method that was asked for."""
+    """Fit a problem by its method."""
     return (
         fit_corrected(problem, on_step=on_step)
         if problem.method == "corrected"
@@ -93,7 +93,7 @@ def fit_corrected(problem: OutcomeProblem, *, on_step: OnStep | None = None) -> 
     """Solve the corrected equations."""
     objective = corrected_objective(problem)
     solution = solve(objective, on_step)
-    if solution is None and not objective.family.quadratic:  # the objective is not concave: try from another side
+    if solution is None and not objective.family.quadratic:  # the objective is not concave: try another start
         solution = solve(objective, on_step, likelihood_fit(problem, _SOME)[1].theta)
     if solution is None:
         return _without_solution(problem, objective)
@@ -108,7 +108,7 @@ def fit_corrected(problem: OutcomeProblem, *, on_step: OnStep | None = None) -> 
 
 @frozen(eq=False, repr=False)
 class CorrectedSolution:
-    """Where corrected equations are solved: coefficients, minus the second derivatives, the value, what is left."""
+    """A solution of the corrected equations: coefficients, minus the second derivatives, value and gap."""
 
     theta: FloatArray
     J: FloatArray
@@ -119,9 +119,9 @@ class CorrectedSolution:
 def solve(
     objective: CorrectedObjective, on_step: OnStep | None = None, start: FloatArray | None = None
 ) -> CorrectedSolution | None:
-    """Return the solution of the corrected equations; None where there is none to be found from a start.
+    """Return the solution of the corrected equations, or None if none is found from the start.
 
-    The start is the same outcome for everyone unless another is given.
+    By default the start is the same outcome for everyone.
     """
     start = _constant_start(objective) if start is None else start
     if not np.isfinite(start).all():
@@ -135,14 +135,14 @@ def solve(
     coordinates = _whitened(start, J / objective.n)
     best = newton(objective, coordinates, np.zeros(objective.size), on_step=on_step)
     fine = best.converged and best.is_maximum and not best.flat.shape[1]
-    if not fine or objective.largest_move(best.theta - start) > _FARTHEST:  # offsets are in the start
+    if not fine or objective.largest_move(best.theta - start) > _FARTHEST:  # the start includes offsets
         return None
     T = np.linalg.inv(coordinates.T)
     return CorrectedSolution(best.theta, T.T @ best.J @ T, best.value, best.gap)
 
 
 def _constant_start(objective: CorrectedObjective) -> FloatArray:
-    """Return coefficients of the same outcome for everyone where there is an intercept, and 0 elsewhere."""
+    """Return coefficients of the same outcome for everyone if there is an intercept, otherwise 0."""
     people, family = objective.people, objective.family
     theta = np.zeros((family.predictors, objective.atoms.C))
     at = people.layout.intercept
@@ -159,7 +159,7 @@ def _constant_start(objective: CorrectedObjective) -> FloatArray:
 
 
 def _is_positive(J: FloatArray) -> bool:
-    """Tell whether a matrix is positive definite, whatever the units of the columns."""
+    """Tell whether a matrix is positive definite, in any units of the columns."""
     diagonal = J.diagonal()
     if not (np.isfinite(J).all() and (diagonal > 0).all()):
         return False
@@ -175,7 +175,7 @@ def _whitened(origin: FloatArray, J: FloatArray) -> Linear:
 
 
 def _without_solution(problem: OutcomeProblem, objective: CorrectedObjective) -> OutcomeFit:
-    """Return the fit of equations that have no solution, with the categories whose estimated counts are negative."""
+    """Return the result of equations without a solution, with the categories whose estimated counts are negative."""
     none = np.full(objective.size, np.nan)
     unsolved = negative_counts(problem, objective)
     zeros = np.zeros(objective.size)
@@ -196,7 +196,7 @@ def mixture_objective(problem: OutcomeProblem) -> MixtureObjective:
 
 
 def fit_mixture(problem: OutcomeProblem, *, on_step: OnStep | None = None) -> OutcomeFit:
-    """Maximise the likelihood, from several starts where people are few."""
+    """Maximize the likelihood, from several starts if there are few people."""
     objective = mixture_objective(problem)
     start = _mixture_start(problem, objective)
     coordinates = _whitened(start, objective.full(start)[2] / objective.n)
@@ -213,7 +213,7 @@ def fit_mixture(problem: OutcomeProblem, *, on_step: OnStep | None = None) -> Ou
 def _search(
     objective: MixtureObjective, coordinates: Linear, first: SolverResult, random: int
 ) -> tuple[SolverResult, tuple[float, ...]]:
-    """Climb from random starts, and go to the end where that may be another maximum as good as the first."""
+    """Climb from random starts, and continue to the end if that may be another maximum as good as the first."""
     results = [first]
     rng = np.random.default_rng(0)
     size = min(1.0, _AWAY / np.sqrt(objective.d))
@@ -254,7 +254,7 @@ def _mixture_fit(
 
 
 def _random_starts(problem: OutcomeProblem) -> int:
-    """Return how many random starts to make besides: none where the sample is large, or a start takes long."""
+    """Return the number of additional random starts: none if the sample is large or a start takes long."""
     if problem.starts is not None:
         return problem.starts - 1
     work = len(problem.people) * problem.atoms.C * problem.design.p
@@ -263,7 +263,7 @@ def _random_starts(problem: OutcomeProblem) -> int:
 
 
 def _mixture_start(problem: OutcomeProblem, objective: MixtureObjective) -> FloatArray:
-    """Return where the likelihood starts: the corrected fit, and a logit of the private cell on the seen columns."""
+    """Return the start of the likelihood: the corrected fit, and a logit of the cell on the observed columns."""
     corrected = None
     if problem.design.is_known:
         corrected = solve(corrected_objective(problem))
@@ -302,7 +302,7 @@ def meat(objective: CorrectedObjective | MixtureObjective, theta: FloatArray, pr
 
 
 def design_effects(problem: OutcomeProblem, fit: OutcomeFit) -> FloatArray | None:
-    """Return the variances over those of a simple random sample with the same weights; None without a sampling."""
+    """Return variances relative to a simple random sample with the same weights; None without sampling."""
     if problem.sampling is None or fit.bread is None or fit.robust is None:
         return None
     made: CorrectedObjective | MixtureObjective
@@ -314,7 +314,7 @@ def design_effects(problem: OutcomeProblem, fit: OutcomeFit) -> FloatArray | Non
 
 
 def likelihood_fit(problem: OutcomeProblem, most: int) -> tuple[MixtureObjective, OutcomeFit]:
-    """Return the likelihood of at most so many of the people, and its fit, for the comparison of the two methods."""
+    """Return the likelihood of at most `most` people, and its fit, for the comparison of the two methods."""
     people = problem.people.some(most)
     smaller = evolve(problem, people=people, method="ml", answered=None, clusters=None, sampling=None)
     return mixture_objective(smaller), fit_mixture(smaller)

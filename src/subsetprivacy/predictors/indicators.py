@@ -1,8 +1,8 @@
-r"""Unbiased indicators of private cells, with a working distribution from all that is seen of a person.
+r"""Unbiased indicators of private cells, with a working distribution from everything observed about a person.
 
-The better the working distribution w(v, y) predicts the cell, the smaller the variance of what is made of the
-indicators; whatever it is, they are unbiased. So it comes from a logit of the cell on the seen columns and the outcome,
-fitted to some of the people and rounded to one of 64 distributions, for each of which the indicators are tabulated.
+The indicators are unbiased for any working distribution w(v, y). The better it predicts the cell, the smaller the
+variance of the estimates. It therefore comes from a logit of the cell on the observed columns and the outcome, fitted
+to some of the people and rounded to one of 64 distributions, each with a table of indicators.
 """
 
 from typing import cast
@@ -28,15 +28,15 @@ from subsetprivacy.regression.problem import (
 from subsetprivacy.regression.solver import maximise
 from subsetprivacy.regression.starting import shares_of_all
 
-_SAMPLE = 20_000  # people whom the working model is fitted to
-_TABLE = 1 << 22  # entries of the table of all indicators
-_FINE = 1e-4  # tolerance of the working model: no digit of it matters
-_PER_PARAMETER = 2.0  # people per parameter below which everyone has the same working distribution
+_SAMPLE = 20_000  # number of people in the fit of the working model
+_TABLE = 1 << 22  # largest table of all indicators, in entries
+_FINE = 1e-4  # tolerance of the working model, which does not have to be exact
+_PER_PARAMETER = 2.0  # with fewer people per parameter, everyone has the same working distribution
 
 
 @frozen(eq=False, repr=False)
 class Features:
-    """What a working distribution depends on: seen columns and, if it is seen, the outcome; standardized.
+    """The standardized inputs of a working distribution: observed columns and the outcome, if it is not private.
 
     Attributes
     ----------
@@ -45,9 +45,9 @@ class Features:
     powers
         The powers of the outcome that are used.
     center, scale
-        Of these columns and powers.
+        The center and scale of these columns and powers.
     y_center, y_scale
-        Of the outcome, before powers are taken of it: those of a number far from 0 would be nearly multiples.
+        The center and scale of the outcome before taking powers, because powers of a large number are nearly multiples.
     """
 
     columns: IntArray
@@ -75,7 +75,7 @@ def _raw(V: FloatArray, y: FloatArray | None, columns: IntArray, powers: tuple[i
 
 
 def features_of(V: FloatArray, y: FloatArray | None, powers: tuple[int, ...]) -> Features:
-    """Return features that are no combinations of each other."""
+    """Return linearly independent features."""
     everything = np.arange(V.shape[1])
     y_center, y_scale = (0.0, 1.0) if y is None or not len(y) else (float(y.mean()), float(y.std()) or 1.0)
     raw = _raw(V, None if y is None else (y - y_center) / y_scale, everything, powers)
@@ -95,7 +95,7 @@ class CellModel:
     Attributes
     ----------
     features
-        What it depends on.
+        The features that the logit depends on.
     model, theta
         The logit and its parameters.
     """
@@ -110,7 +110,7 @@ class CellModel:
 
 
 def cell_problem(people: CellPeople, features: Features) -> ResponseProblem:
-    """Return the problem of the private cell given features, made ready to be fitted."""
+    """Return the prepared problem of the private cell given features."""
     y = None if people.private_outcome else people.y
     names = tuple(f"f{k}" for k in range(1 + len(features.center)))
     columns = CovariateColumns(names, {name: (k,) for k, name in enumerate(names)}, 0, cast(CovariateEncoder, None))
@@ -119,7 +119,7 @@ def cell_problem(people: CellPeople, features: Features) -> ResponseProblem:
 
 
 def fit_cells(people: CellPeople, powers: tuple[int, ...]) -> CellModel | None:
-    """Fit the working model to some of the people; None where they are too few for it."""
+    """Fit the working model to some of the people, or return None if there are too few."""
     some = people.some(_SAMPLE)
     features = features_of(some.V, None if some.private_outcome else some.y, powers)
     if len(some) < _PER_PARAMETER * (1 + len(features.center)) * (people.design.p - 1):
@@ -136,11 +136,11 @@ class Indicators:
     Parameters
     ----------
     people
-        Whose.
+        The people.
     table
         The indicators of the design.
     number
-        The working distribution of each person, by number; None where all have the same.
+        The number of each person's working distribution; None if all have the same.
     """
 
     def __init__(self, people: CellPeople, table: IndicatorTable, number: IntArray | None) -> None:
@@ -169,7 +169,7 @@ class Indicators:
 
 
 def working_indicators(people: CellPeople, powers: tuple[int, ...]) -> Indicators:
-    """Return indicators of people's cells, with working distributions given all that is seen."""
+    """Return indicators of people's cells, with working distributions given everything observed."""
     design = people.design
     cells = fit_cells(people, powers) if design.enumerable else None
     if cells is None:

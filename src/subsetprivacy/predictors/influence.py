@@ -1,4 +1,4 @@
-"""The covariance of sums over people: independent people, clusters, or a sample as it was drawn."""
+"""Covariances of sums over people: independent people, clusters, or a survey sample."""
 
 from collections.abc import Callable
 
@@ -9,13 +9,13 @@ from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.predictors.people import PeopleBlock
 from subsetprivacy.predictors.problem import OutcomeProblem
 
-Each = Callable[[PeopleBlock], FloatArray]  # of some people, shape (m, k), without their weights
+Each = Callable[[PeopleBlock], FloatArray]  # numbers of some people, shape (m, k), without their weights
 
 
 def covariance_of(problem: OutcomeProblem, each: Each, k: int) -> FloatArray:
-    """Return the covariance of the weighted sum of k numbers of each person, whose mean is 0.
+    """Return the covariance of the weighted sum of k numbers of each person with mean 0.
 
-    Frequency weights count people, so each counts as often as the weight says; sampling weights are squared.
+    Frequency weights count people. Sampling weights are squared.
     """
     if problem.sampling is not None:
         return problem.sampling.covariance(of_everyone(problem, each, k)) * rescaled(problem) ** 2
@@ -41,7 +41,7 @@ def _by_cluster(problem: OutcomeProblem, each: Each, k: int) -> FloatArray:
 
 
 def of_everyone(problem: OutcomeProblem, each: Each, k: int) -> FloatArray:
-    """Return the numbers of everyone, shape (n, k); 0 for people who were left out."""
+    """Return everyone's numbers, shape (n, k), with 0 for people left out."""
     n = len(problem.people) if problem.answered is None else len(problem.answered)
     rows: IntArray = np.arange(n) if problem.answered is None else np.flatnonzero(problem.answered)
     S = np.zeros((n, k))

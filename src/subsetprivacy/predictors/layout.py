@@ -1,9 +1,9 @@
 r"""The columns of a model with private predictors.
 
-Column c of a person i whose private cell is j is :math:`x_{ij,c} = Z_{jc}\,V_{i,s(c)}`: a number of the cell times a
-seen column. Seen terms have Z = 1, a private category has an indicator and the constant column, an interaction of both
-has an indicator and a seen column. Several private predictors are one, whose cells are the combinations of their
-categories.
+Column c of a person i whose private cell is j is :math:`x_{ij,c} = Z_{jc}\,V_{i,s(c)}`: a number of the cell times an
+observed column. Observed terms have Z = 1, a private category has an indicator and the constant column, and their
+interaction has an indicator and an observed column. Several private predictors act as one, whose cells are the
+combinations of their categories.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,28 +21,28 @@ from subsetprivacy.tables import label_text
 
 
 class OutcomeEncoder(Protocol):
-    """What turns a table into seen columns and private cells, for predictions."""
+    """Turns a table into observed columns and private cells, for predictions."""
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The seen columns of the table that are used."""
+        """The observed columns of the table that are used."""
         ...
 
     @property
     def levels(self) -> Mapping[str, tuple[Any, ...]]:
-        """The levels of each categorical seen variable."""
+        """The levels of each categorical observed variable."""
         ...
 
     def frame(self, table: Any) -> Any:
-        """Return a data frame of the seen variables."""
+        """Return a data frame of the observed variables."""
         ...
 
     def replace_variable(self, table: Any, name: str, value: Any) -> Any:
-        """Return the frame with one seen variable set to a value, or to one for each row."""
+        """Return the frame with one observed variable set to one value, or to a value for each row."""
         ...
 
     def matrix(self, table: Any) -> FloatArray:
-        """Return the seen columns V of a table's rows."""
+        """Return the observed columns V of a table's rows."""
         ...
 
     def labels(self, table: Any, name: str) -> Sequence[Label]:
@@ -52,18 +52,18 @@ class OutcomeEncoder(Protocol):
 
 @frozen
 class ModelTerm:
-    """A term of a model: seen columns times the categories of private predictors.
+    """A term of a model: observed columns times the categories of private predictors.
 
     Attributes
     ----------
     name
         Its name, such as ``"age"``, ``"race"`` or ``"age:race"``.
     columns
-        Positions of its seen columns in V; that of the constant for a term of private predictors alone.
+        Positions of its observed columns in V; the constant for a term with private predictors only.
     private
         The private predictors in it.
     full
-        Those of them that have a column for their baseline too, as in a model without intercept.
+        The private predictors that also have a column for their baseline, as in a model without intercept.
     """
 
     name: str
@@ -78,7 +78,7 @@ def _positions(values: Any) -> IntArray:
 
 @frozen(eq=False, repr=False)
 class ModelLayout:
-    """The columns of a model with private predictors; see the module. `arrange` makes one from terms.
+    """The columns of a model with private predictors (see the module). `arrange` makes one from terms.
 
     Attributes
     ----------
@@ -91,17 +91,17 @@ class ModelLayout:
     seen
         The column of V of each column of the model, shape (C,).
     private
-        The categories of each private predictor, by name, in the order of the cells: the last changes fastest.
+        The categories of each private predictor, by name, in the order of the cells. The last changes fastest.
     baselines
-        The category of each that the others are compared with.
+        The baseline category of each private predictor.
     V_names
         The names of the columns of V.
     constant
         The position in V of the column of ones.
     encoder
-        What makes V and cells from a table; None where there is none.
+        Makes V and cells from a table, or None.
     merged
-        New names of categories that share their columns, by private predictor and category.
+        New names of merged categories, by private predictor and category.
     """
 
     names: tuple[str, ...]
@@ -137,17 +137,17 @@ class ModelLayout:
 
     @property
     def intercept(self) -> int | None:
-        """The position of the intercept among the columns of the model; None where there is none."""
+        """The position of the intercept among the columns of the model, or None."""
         at = [k for k in range(len(self.names)) if self.seen[k] == self.constant and bool((self.Z[:, k] == 1.0).all())]
         return at[0] if at else None
 
     def positions(self, labels: Mapping[str, Iterable[Label]]) -> IntArray:
-        """Return the cell of each row, from its labels of all private predictors.
+        """Return the cell of each row, from its labels for all private predictors.
 
         Raises
         ------
         CategoryError
-            If a label is no category: the predictor, how many rows, and the first; never the label.
+            If a label is not a category. The message has the predictor, the number of rows and the first row only.
         """
         cell: IntArray | None = None
         for name, categories in self.private.items():
@@ -164,18 +164,18 @@ class ModelLayout:
         return cell
 
     def level_of(self, name: str, label: Label) -> Label:
-        """Return the new name of a category that is merged with others, or itself."""
+        """Return the new name of a merged category, or the category itself."""
         return self.merged.get(name, {}).get(label, label)
 
     def levels(self, name: str) -> dict[Label, int]:
-        """Return the first category, by position, of each level of a private predictor: merged ones are one."""
+        """Return the position of the first category of each level of a private predictor, merged categories joined."""
         positions: dict[Label, int] = {}
         for j, label in enumerate(self.private[name].labels):
             positions.setdefault(self.level_of(name, label), j)
         return positions
 
     def coordinate(self, name: str) -> IntArray:
-        """Return the category, by position, of one private predictor in each of the cells."""
+        """Return the position of one private predictor's category in each cell."""
         at = list(self.private).index(name)
         return np.asarray(np.unravel_index(np.arange(self.cells), self.shape)[at])
 
@@ -197,13 +197,13 @@ def arrange(
     Parameters
     ----------
     V_names, constant
-        The names of the seen columns, and the position of the column of ones among them.
+        The names of the observed columns, and the position of the column of ones among them.
     private, baselines
-        The categories of each private predictor, and the one that the others are compared with.
+        The categories and the baseline of each private predictor.
     terms
         The terms, in order. The intercept is a term of the constant column.
     encoder
-        What makes V and cells from a table.
+        Makes V and cells from a table.
 
     Examples
     --------
@@ -259,7 +259,7 @@ def arrange(
 
 
 def _categories(name: str, categories: Categories, baseline: Label, full: bool) -> list[tuple[int, str]]:
-    """Return the categories of a private predictor that have a column, with the name of each."""
+    """Return the categories of a private predictor that have a column, with their names."""
     if baseline not in categories.labels:
         known = ", ".join(map(label_text, categories.labels[:12]))
         raise CategoryError(f"`baseline` of {name} must be one of its categories ({known}); got another label.")

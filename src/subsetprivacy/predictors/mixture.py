@@ -1,10 +1,10 @@
 r"""The likelihood of an outcome and a subset: :math:`\sum_i \ln \sum_j r_i(j)\,\pi_j(v_i)\,f(y_i \mid x_{ij};\theta)`.
 
-:math:`\pi` is a multinomial logit of the private cell on the seen columns, f the normal, binomial, Poisson or
+:math:`\pi` is a multinomial logit of the private cell on the observed columns, f the normal, binomial, Poisson or
 multinomial density. With the posterior :math:`q_j \propto r_j \pi_j f_j` and the scores :math:`t_j` that person i would
 have in cell j, the score is :math:`s = \sum_j q_j t_j` and minus the second derivative is
-:math:`\sum_j q_j (K_j - t_j t_j^\top) + s s^\top` with the curvatures :math:`K_j`: what the cells would say less what
-the subset hides.
+:math:`\sum_j q_j (K_j - t_j t_j^\top) + s s^\top` with the curvatures :math:`K_j`: the information of the cells minus
+what the subset hides.
 """
 
 from collections.abc import Iterator
@@ -22,13 +22,13 @@ from subsetprivacy.regression.blocks import BLOCK
 from subsetprivacy.regression.coordinates import Linear
 from subsetprivacy.regression.links import MultinomialLogit, pairs
 
-_ENTRIES = 1 << 20  # numbers of the coefficients of a block
+_ENTRIES = 1 << 20  # largest number of coefficients in a block
 _HALF_LN_2PI = 0.5 * float(np.log(2 * np.pi))
 
 
 @frozen(eq=False, repr=False)
 class MixtureTerms:
-    """What the likelihood says of some people.
+    """The likelihood of some people and the terms of its derivatives.
 
     Attributes
     ----------
@@ -37,12 +37,12 @@ class MixtureTerms:
     posterior
         The posterior of the cell, shape (cells, m).
     shares
-        The distribution of the private predictors given the seen columns, shape (J, m).
+        The distribution of the private predictors given the observed columns, shape (J, m).
     A
-        The coefficients of the scores in each cell: of the predictors (r, cells, m), then, of a normal outcome, of the
-        logarithm of its standard deviation (1, cells, m).
+        The coefficients of the scores in each cell: for the predictors (r, cells, m), then, for a normal outcome, for
+        the logarithm of its standard deviation (1, cells, m).
     K
-        The curvatures of the same, as upper triangles, shape (.., cells, m).
+        The curvatures of these, as upper triangles, shape (.., cells, m).
     """
 
     loglik: FloatArray
@@ -56,14 +56,14 @@ class MixtureTerms:
 class MixtureObjective:
     """The log-likelihood of all people.
 
-    Its parameters are theta, shape (r C,), the logarithm of the scale if there is one, and the logits of pi.
+    Its parameters are theta, shape (r C,), the logarithm of the scale if any, and the logits of pi.
 
     Attributes
     ----------
     people, atoms, family
         The people, the columns of the model and the model of the outcome.
     cells
-        The columns of V that pi depends on, the constant among them, none a combination of others.
+        The columns of V that pi depends on, including the constant, without linear combinations of others.
     """
 
     people: CellPeople
@@ -89,7 +89,7 @@ class MixtureObjective:
 
     @property
     def scaled(self) -> bool:
-        """Whether the outcome has a scale: a normal one."""
+        """Whether the outcome has a scale, as a normal one does."""
         return self.family.quadratic
 
     @property
@@ -112,11 +112,11 @@ class MixtureObjective:
     # Sums -------------------------------------------------------------------------------------
 
     def parts(self, theta: FloatArray, block: PeopleBlock) -> MixtureTerms:
-        """Return what the likelihood says of some people."""
+        """Return the terms of the likelihood of some people."""
         return self._of(theta, block, self.people.rows(block.part))
 
     def before(self, theta: FloatArray, block: PeopleBlock) -> MixtureTerms:
-        """Return the same for people whose subset is not known: the posterior is that given columns and outcome."""
+        """Return the same without using the subsets: the posterior is given columns and outcome only."""
         return self._of(theta, block, np.ones((self.people.design.p, len(block.V))))
 
     def _of(self, theta: FloatArray, block: PeopleBlock, R: FloatArray) -> MixtureTerms:
@@ -142,7 +142,7 @@ class MixtureObjective:
 
     @cached_property
     def places(self) -> tuple[IntArray, IntArray]:
-        """The coefficient, by number, and the column of V of each parameter."""
+        """The number of the coefficient and the column of V of each parameter."""
         r, atoms = self.family.predictors, len(self.atoms.z)
         rows = [k * atoms + self.atoms.atom for k in range(r)]
         columns = [self.atoms.seen] * r
@@ -155,7 +155,7 @@ class MixtureObjective:
         return np.concatenate(rows), np.concatenate(columns)
 
     def coefficients(self, parts: MixtureTerms) -> FloatArray:
-        """Return the coefficients of the scores that people would have in each cell, shape (coefficients, cells, m)."""
+        """Return the coefficients of people's scores in each cell, shape (coefficients, cells, m)."""
         r, cells, m = self.family.predictors, *parts.posterior.shape
         theta = (parts.A[:r, None] * self.atoms.z[None, :, :, None]).reshape(-1, cells, m)
         at = np.repeat(np.arange(self.link.p), self.people.outcomes)
@@ -164,7 +164,7 @@ class MixtureObjective:
 
     @cached_property
     def _cell_of(self) -> FloatArray:
-        """Whether a cell, with its outcome, is of a private cell, shape (J, cells)."""
+        """Whether a cell, with its outcome, belongs to a private cell, shape (J, cells)."""
         return np.repeat(np.eye(self.link.p), self.people.outcomes, axis=1)
 
     @cached_property
@@ -182,10 +182,10 @@ class MixtureObjective:
         return np.concatenate([theta, F[r:].sum(axis=1), pi])
 
     def information(self, parts: MixtureTerms) -> FloatArray:
-        """Return what is observed of the coefficients' information, shape (coefficients, coefficients, m).
+        """Return the observed information of the coefficients, shape (coefficients, coefficients, m).
 
-        The curvature in each cell less the square of the score there, on average over the posterior, and the square of
-        the mean score. Of pi the scores are indicators but for a constant.
+        It is the posterior mean of the curvature minus the squared score in each cell, plus the square of the mean
+        score. The scores of pi are indicators up to a constant.
         """
         r, atoms, q, free = self.family.predictors, len(self.atoms.z), parts.posterior, self.link.free
         m, at = q.shape[1], self.family.predictors * atoms
@@ -231,7 +231,7 @@ class MixtureObjective:
         return value, gradient, J
 
     def products(self, W: FloatArray, V: FloatArray) -> FloatArray:
-        """Return the sums of numbers of each pair of coefficients, times their columns, shape (size, size)."""
+        """Return the sums of a number for each pair of coefficients, times their columns, shape (size, size)."""
         row, column = self.places
         count, d = len(W), V.shape[1]
         left, right = pairs(count)
@@ -256,12 +256,12 @@ class MixtureObjective:
         return np.ascontiguousarray((mean[row] * block.V.T[column]).T)
 
     def _blocks(self) -> Iterator[PeopleBlock]:
-        """Yield people, fewer at a time where the coefficients are many."""
+        """Yield people in blocks, which are smaller if there are many coefficients."""
         count = int(self.places[0].max()) + 1
         return self.people.blocks(max(min(BLOCK, _ENTRIES // count**2), 64))
 
     def largest_move(self, change: FloatArray) -> float:
-        """Return the largest change of a linear predictor of anyone, those of pi among them."""
+        """Return the largest change of any person's linear predictor, including those of pi."""
         coefficients, _, B = self.split(change)
         moves = [float(np.abs(B @ block.V[:, self.cells].T).max(initial=0.0)) for block in self.people.blocks()]
         return max(largest_move(self.people, self.atoms, coefficients), *moves)

@@ -1,4 +1,4 @@
-"""Which private category leaves corrected equations without a solution: one whose estimated count is negative."""
+"""Find private categories with negative estimated counts, for which corrected equations have no solution."""
 
 import numpy as np
 
@@ -9,9 +9,9 @@ from subsetprivacy.tables import label_text
 
 
 def estimated_counts(objective: CorrectedObjective) -> FloatArray:
-    """Return what the indicators say of every cell, shape (kinds, cells).
+    """Return the indicators' estimates for every cell, shape (kinds, cells).
 
-    The rows: how many people, how many of them with outcome 1 (or events), how many with outcome 0.
+    The rows are the number of people, of people with outcome 1 (or of events), and of people with outcome 0.
     """
     people = objective.people
     out = np.zeros((3, people.design.p))
@@ -23,9 +23,9 @@ def estimated_counts(objective: CorrectedObjective) -> FloatArray:
 
 
 def negative_counts(problem: OutcomeProblem, objective: CorrectedObjective) -> tuple[str, ...]:
-    """Name the private categories with a negative count, of all people or of those with one of the outcomes.
+    """Return the names of private categories with a negative count of all people or of one outcome.
 
-    Where none is negative, the category whose count is smallest is named: it may be so among people of some columns.
+    If no count is negative, return the category with the smallest, which may be negative at some observed columns.
     """
     layout, counts = problem.layout, estimated_counts(objective)
     kinds = {"linear": (0,), "poisson": (0, 1), "logit": (0, 1, 2)}[problem.family]

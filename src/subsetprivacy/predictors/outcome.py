@@ -32,12 +32,12 @@ from subsetprivacy.sampling import Sampling
 from subsetprivacy.tables import label_text
 from subsetprivacy.variables import JointCategories
 
-_FAR = 30_000  # standard deviations of a seen column from 0, beyond which its squares are those of a constant
-_CONSTANT = 1e-12  # of its mean: what varies by less does not vary
+_FAR = 30_000  # a column further from 0, in standard deviations, has the squares of a constant up to rounding
+_CONSTANT = 1e-12  # a column that varies by less, relative to its mean, is constant
 
 
 def most_frequent(codes: IntArray, design: Design) -> Label:
-    """Return the category with the largest estimated share: the baseline of a private predictor by default."""
+    """Return the category with the largest estimated share, the default baseline of a private predictor."""
     informative = codes[~design.is_missing(codes)]
     distinct, amounts = np.unique(informative, return_counts=True)
     return design.categories.labels[int(shares_of_all(distinct, amounts.astype(np.float64), design).argmax())]
@@ -66,33 +66,34 @@ def fit_outcome(
     on_step: OnStep | None = None,
     stacklevel: int = 2,
 ) -> OutcomeRegression:
-    """Fit an outcome to seen columns and private predictors in memory.
+    """Fit an outcome to observed columns and private predictors in memory.
 
     Parameters
     ----------
     name, y
-        The outcome: its name and a number for each person; with `response_design`, a code for each person.
+        The outcome: its name and a number for each person, or a code for each person with `response_design`.
     V
-        The seen columns, shape (n, d), a column of ones among them.
+        The observed columns, shape (n, d), including a column of ones.
     codes, design
-        The subsets of the private predictor; of several, those of their `product`, in the order of ``layout.private``.
+        The subsets of the private predictor. For several predictors, the subsets of their `product`, in the order of
+        ``layout.private``.
     layout
         The columns of the model.
     family
-        ``"linear"``, ``"logit"`` (an outcome of 0 and 1, or a private one) or ``"poisson"`` (counts).
+        ``"linear"``, ``"logit"`` (an outcome of 0 and 1, or a private outcome) or ``"poisson"`` (counts).
     method
         ``"corrected"`` (default) or ``"ml"``.
     response_design, baseline
-        The design of a private outcome, and the category of it that the others are compared with: by default the most
-        frequent one; of two categories the first, so that the other is modeled.
+        The design of a private outcome and its baseline category. The default baseline is the most frequent category,
+        or the first of two categories, so that the other is modeled.
     weights, weights_kind, clusters, sampling, offset
-        One for each person, as in `regress`; `sampling` in the place of weights and clusters.
+        One for each person, as in `regress`; `sampling` replaces weights and clusters.
     table
-        The seen columns as they were given, for adjusted values and effects.
+        The observed columns as given, for adjusted values and effects.
     notes
         Notes that the result shows first.
     starts
-        From how many starts the likelihood is maximised; None: as many as the sample calls for.
+        The number of starts of the likelihood; None chooses it by the size of the sample.
     """
     check_choice(family, get_args(OutcomeFamily), "family")
     check_choice(method, get_args(RegressionMethod), "method")
@@ -101,7 +102,7 @@ def fit_outcome(
     cluster, shift = read_clusters(clusters, len(codes)), read_offset(offset, len(codes))
     answered = ~answers.missing if weight is None else ~answers.missing & (weight > 0)
     if not answered.any():
-        raise NoDataError("`data` must hold a subset that says something; got none.")
+        raise NoDataError("`data` must hold at least one informative subset; got none.")
     if answers.categories is None:
         _check_varies(name, answers.y[answered])
     missing = float(answers.missing.sum() if kind != "frequency" or weight is None else weight[answers.missing].sum())
@@ -125,7 +126,7 @@ def fit_outcome(
 
 @frozen(eq=False, repr=False)
 class _Answers:
-    """What everyone said: outcomes (of a private one, by cell), codes of the cells, and who said nothing."""
+    """Everyone's outcomes (by cell if private), the codes of their cells, and who did not answer."""
 
     y: FloatArray
     codes: IntArray
@@ -146,11 +147,11 @@ def _answers(
     response_design: Design | None,
     baseline: Label | None,
 ) -> _Answers:
-    """Return outcomes and subsets, checked; with a private outcome the subsets of predictors and outcome together."""
+    """Return checked outcomes and subsets. With a private outcome, subsets join predictors and outcome."""
     n = len(codes)
     if V.shape != (n, len(layout.V_names)) or len(y) != n:
         raise MismatchError(
-            f"outcome and seen columns must have a row for each person; got {len(y)} and {len(V)} rows for {people(n)}."
+            f"outcome and observed columns must have a row per person; got {len(y)} and {len(V)} rows for {people(n)}."
         )
     if design.p != layout.cells:
         raise MismatchError(f"`layout` must be of the {design.p} categories of the design; got {layout.cells} cells.")
@@ -177,7 +178,7 @@ def _sample(
     offset: FloatArray | None,
     kept: BoolArray | None,
 ) -> CellPeople:
-    """Return the people who said something."""
+    """Return the people with informative subsets."""
     private = answers.categories is not None
     return CellPeople(
         _part(V, kept),
@@ -195,7 +196,7 @@ def _sample(
 
 
 def _check_codes(codes: IntArray, design: Design, method: RegressionMethod) -> None:
-    """Raise unless codes are of a design whose values can be regressed with."""
+    """Raise unless the codes belong to a design that allows this regression."""
     require_response(design)
     if method == "corrected":
         require_indicators(design)
@@ -209,7 +210,7 @@ def _check_codes(codes: IntArray, design: Design, method: RegressionMethod) -> N
 def _weights(
     weights: Any, kind: WeightsKind | None, clusters: Any, sampling: Sampling | None, n: int
 ) -> tuple[FloatArray | None, WeightsKind | None]:
-    """Return the weight of each person, and what weights mean."""
+    """Return the weight of each person, and the meaning of the weights."""
     if sampling is None:
         weight, frequency = read_weights(weights, kind, n)
         return weight, None if weight is None else "frequency" if frequency else "sampling"
@@ -221,7 +222,7 @@ def _weights(
 
 
 def _checked_outcome(name: str, y: FloatArray, family: OutcomeFamily) -> FloatArray:
-    """Return the outcome, if it suits the family."""
+    """Return the outcome if it suits the family."""
     bad = ~np.isfinite(y)
     if bad.any():
         raise ArgumentError(
@@ -250,7 +251,7 @@ def _is(bad: BoolArray) -> str:
 
 
 def _order(codes: IntArray, design: Design, baseline: Label | None) -> IntArray:
-    """Return the categories of a private outcome by position, the baseline first."""
+    """Return the positions of a private outcome's categories, baseline first."""
     labels = design.categories.labels
     if baseline is None:
         baseline = labels[0] if design.p == 2 else most_frequent(codes, design)
@@ -262,11 +263,11 @@ def _order(codes: IntArray, design: Design, baseline: Label | None) -> IntArray:
 
 
 def _joined(codes: IntArray, design: Design, response: IntArray, other: Design) -> tuple[IntArray, Design]:
-    """Return codes of private predictors and outcome together, and the product of their designs."""
+    """Return joint codes of private predictors and outcome, and the product of their designs."""
     several = design.product
     factors = [design] if several is None else list(several.factors)
     parts = [codes] if several is None else several.split(codes)
-    names = (f"x{k}" for k in range(10_000))  # no one sees them
+    names = (f"x{k}" for k in range(10_000))  # never shown
     named = {tuple(next(names) for _ in range(_variables(each))): each for each in [*factors, other]}
     both = Product.of(named)
     return both.join([*parts, response]), both
@@ -281,19 +282,19 @@ def _part(values: Any, kept: BoolArray | None) -> Any:
 
 
 def _check_far(people_: CellPeople) -> None:
-    """Raise if a seen column is so far from 0, for its spread, that its squares cannot be told from a constant's."""
+    """Raise if an observed column is so far from 0 that rounding makes its squares constant."""
     layout, V = people_.layout, people_.V
     used = [k for k in np.unique(layout.seen).tolist() if k != layout.constant]
     ratio = {k: float(V[:, k].std()) / max(abs(float(V[:, k].mean())), 1e-300) for k in used}
     far = [layout.V_names[k] for k in used if _CONSTANT < ratio[k] < 1 / _FAR]
     if far:
         raise ArgumentError(
-            f"a seen column must vary by more than 1/{_FAR} of its mean; got {', '.join(far)}.", CENTER_THE_COLUMN
+            f"an observed column must vary by more than 1/{_FAR} of its mean; got {', '.join(far)}.", CENTER_THE_COLUMN
         )
 
 
 def _check_columns(people_: CellPeople) -> None:
-    """Raise if seen columns are not finite, or columns of the model are combinations of each other."""
+    """Raise if observed columns are not finite, or columns of the model are combinations of each other."""
     layout = people_.layout
     atoms = Atoms(layout.Z, layout.seen, people_.V.shape[1])
     M = np.zeros((atoms.C, atoms.C))
@@ -302,7 +303,7 @@ def _check_columns(people_: CellPeople) -> None:
         for block in people_.blocks():
             M += atoms.information(even[:, : len(block.V)], block.V)
     if not np.isfinite(M).all():
-        raise ArgumentError("seen columns must be finite numbers that can be squared; got others.")
+        raise ArgumentError("observed columns must be finite numbers that can be squared; got others.")
     _check_far(people_)
     zero = np.flatnonzero(M.diagonal() == 0)
     dependent = zero.tolist() or dependent_columns(M)

@@ -1,4 +1,4 @@
-"""People with seen columns, an outcome, and the subset of a private cell, a block at a time."""
+"""People with observed columns, an outcome and the subset of a private cell, in blocks."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from subsetprivacy.estimation.indicator import rows_of
 from subsetprivacy.predictors.layout import ModelLayout
 from subsetprivacy.regression.blocks import BLOCK, distinct_codes
 
-_ENTRIES = 1 << 22  # numbers of a table with an entry for each distinct subset
+_ENTRIES = 1 << 22  # largest table with an entry for each distinct subset
 
 
 @frozen(eq=False, repr=False)
@@ -21,15 +21,15 @@ class PeopleBlock:
     Attributes
     ----------
     V
-        Their seen columns, shape (m, d).
+        Their observed columns, shape (m, d).
     y
-        Their outcomes, shape (1, m); of a private outcome the category of each cell, shape (cells, 1).
+        Their outcomes, shape (1, m); for a private outcome, the category of each cell, shape (cells, 1).
     part
-        Which of all people they are.
+        Their positions among all people.
     weight
-        How many people each stands for, shape (m,), or None.
+        How many people each row represents, shape (m,), or None.
     offset
-        What is added to their predictors, shape (m,), or None.
+        Added to their predictors, shape (m,), or None.
     """
 
     V: FloatArray
@@ -44,7 +44,7 @@ class PeopleBlock:
 
     @property
     def amount(self) -> float:
-        """How many people they stand for."""
+        """How many people the block represents."""
         return float(len(self.V) if self.weight is None else self.weight.sum())
 
 
@@ -54,11 +54,11 @@ class CellPeople:
     Parameters
     ----------
     V
-        Seen columns, shape (n, d). They are used where they are, not copied.
+        Observed columns, shape (n, d). They are not copied.
     y
-        Outcomes, shape (n,); of a private outcome the category of each cell, shape (cells,).
+        Outcomes, shape (n,); for a private outcome, the category of each cell, shape (cells,).
     codes, design
-        The subsets of the cells, all informative, and the design that drew them. With a private outcome a cell is a
+        The informative subsets of the cells, and the design that drew them. With a private outcome a cell is a
         combination of the private predictors and the outcome, which changes fastest.
     layout
         The columns of the model.
@@ -96,12 +96,12 @@ class CellPeople:
 
     @property
     def outcomes(self) -> int:
-        """The number of categories of a private outcome; 1 of a seen one."""
+        """The number of categories of a private outcome, otherwise 1."""
         return self.design.p // self.layout.cells
 
     @property
     def cell_Z(self) -> FloatArray:
-        """The numbers of all cells, shape (cells, C): with a private outcome each row of Z several times."""
+        """The numbers of all cells, shape (cells, C). A private outcome repeats each row of Z."""
         return np.repeat(self.layout.Z, self.outcomes, axis=0)
 
     def rows(self, part: slice) -> FloatArray:
@@ -123,7 +123,7 @@ class CellPeople:
             yield self.block(slice(start, min(start + size, len(self))))
 
     def some(self, most: int) -> "CellPeople":
-        """Return at most so many people, evenly spread."""
+        """Return at most `most` people, evenly spaced."""
         step = -(-len(self) // most)
         if step <= 1:
             return self

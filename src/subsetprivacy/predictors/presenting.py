@@ -1,4 +1,4 @@
-"""How a regression on private predictors is shown: the summary, the frame, the numbers, the picture."""
+"""Presentation of a regression on private predictors: summary, frame, numbers and picture."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def summary_of(fit: OutcomeRegression, level: float, method: CoefficientInterval
 
 
 def frame_columns(fit: OutcomeRegression, level: float, method: CoefficientInterval) -> dict[str, Any]:
-    """Return the columns of the frame: a row per coefficient; of a private outcome with its category."""
+    """Return the columns of the frame: a row per coefficient, with its category for a private outcome."""
     ends = fit.interval(level, method=method)
     named: dict[str, Any] = {"term": list(fit.labels)}
     if fit.categories is not None:
@@ -96,7 +96,7 @@ def facts_of(fit: OutcomeRegression) -> dict[str, Any]:
 
 
 def plot_of(fit: OutcomeRegression, level: float, method: CoefficientInterval, heading: str | None) -> draw.Figure:
-    """Draw the coefficients; of a private outcome a panel for each category."""
+    """Draw the coefficients, with a panel per category of a private outcome."""
     ends = fit.interval(level, method=method)
     kept = [k for k in range(len(fit.layout.names)) if k != fit.layout.intercept]
     unit = _units(fit)
@@ -114,7 +114,7 @@ def plot_of(fit: OutcomeRegression, level: float, method: CoefficientInterval, h
 
 
 def _units(fit: OutcomeRegression) -> FloatArray:
-    """Return the change of each seen column that is drawn: 1 for a level, a standard deviation for a number."""
+    """Return the change of each observed column that is drawn: 1 for a level, one standard deviation for a number."""
     V = fit.problem.people.V
     level = np.array([bool(np.isin(column, (0.0, 1.0)).all()) for column in V.T])
     return np.where(level, 1.0, fit.problem.spread)[fit.layout.seen]

@@ -1,4 +1,4 @@
-"""A regression on private predictors made ready: people, columns, the model of the outcome."""
+"""Prepare a regression on private predictors: people, columns and the model of the outcome."""
 
 from functools import cached_property
 from typing import Any, Literal
@@ -22,26 +22,26 @@ POWERS: dict[str, tuple[int, ...]] = {"linear": (1, 2), "logit": (1,), "poisson"
 
 @frozen(slots=False, eq=False, repr=False)
 class OutcomeProblem:
-    """All that a fit needs.
+    """Everything that a fit needs.
 
     Attributes
     ----------
     people
-        The people who said something.
+        The people with informative subsets.
     family, method
-        What was asked.
+        The family and the method.
     categories
-        The categories of a private outcome, the baseline first; None of a seen one.
-    said
-        Who of everyone they are; None if all.
+        The categories of a private outcome, baseline first; otherwise None.
+    answered
+        Who of everyone these people are; None if all.
     weighted
-        What weights mean; None without weights.
+        What the weights mean; None without weights.
     clusters, sampling
-        The number of each person's cluster, or how everyone was drawn; None without.
+        The number of each person's cluster, or how everyone was drawn, or None.
     starts
-        From how many starts the likelihood is maximised; None: as many as the sample calls for.
+        The number of starts of the likelihood; None chooses it by the size of the sample.
     table
-        The seen columns as they were given, of everyone.
+        The observed columns of everyone, as given.
     """
 
     people: CellPeople
@@ -67,7 +67,7 @@ class OutcomeProblem:
 
     @property
     def n(self) -> float:
-        """The number of people who said something, or of those whom frequency weights count."""
+        """The number of people with informative subsets, or their number according to frequency weights."""
         return float(len(self.people)) if self.weighted == "sampling" else self.people.n
 
     @cached_property
@@ -95,7 +95,7 @@ class OutcomeProblem:
 
     @cached_property
     def w(self) -> FloatArray:
-        """The shares of the cells among all people."""
+        """The overall shares of the cells."""
         return shares_of_all(self.people.distinct, self._amounts, self.design)
 
     @cached_property
@@ -105,19 +105,19 @@ class OutcomeProblem:
 
     @cached_property
     def spread(self) -> FloatArray:
-        """The standard deviation of each seen column; 1 where it does not vary."""
+        """The standard deviation of each observed column; 1 if it is constant."""
         std = self.people.V.std(axis=0)
         return np.where(std > 0, std, 1.0)
 
     @property
     def degrees_of_freedom(self) -> float:
-        """How well the covariance of the scores is known: by the sampling, or by clusters less one; else infinite."""
+        """The degrees of freedom of the scores' covariance: from the sampling or the clusters, else infinite."""
         if self.sampling is not None:
             return self.sampling.degrees_of_freedom
         return np.inf if self.clusters is None else float(self.clusters.max())
 
     @property
     def is_robust(self) -> bool:
-        """Whether standard errors are those of the sandwich."""
+        """Whether standard errors are robust (sandwich)."""
         complex_sample = self.weighted == "sampling" or self.clusters is not None or self.sampling is not None
         return complex_sample or self.method == "corrected"

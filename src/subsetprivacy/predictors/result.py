@@ -33,25 +33,25 @@ from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Ta
 
 @frozen(slots=False, eq=False, repr=False)
 class OutcomeRegression(Result):
-    """A model of an outcome given private predictors; made by `regress`.
+    """A fitted model of an outcome given private predictors, returned by `regress`.
 
     Attributes
     ----------
     name
         The outcome.
     problem
-        The people, the columns of the model and what was asked.
+        The people, the columns of the model and the options.
     fit
         The numbers of the fit.
     n_missing
-        How many people said nothing of a private column (a full set); they are left out.
+        How many people were left out because they did not answer for a private column (a full set).
     modeled
-        The level that is modeled of an outcome that has two and is seen, such as ``"yes"``; None of others.
+        The level modeled, such as ``"yes"``, if the outcome is not private and has two levels. Otherwise None.
     more
-        Notes of the caller, such as which level of the outcome is modeled.
+        The caller's notes, such as which level of the outcome is modeled.
     """
 
-    why_not_restored: ClassVar[str] = "keep the data and fit again, or pickle the fit, which holds the data"
+    why_not_restored: ClassVar[str] = "keep the data and fit again, or pickle the fit, which contains the data"
 
     name: str
     problem: OutcomeProblem
@@ -84,36 +84,36 @@ class OutcomeRegression(Result):
 
     @property
     def categories(self) -> tuple[Label, ...] | None:
-        """The categories of a private outcome, the baseline first; None of an outcome that is seen."""
+        """The categories of a private outcome, baseline first; None if the outcome is not private."""
         return self.problem.categories
 
     @property
     def response(self) -> str:
-        """The name of the outcome, with the level that is modeled where it has one, as in ``income = high``."""
+        """The name of the outcome, with the modeled level if any, as in ``income = high``."""
         return self.name if self.modeled is None else f"{self.name} = {label_text(self.modeled)}"
 
     @property
     def n(self) -> float:
-        """The number of people whose subsets say something, or of those whom frequency weights count."""
+        """The number of people with informative subsets, or their number according to frequency weights."""
         return self.problem.n
 
     @property
     def n_effective(self) -> float:
-        """How many people would say as much of the private predictors if they were asked directly, on average."""
+        """How many people, asked directly about the private predictors, would be as informative on average."""
         return self.n * self.problem.kept
 
     # Coefficients -----------------------------------------------------------------------------
 
     @cached_property
     def labels(self) -> tuple[Any, ...]:
-        """The name of every coefficient, in order; of a private outcome its category and its name."""
+        """The name of every coefficient, in order; for a private outcome, its category and name."""
         if self.categories is None:
             return self.layout.names
         return tuple((label, name) for label in self.categories[1:] for name in self.layout.names)
 
     @cached_property
     def estimates(self) -> FloatArray:
-        """All coefficients, one row after the other; infinite where the data set no limit, else not a number."""
+        """All coefficients, row by row. Those that the data do not bound are infinite; undetermined ones are NaN."""
         signs = self.fit.infinite
         out = np.where(signs == 0, self.fit.theta, np.where(np.isnan(signs), np.nan, np.copysign(np.inf, signs)))
         out.setflags(write=False)
@@ -124,17 +124,17 @@ class OutcomeRegression(Result):
 
     @property
     def coef(self) -> FloatArray:
-        """The coefficients in the order of the terms; of a private outcome a row for each category but the baseline."""
+        """The coefficients in the order of the terms; for a private outcome, a row per category except the baseline."""
         return self._shaped(self.estimates)
 
     @property
     def scale(self) -> float | None:
-        """The standard deviation of the errors of a linear model; None of others."""
+        """The standard deviation of the errors of a linear model; None for other families."""
         return self.fit.scale
 
     @property
     def cov(self) -> FloatArray:
-        """The covariance of all coefficients: the sandwich, or of a likelihood the inverse observed information."""
+        """The covariance of all coefficients: the sandwich, or the inverse observed information of a likelihood."""
         return self._cov("robust" if self.problem.is_robust else "wald")
 
     @property
@@ -164,22 +164,22 @@ class OutcomeRegression(Result):
 
     @property
     def _usable_cov(self) -> FloatArray | None:
-        """The covariance for predictions; None where there is none."""
+        """The covariance for predictions, or None."""
         return self.fit.robust if self.problem.is_robust else self.fit.observed
 
     @property
     def degrees_of_freedom(self) -> float:
-        """Of t in intervals and p-values: those of the sampling, one less than the clusters; else infinite."""
+        """The degrees of freedom of t in intervals and p-values: from the sampling or the clusters, else infinite."""
         return self.problem.degrees_of_freedom
 
     @cached_property
     def design_effects(self) -> FloatArray | None:
-        """The variance of each coefficient over that of a simple random sample; None without a sampling."""
+        """The variance of each coefficient relative to a simple random sample; None without sampling."""
         return design_effects(self.problem, self.fit)
 
     @property
     def pvalues(self) -> FloatArray:
-        """The p-value of each coefficient being 0, by its standard error, in the order of `labels`."""
+        """The p-value of each coefficient for the hypothesis that it is 0, in the order of `labels`."""
         return self._pvalues("auto")
 
     def _pvalues(self, method: CoefficientInterval) -> FloatArray:
@@ -189,22 +189,22 @@ class OutcomeRegression(Result):
         return np.asarray(2 * (ndtr(-z) if np.isinf(df) else stdtr(df, -z)))
 
     def interval(self, level: float = 0.95, *, method: CoefficientInterval = "auto") -> FloatArray:
-        """Return the intervals of all coefficients, shape (coefficients, 2), in the order of `labels`.
+        """Return confidence intervals of all coefficients, shape (coefficients, 2), in the order of `labels`.
 
         Parameters
         ----------
         level
             The confidence level.
         method
-            ``"robust"``: from the sandwich. ``"wald"``: from the observed information of a likelihood. ``"profile"``:
-            all values that the likelihood does not reject. ``"auto"`` (default): robust for corrected scores,
-            sampling weights and clusters, else Wald.
+            ``"robust"`` uses the sandwich. ``"wald"`` uses the observed information of a likelihood. ``"profile"``
+            contains all values that the likelihood does not reject. ``"auto"`` (default) is robust for corrected
+            scores, sampling weights and clusters, otherwise Wald.
         """
         check_level(level)
         check_choice(method, INTERVALS, "method")
         if method == "wald" and self.method == "corrected":
             raise ArgumentError(
-                "Wald intervals need a fit by likelihood; got corrected scores.", LIKELIHOOD_OF_PREDICTORS
+                "Wald intervals need a maximum-likelihood fit; got corrected scores.", LIKELIHOOD_OF_PREDICTORS
             )
         if method == "profile":
             return self._profile(level)
@@ -225,18 +225,20 @@ class OutcomeRegression(Result):
         return out
 
     def require_likelihood(self, what: str) -> None:
-        """Raise unless the fit is a maximum of the likelihood of people who were drawn alike."""
+        """Raise unless the fit maximizes the likelihood of a simple random sample."""
         if self.method == "corrected":
-            raise ArgumentError(f"{what} need a fit by likelihood; got corrected scores.", LIKELIHOOD_OF_PREDICTORS)
+            raise ArgumentError(
+                f"{what} need a maximum-likelihood fit; got corrected scores.", LIKELIHOOD_OF_PREDICTORS
+            )
         if self.problem.is_robust:
             got = "sampling weights" if self.problem.clusters is None else "clusters"
-            raise ArgumentError(f"{what} need people who were drawn alike; got {got}.", ROBUST_INTERVALS)
+            raise ArgumentError(f"{what} need a simple random sample; got {got}.", ROBUST_INTERVALS)
 
     # How well it fits -------------------------------------------------------------------------
 
     @property
     def loglik(self) -> float | None:
-        """The log-likelihood of outcomes and subsets; None of corrected scores, which have none."""
+        """The log-likelihood of outcomes and subsets; None for corrected scores."""
         return self.fit.loglik
 
     @property
@@ -246,51 +248,51 @@ class OutcomeRegression(Result):
 
     @property
     def aic(self) -> float | None:
-        """Akaike's criterion, of all parameters of the likelihood; None of corrected scores."""
+        """Akaike's criterion, counting all parameters of the likelihood; None for corrected scores."""
         return None if self.loglik is None else 2 * len(self.fit.parameters) - 2 * self.loglik
 
     @property
     def gap(self) -> float:
-        """The log-likelihood that is left to gain at most, of all people together."""
+        """The total log-likelihood left to gain."""
         return self.fit.gap
 
     @property
     def converged(self) -> bool:
-        """Whether there is a solution, and the gap is below 1e-8."""
+        """Whether there is a solution and the gap is below 1e-8."""
         return self.fit.converged
 
     @property
     def maxima(self) -> tuple[float, ...]:
-        """The maxima of the likelihood that were found from different starts, largest first."""
+        """The values of the likelihood's maxima found from different starts, largest first."""
         return self.fit.maxima
 
     @property
     def separated(self) -> tuple[Any, ...]:
-        """The name of every coefficient to which the data set no limit."""
+        """The name of every coefficient that the data do not bound."""
         return tuple(self.labels[k] for k in np.flatnonzero(self.fit.infinite != 0))
 
     # Tests ------------------------------------------------------------------------------------
 
     def test(self, terms: str | Sequence[str] | None = None, *, method: TermTest = "auto") -> ModelTests:
-        """Test whether terms have any effect: that all their coefficients are 0.
+        """Test whether terms have any effect, that is, whether all their coefficients are 0.
 
         Parameters
         ----------
         terms
-            A term, such as ``"race"``, or several that are tested one by one; by default all but the intercept.
+            A term, such as ``"race"``, or several terms, each tested separately. By default all except the intercept.
         method
-            ``"robust"``, ``"wald"``: from the covariance. ``"lr"``: likelihood ratio, for ``method="ml"``. ``"auto"``
-            (default): the likelihood ratio where there is one, else robust.
+            ``"robust"``, ``"wald"``: from the covariance. ``"lr"``: the likelihood ratio, for ``method="ml"``.
+            ``"auto"`` (default): the likelihood ratio if available, otherwise robust.
         """
         return terms_tests(self, terms, method)
 
     def compare(self, smaller: "OutcomeRegression") -> ModelTests:
-        """Test a smaller model within this one by the likelihood ratio.
+        """Test a smaller model against this one by the likelihood ratio.
 
         Parameters
         ----------
         smaller
-            A fit by ``method="ml"`` to the same people with some of the terms left out.
+            A fit by ``method="ml"`` to the same people without some of the terms.
         """
         return compare_nested(self, smaller)
 
@@ -302,13 +304,13 @@ class OutcomeRegression(Result):
     # Predictions ------------------------------------------------------------------------------
 
     def predict(self, new: Any, *, offset: ArrayLike | None = None) -> Prediction:
-        """Predict the mean outcome, or the shares of a private one, of new rows.
+        """Predict the mean outcome of new rows, or the shares of a private outcome.
 
         Parameters
         ----------
         new
-            A table with the seen columns of the model, and a column of labels for each private predictor. Without a
-            table, a pair of seen columns, shape (m, d), and labels by private predictor.
+            A table with the observed columns of the model and a column of labels for each private predictor. For a
+            fit to arrays, a pair: the observed columns, shape (m, d), and the labels by private predictor.
         offset
             The offset of each row; by default 0.
         """
@@ -318,34 +320,34 @@ class OutcomeRegression(Result):
         else:
             encoder = self.layout.encoder
             if encoder is None:
-                raise ArgumentError("`new` must be seen columns and labels where the fit is of arrays; got a table.")
+                raise ArgumentError("`new` must be observed columns and labels for a fit to arrays; got a table.")
             V = encoder.matrix(new)
             labels = {name: encoder.labels(new, name) for name in self.layout.private}
         shift = None if offset is None else np.broadcast_to(np.asarray(offset, np.float64), (len(V),))
         return predict_rows(self, V, self.layout.positions(labels), shift)
 
     def adjusted(self, variable: str, values: Sequence[Any] | None = None) -> Prediction:
-        """Return the mean outcome that the model predicts if everyone had the same value of a variable.
+        """Return the mean predicted outcome if everyone had the same value of one variable.
 
-        Standard errors count people as drawn from a population: what their other columns add is in them.
+        Standard errors treat people as a sample, so they include the variation of the other columns.
 
         Parameters
         ----------
         variable
-            A private predictor, or a seen variable of the formula.
+            A private predictor, or an observed variable of the formula.
         values
             Its values; by default all categories or levels, or the quartiles of a number.
         """
         return adjusted_means(self, variable, values)
 
     def effects(self, variables: str | Sequence[str] | None = None) -> MarginalEffects:
-        """Return how the mean outcome changes with each variable, on average over the people who were fitted.
+        """Return how the mean outcome changes with each variable, on average over the fitted people.
 
         Parameters
         ----------
         variables
-            Private predictors and seen variables; by default all. A number changes by one unit (its derivative), a
-            level from the first one, a private category from its baseline.
+            Private predictors and observed variables; by default all. A number changes by one unit (its derivative),
+            a level from the first level, a private category from its baseline.
         """
         return marginal_effects(self, variables)
 
@@ -353,15 +355,15 @@ class OutcomeRegression(Result):
 
     @cached_property
     def notes(self) -> tuple[Note, ...]:
-        """What to know of the fit."""
+        """What to know about the fit."""
         return (*self.more, *caveats(self))
 
     def summary(self, *, level: float = 0.95, method: CoefficientInterval = "auto") -> Table:
-        """Return the table to print or to show in a notebook: coefficients, and below them what to know of the fit."""
+        """Return a table to print or show in a notebook: the coefficients, then notes about the fit."""
         return summary_of(self, level, method)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers, for JSON: nothing of any person."""
+        """Return the numbers for JSON, without any data about individuals."""
         return plain(facts_of(self))
 
     def _columns(self, *, level: float = 0.95, method: CoefficientInterval = "auto") -> dict[str, Any]:
@@ -388,7 +390,7 @@ class OutcomeRegression(Result):
     def plot(
         self, *, level: float = 0.95, method: CoefficientInterval = "auto", title: str | None = None
     ) -> draw.Figure:
-        """Draw the coefficients with their intervals; numbers by one standard deviation."""
+        """Draw the coefficients with intervals. Numbers change by one standard deviation."""
         return plot_of(self, level, method, title)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Tests about a regression on private predictors: terms, nested models, the comparison of the two methods."""
+"""Tests of a regression on private predictors: terms, nested models, and the comparison of the two methods."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from subsetprivacy.regression.term_tests import NO_LIMIT, likelihood_ratio, test
 if TYPE_CHECKING:
     from subsetprivacy.predictors.result import OutcomeRegression
 
-COMPARED = 50_000  # people at most whom both methods are compared on
+COMPARED = 50_000  # both methods are compared on at most this many people
 _TITLE = "Do the two methods agree?"
 _NAME = "corrected scores and likelihood"
 _NO_SOLUTION = "the corrected equations have no solution"
-_PEOPLE_PER_DEGREE = 5  # below it the variance of the statistic cannot be estimated
+_PEOPLE_PER_DEGREE = 5  # with fewer, the variance of the statistic cannot be estimated
 
 
 def terms_tests(fit: OutcomeRegression, terms: str | Sequence[str] | None, method: TermTest) -> ModelTests:
@@ -58,17 +58,19 @@ def _positions(fit: OutcomeRegression, term: str) -> IntArray:
 
 
 def compare_nested(fit: OutcomeRegression, smaller: OutcomeRegression) -> ModelTests:
-    """Return the likelihood ratio test of a smaller model within a larger one."""
+    """Return the likelihood ratio test of a smaller model against a larger one."""
     for regression in (fit, smaller):
         if regression.method == "corrected":
-            raise ArgumentError("likelihood ratio tests need a fit by likelihood; got corrected scores.", TEST_A_TERM)
+            raise ArgumentError(
+                "likelihood ratio tests need maximum-likelihood fits; got corrected scores.", TEST_A_TERM
+            )
         regression.require_likelihood("likelihood ratio tests")
     if fit.family != smaller.family or not _same_people(fit, smaller):
         raise MismatchError("`smaller` must be a fit of the same outcome to the same people; it is not.")
     df = fit.df - smaller.df
     if len(fit.fit.parameters) - fit.df != len(smaller.fit.parameters) - smaller.df:
         raise MismatchError(
-            "`smaller` must have the same seen columns, because these also predict the private value; it has others.",
+            "`smaller` must have the same observed columns, which also predict the private value; it has others.",
             TEST_TERMS,
         )
     if df <= 0 or not set(smaller.layout.names) <= set(fit.layout.names):
@@ -89,7 +91,7 @@ def _same_people(fit: OutcomeRegression, smaller: OutcomeRegression) -> bool:
 
 
 def comparison_of(fit: OutcomeRegression) -> ModelTests:
-    """Return the test that both methods agree: that the models of the outcome and of the private value are right."""
+    """Return the test that both methods agree, as they do if both models are right."""
     problem = fit.problem
     reason = _why_not(fit)
     if reason:
@@ -99,7 +101,7 @@ def comparison_of(fit: OutcomeRegression) -> ModelTests:
     else:
         objective, likelihood = likelihood_fit(problem, COMPARED)
     if not likelihood.converged or not likelihood.is_maximum or likelihood.bread is None:
-        return _untested("the likelihood has no maximum that was found")
+        return _untested("no maximum of the likelihood was found")
     frequency = problem.weighted != "sampling"
     try:
         statistic, df = comparison_statistic(objective, likelihood.parameters, frequency=frequency)
@@ -107,7 +109,7 @@ def comparison_of(fit: OutcomeRegression) -> ModelTests:
         return _untested("the two methods hardly differ in these data")
     notes: tuple[Note, ...] = ()
     if len(objective.people) < len(problem.people):
-        text = f"The methods are compared on {len(objective.people):,} of the people, evenly spread."
+        text = f"The methods are compared on {len(objective.people):,} of the people, evenly spaced."
         notes = (Note(NoteKind.BUDGET, text),)
     if not df:
         return _untested("the two methods hardly differ in these data")
@@ -121,7 +123,7 @@ def _why_not(fit: OutcomeRegression) -> str:
     if not problem.design.is_known:
         return "the design is not known"
     if problem.clusters is not None or problem.sampling is not None:
-        return "people come in clusters or strata"
+        return "people are in clusters or strata"
     if not is_affordable(problem.design, min(len(problem.people), COMPARED)):
         return "the design has too many subsets"
     if len(problem.people) < _PEOPLE_PER_DEGREE * fit.df:

@@ -1,7 +1,7 @@
-"""People in blocks: the one way in which a fit sees its data.
+"""People in blocks: the only way in which a fit reads its data.
 
-A fit asks for sums over people and for nothing else (`Blocks.total`), so the same code serves arrays in memory, files
-that do not fit, and the workers of a cluster.
+A fit asks only for sums over people (`Blocks.total`). The same code therefore serves arrays in memory, files larger
+than memory, and the workers of a cluster.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,8 +15,8 @@ from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray
 from subsetprivacy.design import Design
 from subsetprivacy.estimation.indicator import rows_of
 
-BLOCK = 8192  # people at a time: their arrays stay in the cache
-_TABLE = 1 << 22  # entries of a table of rows; beyond it rows are made when they are needed
+BLOCK = 8192  # people at a time, so that their arrays stay in the cache
+_TABLE = 1 << 22  # the largest table of rows, in entries; beyond it rows are computed when needed
 
 Sums: TypeAlias = tuple[AnyArray, ...]
 Kernel: TypeAlias = Callable[["Block"], Sums]
@@ -33,9 +33,9 @@ class Block:
     R : array, shape (p, m)
         The rows r_a of their subsets: which categories are possible.
     weight : array, shape (m,), or None
-        How many people each of them stands for.
+        How many people each row represents.
     offset : array, shape (1, m), or None
-        What is added to the linear predictors of all categories but the baseline; to x'beta of ordered ones.
+        Added to the linear predictors of all categories except the baseline, or to x'beta of ordered categories.
     """
 
     X: FloatArray
@@ -49,16 +49,16 @@ class Block:
 
     @property
     def amount(self) -> float:
-        """How many people they stand for."""
+        """How many people the block represents."""
         return float(self.X.shape[0] if self.weight is None else self.weight.sum())
 
 
 class Blocks(Protocol):
-    """People whose sums can be asked for, wherever they are."""
+    """People whose sums can be computed, wherever the data are."""
 
     @property
     def d(self) -> int:
-        """The number of covariates, the intercept among them."""
+        """The number of covariates, including the intercept."""
         ...
 
     @property
@@ -67,20 +67,20 @@ class Blocks(Protocol):
         ...
 
     def total(self, kernel: Kernel) -> Sums:
-        """Return the sums over all blocks of what a kernel makes of each."""
+        """Return the sums of a kernel's results over all blocks."""
         ...
 
     def most(self, kernel: Kernel) -> Sums:
-        """Return the largest, element by element, of what a kernel makes of each block."""
+        """Return the elementwise maximum of a kernel's results over all blocks."""
         ...
 
     def some(self, n: int) -> Block:
-        """Return about so many people, evenly spread."""
+        """Return about `n` people, evenly spaced."""
         ...
 
 
 def summed(parts: Iterator[Sums]) -> Sums:
-    """Add up what a kernel made of each block."""
+    """Add up a kernel's results for each block."""
     total: list[Any] = []
     for part in parts:
         if not total:
@@ -92,7 +92,7 @@ def summed(parts: Iterator[Sums]) -> Sums:
 
 
 def largest(parts: Iterator[Sums]) -> Sums:
-    """Return the largest of what a kernel made of each block, element by element."""
+    """Return the elementwise maximum of a kernel's results for each block."""
     return tuple(reduce(lambda u, v: [np.maximum(a, b) for a, b in zip(u, v, strict=True)], parts, next(parts)))
 
 
@@ -111,7 +111,7 @@ class InMemoryBlocks:
     Parameters
     ----------
     X : array, shape (n, d)
-        Covariates. They are used where they are, not copied.
+        Covariates. They are not copied.
     codes : array, shape (n,)
         Codes of informative subsets.
     design
@@ -130,10 +130,10 @@ class InMemoryBlocks:
     ) -> None:
         self.X, self.codes, self.weight, self.offset = X, codes, weight, offset
         self._design = design
-        self.everyone: InMemoryBlocks | None = None  # before people who are alike were joined
+        self.everyone: InMemoryBlocks | None = None  # the people before identical ones were grouped
         self._distinct, index = distinct_codes(codes)
         self._table = rows_of(self._distinct, design) if len(self._distinct) * design.p <= _TABLE else None
-        # Small numbers are read faster.
+        # Small integers are read faster.
         self._index = index.astype(np.int32) if self._table is not None else index
 
     @property
@@ -178,7 +178,7 @@ class InMemoryBlocks:
         return InMemoryBlocks(self.X[kept], self.codes[kept], self._design, weight, offset)
 
     def some(self, n: int) -> Block:
-        """Return about so many people, evenly spread."""
+        """Return about `n` people, evenly spaced."""
         everyone = self if self.everyone is None else self.everyone
         return everyone.block(slice(None, None, max(len(everyone.X) // n, 1)))
 
@@ -192,10 +192,10 @@ class InMemoryBlocks:
 
 
 def grouped(sample: InMemoryBlocks) -> InMemoryBlocks:
-    """Return the sample with one weighted row for all people who are alike, where that at least halves the rows.
+    """Return the sample with one weighted row for identical people, if that at least halves the rows.
 
-    People are alike if covariates and subset are the same. They are told apart by a random projection of their
-    covariates, and the groups are compared with the covariates afterwards, so that no rounding can join two of them.
+    People are identical if their covariates and subsets are equal. A random projection of the covariates finds the
+    groups, and each group is then compared with the covariates, so that rounding cannot merge different people.
     """
     n = len(sample)
     if n < 2 * BLOCK or sample.offset is not None:
@@ -205,7 +205,7 @@ def grouped(sample: InMemoryBlocks) -> InMemoryBlocks:
     if len(np.unique(sample.X[probe] @ at[1:] + at[0] * sample._index[probe])) > 0.9 * len(probe):
         return sample
     keys = sample.X @ at[1:] + at[0] * sample._index
-    if 2 * np.count_nonzero(np.diff(np.sort(keys))) > n:  # to sort alone is quick
+    if 2 * np.count_nonzero(np.diff(np.sort(keys))) > n:  # sorting alone is fast
         return sample
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     representative = first[inverse]

@@ -1,4 +1,4 @@
-"""What is doubtful about a regression, as notes."""
+"""Caveats of a regression, as notes."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 _FEW = 10.0  # effective people per parameter of a category
 _MOST_NAMED = 6
-_NOTABLE = 0.01  # share of rows that leave hardly a doubt, from which on it is said
+_NOTABLE = 0.01  # mentioned from this share of rows that are almost certain
 
 
 def caveats(fit: Regression) -> tuple[Note, ...]:
-    """Return the notes of a fit: what it is relative to, how well it fits, what it is worth, what is in doubt."""
+    """Return the notes of a fit: its baseline, how well it fits, how informative the data are, and its caveats."""
     return (
         *_baseline(fit),
         *_fit(fit),
@@ -38,7 +38,7 @@ def caveats(fit: Regression) -> tuple[Note, ...]:
 
 
 def doubts(fit: Regression) -> tuple[Note, ...]:
-    """Return the notes that are also warnings: the fit did not arrive, is not the only one, or has no end."""
+    """Return the notes that are also warnings: no convergence, several maxima, or infinite coefficients."""
     return (*_convergence(fit), *_several(fit), *_separated(fit), *_small(fit))
 
 
@@ -63,9 +63,8 @@ def _price(fit: Regression) -> tuple[Note, ...]:
         return ()
     ratio = fit.n / fit.n_effective
     text = (
-        f"On average over the coefficients, these {fit.n:,.0f} people say as much as about "
-        f"{fit.n_effective:,.0f} who are asked directly: "
-        f"{ratio:.3g} for one."
+        f"On average over the coefficients, these {fit.n:,.0f} people are as informative as about "
+        f"{fit.n_effective:,.0f} people asked directly, a ratio of {ratio:.3g}."
     )
     return (Note(NoteKind.PRICE, text),)
 
@@ -73,7 +72,7 @@ def _price(fit: Regression) -> tuple[Note, ...]:
 def _missing(fit: Regression) -> tuple[Note, ...]:
     if not fit.n_missing:
         return ()
-    return (Note(NoteKind.MISSING, f"Left out, because their subset says nothing: {counted(fit.n_missing, 'row')}."),)
+    return (Note(NoteKind.MISSING, f"Left out because the subset is the full set: {counted(fit.n_missing, 'row')}."),)
 
 
 def _unknown_design(fit: Regression) -> tuple[Note, ...]:
@@ -90,7 +89,7 @@ def _convergence(fit: Regression) -> tuple[Note, ...]:
     if fit.converged and fit.fit.is_maximum:
         return ()
     what = f"about {fit.gap:.2g} of log-likelihood is left to gain" if not fit.converged else "it may be a saddle point"
-    return (Note(NoteKind.NOT_CONVERGED, f"The fit did not arrive: {what}.", MERGE_OR_MORE),)
+    return (Note(NoteKind.NOT_CONVERGED, f"The fit did not converge: {what}.", MERGE_OR_MORE),)
 
 
 def _several(fit: Regression) -> tuple[Note, ...]:
@@ -98,7 +97,7 @@ def _several(fit: Regression) -> tuple[Note, ...]:
         return ()
     near = [value for value in fit.maxima[1:] if fit.maxima[0] - value <= NEAR]
     text = (
-        f"The likelihood has {len(fit.maxima)} maxima from {fit.fit.starts} starts; the next is "
+        f"The likelihood has {len(fit.maxima)} maxima from {fit.fit.starts} starts. The next is "
         f"{fit.maxima[0] - near[0]:.2g} below the best, so the data hardly decide between them."
     )
     return (Note(NoteKind.NOT_UNIQUE, text, MERGE_OR_MORE),)
@@ -113,7 +112,7 @@ def _separated(fit: Regression) -> tuple[Note, ...]:
     parts = [f"{category} ({', '.join(terms[:_MOST_NAMED])})" for category, terms in by_category.items()]
     more = f" and {len(parts) - _MOST_NAMED} more" if len(parts) > _MOST_NAMED else ""
     named = f"{'; '.join(parts[:_MOST_NAMED])}{more}"
-    text = f"These coefficients are infinite, because the data set no limit to them: {named}."
+    text = f"These coefficients are infinite because the data do not bound them: {named}."
     if len(fit.separated) < fit.df:
         text += " The others are finite."
     return (Note(NoteKind.SEPARATED, text, SHRINK),)
@@ -123,13 +122,13 @@ def _small(fit: Regression) -> tuple[Note, ...]:
     each = fit.n_effective / max(fit.problem.blocks.d, 1)
     if each >= _FEW or fit.problem.options.ridge > 0:
         return ()
-    text = f"Few people: {each:.1f} effective ones per covariate, where normal theory wants at least {_FEW:.0f}."
+    text = f"Few people: {each:.1f} effective people per covariate. Normal theory needs at least {_FEW:.0f}."
     return (Note(NoteKind.SMALL_COUNTS, text, MERGE_OR_MORE),)
 
 
 def _specification(fit: Regression) -> tuple[Note, ...]:
     if fit.method == "corrected":
-        text = "Corrected scores have the target of a fit on the values even where the model is wrong."
+        text = "Corrected scores estimate what a fit on the values would, even if the model is wrong."
         return (Note(NoteKind.SPECIFICATION, text),)
     test = fit.specification
     p = float(test.pvalue[0])
@@ -150,7 +149,7 @@ def _errors(fit: Regression) -> tuple[Note, ...]:
         notes.append(Note(NoteKind.PENALIZED, text))
     elif options.shrink:
         more = fit.problem.blocks.d * (1 if fit.family == "ordinal" else fit.categories.p - 1)
-        text = f"Shrunk: {counted(more, 'pseudo-person', 'pseudo-people')} with the shares of all people were added."
+        text = f"Shrunk: {counted(more, 'pseudo-person', 'pseudo-people')} with the overall shares were added."
         notes.append(Note(NoteKind.PENALIZED, text))
     elif fit.fit.observed is None and fit.fit.robust is None:
         why = "there is no fit" if not fit.converged else f"{fit.df} parameters are too many"
@@ -164,7 +163,7 @@ def _errors(fit: Regression) -> tuple[Note, ...]:
 
 
 def note_of_sandwich(why: str, degrees_of_freedom: float) -> Note:
-    """Return the note why standard errors are those of the sandwich: clusters, if degrees of freedom are finite."""
+    """Return the note why standard errors are robust. Finite degrees of freedom mean clusters."""
     if np.isfinite(degrees_of_freedom):
         why = f"clusters, with {counted(degrees_of_freedom, 'degree of freedom', 'degrees of freedom')}"
     return Note(NoteKind.INTERVAL_METHOD, f"Standard errors are robust (sandwich), because of {why}.")
@@ -172,10 +171,10 @@ def note_of_sandwich(why: str, degrees_of_freedom: float) -> Note:
 
 def _rows(fit: Regression) -> Note:
     text = (
-        "A row with covariates reveals more than its subset. Publishing such rows is another promise than publishing "
-        "subsets."
+        "A row with covariates reveals more than its subset. Publishing such rows promises less privacy than "
+        "publishing subsets."
     )
     if fit.sharpened is not None and fit.sharpened[0] > _NOTABLE:
         both, alone = (f"{100 * share:.1f}%" for share in fit.sharpened)
-        text += f" Here one value gets more than 95% in {both} of the rows; by the covariates alone in {alone}."
+        text += f" Here one value has a probability over 95% in {both} of the rows, and in {alone} by covariates only."
     return Note(NoteKind.NOT_PROTECTED, text, MEASURE_LEAKAGE)

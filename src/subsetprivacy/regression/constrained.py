@@ -1,4 +1,4 @@
-"""Fits with some coefficients fixed: for likelihood ratio tests and profile intervals."""
+"""Fits with some coefficients fixed, for likelihood ratio tests and profile intervals."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from subsetprivacy.regression.solver import SolverResult, newton
 def maximise_with(
     objective: Maximand, start: FloatArray, fixed: IntArray, values: FloatArray, J: FloatArray | None = None
 ) -> SolverResult:
-    """Maximise with some slopes fixed at values.
+    """Maximize with some slopes fixed at given values.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ def maximise_with(
     fixed, values
         Positions of the fixed parameters, and their values.
     J
-        The information in plain coordinates, for the scale of the free ones; computed where it is not given.
+        The information in plain coordinates, which scales the free ones. Computed if not given.
     """
     plain = objective.plain()
     zeta = plain.inverse(start)

@@ -1,4 +1,4 @@
-"""Coordinates in which a fit is well conditioned: the solver works in these, results are in the natural parameters."""
+"""Coordinates in which a fit is well conditioned. The solver uses them; results use the natural parameters."""
 
 from typing import Protocol
 
@@ -26,7 +26,7 @@ class Coordinates(Protocol):
         ...
 
     def gradient(self, z: FloatArray, g: FloatArray) -> FloatArray:
-        """Return the gradient in z, from that in the parameters."""
+        """Return the gradient in z, from the gradient in the parameters."""
         ...
 
     def information(self, z: FloatArray, g: FloatArray, J: FloatArray) -> FloatArray:
@@ -89,7 +89,7 @@ class Whitened:
 
 @frozen(eq=False, repr=False)
 class Linear:
-    """Parameters theta = origin + T z, in as many directions as T has columns: fits under linear constraints."""
+    """Parameters theta = origin + T z, with a direction per column of T, for fits under linear constraints."""
 
     origin: FloatArray
     T: FloatArray
@@ -122,10 +122,10 @@ class Linear:
 
 @frozen(eq=False, repr=False)
 class Increasing:
-    """Cut points by the first and the logarithms of the gaps, next to slopes; then linearly, as in `Linear`.
+    """The first cut point and the logarithms of the gaps, together with slopes, followed by a `Linear` map.
 
-    Cut points are increasing at every z. A category that no one has is a gap of 0, which is far out in z and where it
-    is in the cut points.
+    Cut points increase at every z. An empty category has a gap of 0, which is finite in the cut points but far out in
+    z.
     """
 
     cuts: int
@@ -165,7 +165,7 @@ class Increasing:
         return self.linear.gradient(z, g @ self._slope(z))
 
     def information(self, z: FloatArray, g: FloatArray, J: FloatArray) -> FloatArray:
-        """Return the information; the logarithms bend, which adds a diagonal."""
+        """Return the information. The logarithms are curved, which adds a diagonal."""
         D = self._slope(z)
         K = D.T @ J @ D
         bent = np.arange(1, self.cuts)

@@ -1,8 +1,8 @@
-r"""The corrected fit: unbiased indicators in the place of labels.
+r"""The corrected fit, with unbiased indicators instead of labels.
 
-It maximises :math:`\sum_i (D_i^\top \ln p(x_i))`, whose mean is the log-likelihood of the labels whatever the true
-shares are. So its target is exactly that of the fit on labels, even where the model is wrong, and for the logit it is
-concave. It pays with a larger variance.
+It maximizes :math:`\sum_i (D_i^\top \ln p(x_i))`, whose mean is the log-likelihood of the labels, whatever the true
+shares are. It therefore estimates exactly what the fit on labels would, even if the model is wrong. For the logit it
+is concave. The price is a larger variance.
 """
 
 import numpy as np
@@ -14,13 +14,13 @@ from subsetprivacy.estimation.quantizing import nearest, quantize
 from subsetprivacy.regression.blocks import Block, Blocks
 from subsetprivacy.regression.models import Model
 
-BLOCKS = 64  # working distributions: the loss of precision is at most 1%
-_SAMPLE = 20_000  # people whose fitted shares decide which
+BLOCKS = 64  # working distributions; rounding to them loses at most 1% of the precision
+_SAMPLE = 20_000  # people whose fitted shares determine the working distributions
 
 
 @frozen(eq=False, repr=False)
 class Working:
-    """Indicators of people whose working distribution is that of a fitted model, rounded to one of a few.
+    """Indicators of people, with a fitted model's shares, rounded to a few, as working distributions.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Working:
 
 
 def working_indicators(blocks: Blocks, model: Model, theta: FloatArray) -> Working:
-    """Return indicators with the shares of a fitted model as working distributions."""
+    """Return indicators that use the shares of a fitted model as working distributions."""
     some = blocks.some(_SAMPLE)
     shares = model.link.shares(model.predictors(theta, some.X, some.offset))
     centers = quantize(np.ascontiguousarray(shares.T), min(BLOCKS, most_blocks(model.link.p)))[0]

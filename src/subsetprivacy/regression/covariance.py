@@ -1,4 +1,4 @@
-r"""Sandwich covariances: :math:`J^{-1}\,(\sum_i s_i s_i^\top)\,J^{-1}`, by cluster where people come in clusters."""
+r"""Sandwich covariances, :math:`J^{-1}\,(\sum_i s_i s_i^\top)\,J^{-1}`, by cluster if people are in clusters."""
 
 import numpy as np
 from attrs import frozen
@@ -15,8 +15,7 @@ from subsetprivacy.regression.objective import Objective
 class OuterScores:
     """The kernel of a sandwich: the sum of the outer squares of all scores.
 
-    A row that stands for several people, by a frequency weight, counts as often as they are; the square of a sampling
-    weight is meant as it is.
+    A row with a frequency weight counts as that many people. A sampling weight is squared.
     """
 
     likelihood: LikelihoodKernel
@@ -32,7 +31,7 @@ class OuterScores:
 
 
 def meat(objective: Objective, theta: FloatArray, *, frequency: bool, clusters: IntArray | None = None) -> FloatArray:
-    """Return the sum of the outer squares of scores, of people or of clusters."""
+    """Return the sum of the outer squares of the scores, by person or by cluster."""
     likelihood = objective.kernel(theta)
     if clusters is None:
         return objective.blocks.total(OuterScores(likelihood, frequency))[0]

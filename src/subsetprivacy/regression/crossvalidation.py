@@ -1,4 +1,4 @@
-"""The strength of a penalty, chosen by the likelihood of subsets that a fit has not seen."""
+"""Choose the strength of a penalty by the likelihood of subsets left out of the fit."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,16 +24,16 @@ _LASSOS = 20
 
 @frozen(eq=False, repr=False)
 class Choice:
-    """A penalty that was chosen.
+    """A penalty chosen by cross-validation.
 
     Attributes
     ----------
     penalty
-        The best.
+        The best penalty.
     grid
-        All that were tried, strongest first.
+        All penalties tried, strongest first.
     score
-        The mean log-likelihood of subsets that were left out, for each.
+        The mean log-likelihood of the subsets left out, for each penalty.
     """
 
     penalty: float
@@ -88,12 +88,12 @@ def choose_lasso(problem: ResponseProblem) -> Choice:
 def _require_penalized(problem: ResponseProblem) -> FloatArray:
     free = penalized_columns(problem)
     if not free.any():
-        raise ArgumentError("a penalty must have coefficients to fall on; got a model without covariates.")
+        raise ArgumentError("a penalty must have coefficients to apply to; got a model without covariates.")
     return free
 
 
 def penalized_columns(problem: ResponseProblem) -> FloatArray:
-    """Return 1 for every column that is penalized, 0 for the intercept."""
+    """Return 1 for every penalized column, 0 for the intercept."""
     free = np.ones(problem.blocks.d)
     if problem.columns.intercept is not None:
         free[problem.columns.intercept] = 0.0
@@ -103,7 +103,7 @@ def penalized_columns(problem: ResponseProblem) -> FloatArray:
 def _best(problem: ResponseProblem, grid: FloatArray, path: Path) -> Choice:
     sample = problem.blocks
     if not isinstance(sample, InMemoryBlocks):
-        raise ArgumentError("a penalty is chosen for people in memory; got a stream.", IN_MEMORY)
+        raise ArgumentError("a penalty can only be chosen for people in memory; got a stream.", IN_MEMORY)
     fold = np.random.default_rng(0).permutation(len(sample)) % FOLDS
     score = np.zeros(len(grid))
     model = problem.model

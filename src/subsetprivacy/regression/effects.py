@@ -1,4 +1,4 @@
-"""Adjusted shares and marginal effects of covariates, averaged over the people who were fitted."""
+"""Adjusted shares and marginal effects of covariates, averaged over the fitted people."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from subsetprivacy.tables import label_text
 if TYPE_CHECKING:
     from subsetprivacy.regression.result import Regression
 
-_STEP = 1e-4  # of a standard deviation: the distance of a numerical derivative
+_STEP = 1e-4  # step of a numerical derivative, in standard deviations
 
 
 def _average(
     fit: Regression, variable: str, value: Any, times: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the mean shares, and their gradient, if everyone had a value of a variable, or each one of their own."""
+    """Return the mean shares and their gradient if a variable had one value for everyone, or a given value for each."""
     rows = fit._require_rows()
     X = fit._matrix(fit.columns.encoder.replace_variable(rows.table, variable, value))
     if rows.answered is not None:
@@ -32,7 +32,7 @@ def _average(
 
 
 def _require_unchanged(fit: Regression) -> None:
-    """Raise if the table is not the one that was fitted any more."""
+    """Raise if the table has changed since the model was fitted."""
     rows = fit._require_rows()
     X = fit.columns.encoder.matrix(rows.table)
     if not np.array_equal(X if rows.answered is None else X[rows.answered], rows.X):
@@ -40,7 +40,7 @@ def _require_unchanged(fit: Regression) -> None:
 
 
 def _values(fit: Regression, variable: str) -> FloatArray:
-    """Return the numbers of a variable, of everyone; who said nothing gets a fitted one's, so as to decide nothing."""
+    """Return a variable's number for everyone. People without an answer get a fitted person's, to no effect."""
     rows = fit._require_rows()
     column = np.asarray(fit.columns.encoder.frame(rows.table)[variable], np.float64)
     return column if rows.answered is None else np.where(rows.answered, column, column[rows.answered.argmax()])
@@ -53,7 +53,7 @@ def _require_variable(fit: Regression, variable: str) -> None:
 
 
 def adjusted_shares(fit: Regression, variable: str, values: Sequence[Any] | None) -> Prediction:
-    """Return mean shares with a variable set to each of some values."""
+    """Return the mean shares with a variable set to each of the given values."""
     _require_variable(fit, variable)
     _require_unchanged(fit)
     if values is None:
@@ -71,7 +71,7 @@ def adjusted_shares(fit: Regression, variable: str, values: Sequence[Any] | None
 
 
 def _quartiles(fit: Regression, variable: str) -> list[float]:
-    """Return the quartiles of a variable among the people who were fitted, by their weights."""
+    """Return the weighted quartiles of a variable among the fitted people."""
     rows, column = fit._require_rows(), _values(fit, variable)
     fitted = column if rows.answered is None else column[rows.answered]
     if rows.weight is None:
@@ -114,11 +114,11 @@ def marginal_effects(fit: Regression, variables: str | Sequence[str] | None) -> 
 
 
 def _derivative(fit: Regression, variable: str, column: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the mean derivative of the shares in a number, and its gradient; 0 and 1 are compared as they are."""
+    """Return the mean derivative of the shares in a number, and its gradient. Zeros and ones are compared directly."""
     if set(np.unique(column).tolist()) <= {0.0, 1.0}:
         low, high = _average(fit, variable, 0.0), _average(fit, variable, 1.0)
     else:
-        # Splines end at the smallest and the largest value: nobody is moved beyond them.
+        # Splines end at the smallest and the largest value, so no one is moved beyond them.
         step, ends = _STEP * (float(column.std()) or 1.0), (column.min(), column.max())
         below, above = (np.clip(column + sign * step, *ends) for sign in (-1, 1))
         low, high = (_average(fit, variable, moved, 1 / (above - below)) for moved in (below, above))
@@ -126,10 +126,10 @@ def _derivative(fit: Regression, variable: str, column: FloatArray) -> tuple[Flo
 
 
 def posterior_shares(fit: Regression) -> FloatArray:
-    """Return P(X = j | x, A) for each person, and warn that these are guesses about persons."""
+    """Return P(X = j | x, A) for each person, and warn that these are guesses about individuals."""
     rows = fit._require_rows()
     warnings.warn(
-        NotPrivateWarning("these are guesses about persons: keep them out of files and reports."), stacklevel=3
+        NotPrivateWarning("these are guesses about individuals: keep them out of files and reports."), stacklevel=3
     )
     q = fit.probabilities * rows_of(rows.codes, fit.problem.design).T
     return np.asarray(q / q.sum(axis=1, keepdims=True))

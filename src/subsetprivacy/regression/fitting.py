@@ -1,4 +1,4 @@
-"""From a problem to a fit: maxima, covariances, and what is doubtful about them."""
+"""From a problem to a fit: maxima, covariances and their caveats."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,8 +20,8 @@ from subsetprivacy.regression.problem import ResponseProblem
 from subsetprivacy.regression.sampling_covariance import SamplingCovariance
 from subsetprivacy.regression.solver import ARRIVED, SolverResult, maximise
 
-MAX_COVARIANCE = 2000  # parameters up to which there are standard errors
-_MAX_SEARCH = 5e6  # people times covariates times squared categories: beyond it every start takes seconds
+MAX_COVARIANCE = 2000  # parameters up to which standard errors are computed
+_MAX_SEARCH = 5e6  # people times covariates times squared categories; beyond it every start takes seconds
 
 OnStep = Callable[[float], None]
 
@@ -37,22 +37,22 @@ class Fit:
     loglik
         The log-likelihood of the subsets, without penalties.
     observed
-        The inverse of the observed information; None where there is none.
+        The inverse of the observed information, or None.
     robust
-        The sandwich; None where there is none.
+        The sandwich covariance, or None.
     gap, converged, is_maximum, steps
-        The certificate: what is left to gain in all, whether that is below the tolerance, whether the information is
-        positive definite, and Newton's steps.
+        The certificate: the total left to gain, whether it is below the tolerance, whether the information is
+        positive definite, and the number of Newton steps.
     maxima
         The values of the maxima found, largest first.
     starts
-        From how many starts.
+        The number of starts.
     infinite
-        Per parameter: 0 where it is finite, the sign where it has no end, not a number where it is undetermined.
+        For each parameter: 0 if it is finite, the sign if it is infinite, NaN if it is undetermined.
     unsolved
-        Categories, by position, that leave the corrected equations without a solution; parameters are not numbers then.
+        Categories, by position, for which the corrected equations have no solution; parameters are NaN then.
     plain
-        The variances of a simple random sample of as many people; None unless it was said how they were drawn.
+        The variances of a simple random sample of the same size; None unless the sampling was given.
     """
 
     theta: FloatArray = field(converter=read_only)
@@ -73,7 +73,7 @@ class Fit:
 def fit_likelihood(
     problem: ResponseProblem, *, on_step: OnStep | None = None
 ) -> tuple[Objective, SolverResult, tuple[float, ...], int]:
-    """Maximise the likelihood of the subsets, from several starts where the sample is small."""
+    """Maximize the likelihood of the subsets, from several starts if the sample is small."""
     objective = problem.objective()
     coordinates = problem.coordinates(objective)
     polish = objective.model.size <= MAX_COVARIANCE
@@ -86,7 +86,7 @@ def fit_likelihood(
 
 
 def _random_starts(problem: ResponseProblem) -> int:
-    """Return how many random starts to make besides: none where the sample is large, or a start takes long."""
+    """Return the number of additional random starts: none if the sample is large or a start takes long."""
     asked = problem.options.starts
     if asked is not None:
         return asked - 1
@@ -97,7 +97,7 @@ def _random_starts(problem: ResponseProblem) -> int:
 
 
 def _corrected_start(problem: ResponseProblem) -> list[FloatArray]:
-    """Return the corrected fit as a start, where the design is known."""
+    """Return the corrected fit as a start if the design is known."""
     objective = problem.objective()
     if not problem.design.is_known or not isinstance(objective.model.link, MultinomialLogit):
         return []
@@ -114,7 +114,7 @@ def fit(
     drawn: SamplingCovariance | None = None,
     on_step: OnStep | None = None,
 ) -> Fit:
-    """Fit a problem by likelihood, or by corrected scores.
+    """Fit a problem by maximum likelihood or by corrected scores.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def fit(
     clusters
         The number of each row's cluster.
     drawn
-        How people were drawn, where that is known.
+        How people were drawn, if known.
     """
     if problem.options.lasso > 0:
         return _fit_lasso(problem)
@@ -157,7 +157,7 @@ def fit(
 
 
 def _fit_lasso(problem: ResponseProblem) -> Fit:
-    """Fit with the lasso penalty; there are no standard errors."""
+    """Fit with the lasso penalty, without standard errors."""
     link = problem.model.link
     assert isinstance(link, MultinomialLogit)
     objective = problem.objective(0.0)
@@ -181,17 +181,17 @@ def _fit_lasso(problem: ResponseProblem) -> Fit:
 
 
 def _correct(problem: ResponseProblem, objective: Objective, start: SolverResult) -> tuple[Objective, SolverResult]:
-    """Fit the corrected score equations, with the likelihood's fit as working distributions."""
+    """Solve the corrected score equations, with working distributions from the likelihood fit."""
     indicators = working_indicators(problem.blocks, objective.model, start.theta)
     corrected: Any = evolve(objective, indicators=indicators)
     return corrected, maximise(corrected, problem.coordinates(objective), start.theta)
 
 
 def _without_solution(problem: ResponseProblem, best: SolverResult) -> Fit:
-    """Return the fit of equations that have no solution, with the categories whose coefficients ran away.
+    """Return the result of equations without a solution, with the categories whose coefficients diverged.
 
-    Indicators may be negative. Where the estimated number of people of a category is, among people of some covariates,
-    its share would have to be less than 0 there.
+    Indicators may be negative. If the estimated number of people in a category is negative at some covariates, its
+    share would have to be below 0 there.
     """
     size = len(best.theta)
     none = np.full(size, np.nan)
@@ -200,14 +200,14 @@ def _without_solution(problem: ResponseProblem, best: SolverResult) -> Fit:
         B = best.theta.reshape(problem.design.p - 1, -1) * np.sqrt(problem.gram.diagonal())
         far = np.abs(np.insert(B, problem.baseline, 0.0, axis=0)).max(axis=1)
         runs = far > far.max() / 2
-        if 2 * runs.sum() > len(runs):  # all others run away from the baseline
+        if 2 * runs.sum() > len(runs):  # all others diverge from the baseline
             runs = ~runs
         unsolved = tuple(np.flatnonzero(runs).tolist())
     return Fit(none, float("nan"), None, None, float("inf"), False, False, best.steps, (), 1, np.zeros(size), unsolved)
 
 
 def _infinite(best: SolverResult, problem: ResponseProblem) -> FloatArray:
-    """Tell which parameters have no end."""
+    """Return which parameters are infinite."""
     size, d = len(best.theta), problem.blocks.d
     spread = np.where(problem.spread > 0, problem.spread, 1.0)
     scale = np.ones(size)
@@ -218,7 +218,7 @@ def _infinite(best: SolverResult, problem: ResponseProblem) -> FloatArray:
 
 
 def endless(best: SolverResult, scale: FloatArray) -> FloatArray:
-    """Tell which parameters have no end: the sign of those that run away, not a number for those that go along.
+    """Return which parameters are infinite: the sign of those that diverge, NaN for those that follow them.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Weights, clusters and offsets: one for each person, checked."""
+"""Read and check weights, clusters and offsets, one for each person."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def read_clusters(clusters: Any, n: int) -> Any:
         )
     if labels.dtype.kind != "O":
         return labels
-    known: dict[Any, int] = {}  # words and numbers together cannot be sorted
+    known: dict[Any, int] = {}  # mixed text and numbers cannot be sorted
     return np.array([known.setdefault(label, len(known)) for label in labels.tolist()])
 
 

@@ -1,8 +1,8 @@
-r"""The lasso: coefficients of all categories penalized by their absolute values.
+r"""The lasso: coefficients of all categories, penalized by their absolute values.
 
-All p categories have coefficients here, and the penalty :math:`\lambda\sum_{jk}|b_{jk}|` falls on all of them alike. A
-constant that is added to a column's coefficients changes no share, so the penalty itself chooses it. Solved by
-accelerated proximal steps that start again whenever they go downhill.
+All p categories have coefficients here, and the penalty :math:`\lambda\sum_{jk}|b_{jk}|` applies to all of them. A
+constant added to a column's coefficients changes no share, so the penalty itself determines it. The solver takes
+accelerated proximal steps and restarts whenever they go downhill.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ _TOLERANCE = 1e-7
 
 @frozen(eq=False, repr=False)
 class LassoFit:
-    """Where the lasso arrived.
+    """The result of the lasso.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class LassoFit:
     value
         The log-likelihood, without the penalty.
     violation
-        The largest violation of the conditions of a maximum, relative to the gradient at no slopes.
+        The largest violation of the conditions of a maximum, relative to the gradient without slopes.
     """
 
     B: FloatArray
@@ -60,7 +60,7 @@ class SymmetricLikelihood:
 
 
 def largest_penalty(objective: Objective, baseline: int, start: FloatArray, free: FloatArray) -> float:
-    """Return the penalty from which on all slopes are 0."""
+    """Return the smallest penalty at which all slopes are 0."""
     _, gradient = SymmetricLikelihood(objective, baseline)(start)
     return float(np.abs(gradient[:, free > 0]).max(initial=0.0))
 
@@ -68,20 +68,20 @@ def largest_penalty(objective: Objective, baseline: int, start: FloatArray, free
 def fit_lasso(
     objective: Objective, baseline: int, penalty: float, start: FloatArray, free: FloatArray, scale: FloatArray
 ) -> LassoFit:
-    """Maximise the log-likelihood less the penalty.
+    """Maximize the log-likelihood minus the penalty.
 
     Parameters
     ----------
     start
         Coefficients to start from, shape (p, d).
     free
-        1 for the columns that are penalized, 0 for the intercept.
+        1 for the penalized columns, 0 for the intercept.
     scale
-        The root mean square of each column: steps are taken in units of it.
+        The root mean square of each column, used as the unit of steps.
     """
     likelihood = SymmetricLikelihood(objective, baseline)
     n = objective.n
-    C: FloatArray = start * scale  # in these units all columns are alike
+    C: FloatArray = start * scale  # in these units all columns have the same scale
     cut = penalty * free / scale
 
     def downhill(C: FloatArray) -> tuple[float, FloatArray]:
@@ -103,7 +103,7 @@ def fit_lasso(
             if f_there <= f + float((g * moved).sum()) + float((moved**2).sum()) / (2 * step) + 1e-12 * abs(f):
                 break
             step /= 2
-        if float(((ahead - further) * (further - C)).sum()) > 0:  # momentum leads downhill: start again
+        if float(((ahead - further) * (further - C)).sum()) > 0:  # the momentum leads downhill, so restart
             momentum = 1.0
         following = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
         change = further - C
@@ -123,7 +123,7 @@ def _soft(C: FloatArray, cut: FloatArray) -> FloatArray:
 
 
 def _violation(C: FloatArray, g: FloatArray, cut: FloatArray) -> float:
-    """Return by how much the conditions of a minimum are violated: -g in the subgradient of the penalty."""
+    """Return the largest violation of the conditions of a minimum: -g in the subgradient of the penalty."""
     at_zero = np.maximum(np.abs(g) - cut, 0.0)
     elsewhere = np.abs(g + cut * np.sign(C))
     return float(np.where(C == 0, at_zero, elsewhere).max())

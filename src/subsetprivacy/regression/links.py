@@ -1,4 +1,4 @@
-r"""From linear predictors to the likelihood of a subset, one person a column.
+r"""From linear predictors to the likelihood of a subset, one column per person.
 
 A link takes predictors U of shape (k, m) and rows R of shape (p, m), and returns the log-likelihood
 :math:`\ln L = \ln\sum_j r_j p_j(u)` of each person, its gradient in u, and minus its Hessian in u as the entries of the
@@ -17,7 +17,7 @@ from subsetprivacy._types import BoolArray, FloatArray, IntArray
 
 @frozen(eq=False, repr=False)
 class Linked:
-    """What a link says of some people: log-likelihood (m,), gradient (k, m), curvature (k (k+1) / 2, m) or None."""
+    """Log-likelihood (m,), gradient (k, m), and curvature (k (k+1) / 2, m) or None, of m people."""
 
     loglik: FloatArray
     gradient: FloatArray
@@ -54,14 +54,14 @@ def pairs(k: int) -> tuple[IntArray, IntArray]:
 
 @cache
 def _diagonal(k: int) -> IntArray:
-    """Return where the diagonal is among the entries of an upper triangle."""
+    """Return the positions of the diagonal among the entries of an upper triangle."""
     i = np.arange(k)
     return i * k - i * (i - 1) // 2
 
 
 @cache
 def _others(p: int, category: int) -> IntArray:
-    """Return the positions of p categories but one."""
+    """Return the positions of p categories except one."""
     return np.delete(np.arange(p), category)
 
 
@@ -79,7 +79,7 @@ class MultinomialLogit:
     r"""The baseline-category logit: :math:`p_j \propto e^{u_j}`, with :math:`u = 0` for the baseline.
 
     The gradient is :math:`q - p` with the posterior :math:`q_j = r_j p_j / L`, and minus the Hessian is
-    :math:`(D_p - pp^\top) - (D_q - qq^\top)`: the information of the values less what the subsets hide.
+    :math:`(D_p - pp^\top) - (D_q - qq^\top)`: the information of the values minus what the subsets hide.
     """
 
     p: int
@@ -87,11 +87,11 @@ class MultinomialLogit:
 
     @property
     def free(self) -> IntArray:
-        """The positions of all categories but the baseline."""
+        """The positions of all categories except the baseline."""
         return _others(self.p, self.baseline)
 
     def _all(self, U: FloatArray) -> FloatArray:
-        """Return the predictors with the row of zeros of the baseline."""
+        """Return the predictors with a row of zeros for the baseline."""
         out = np.empty((self.p, *U.shape[1:]))
         out[: self.baseline], out[self.baseline], out[self.baseline + 1 :] = U[: self.baseline], 0, U[self.baseline :]
         return out
@@ -108,9 +108,9 @@ class MultinomialLogit:
         """Return the log-likelihood of subsets and its derivatives."""
         H = self._all(U)
         H -= H.max(axis=0)
-        P = np.exp(H)  # shares but for a factor
+        P = np.exp(H)  # shares up to a factor
         every, inside = P.sum(axis=0), np.einsum("jm,jm->m", R, P)
-        lost = inside < 1e-250  # all that the subset holds is too unlikely to be seen next to the rest
+        lost = inside < 1e-250  # the subset's probability is lost to rounding next to the rest
         if lost.any():
             return self._with_lost(H, R, lost, curvature=curvature)
         loglik = np.log(inside / every)
@@ -125,7 +125,7 @@ class MultinomialLogit:
         return self._derived(loglik, P, Q, curvature=True)
 
     def _with_lost(self, H: FloatArray, R: FloatArray, lost: BoolArray, *, curvature: bool) -> Linked:
-        """Return the same where the members of some subsets are too unlikely next to the rest: by logarithms."""
+        """Return the same by logarithms, for subsets whose probability is lost to rounding."""
         P = np.exp(H)
         Q = R * P
         every, inside = P.sum(axis=0), Q.sum(axis=0)

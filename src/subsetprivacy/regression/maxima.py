@@ -1,4 +1,4 @@
-"""Several maxima: more starts where the sample is small, and what was found from each."""
+"""Search for several maxima: more starts if the sample is small."""
 
 import numpy as np
 from attrs import frozen
@@ -8,11 +8,11 @@ from subsetprivacy.regression.coordinates import Coordinates
 from subsetprivacy.regression.objective import Maximand
 from subsetprivacy.regression.solver import SolverResult, maximise
 
-SMALL = 50.0  # effective people per covariate below which one start is not trusted
+SMALL = 50.0  # effective people per covariate below which one start is not enough
 RANDOM_STARTS = 8
-SAME = 1e-4  # two values of the log-likelihood that are one maximum
-_AWAY = 2.0  # standard deviations of a linear predictor, about, between a random start and the centre
-NEAR = 2.0  # of log-likelihood: a second maximum so near is as good an answer
+SAME = 1e-4  # values of the log-likelihood within this distance are one maximum
+_AWAY = 2.0  # distance of a random start from the center, in standard deviations of a linear predictor
+NEAR = 2.0  # of log-likelihood: a second maximum this close is an equally good answer
 
 
 @frozen(eq=False, repr=False)
@@ -24,9 +24,9 @@ class Search:
     best
         The fit with the largest value.
     values
-        The values of all different maxima that were found, largest first.
+        The values of all distinct maxima found, largest first.
     starts
-        How many starts were made.
+        The number of starts.
     """
 
     best: SolverResult
@@ -37,13 +37,13 @@ class Search:
 def search(
     objective: Maximand, coordinates: Coordinates, first: SolverResult, more: list[FloatArray], *, random: int
 ) -> Search:
-    """Start again from given parameters, and from random ones, and keep the best maximum.
+    """Start from given parameters and from random ones, and keep the best maximum.
 
-    Random starts are seeded by the problem alone: the same data give the same fit.
+    The seed of random starts is fixed, so that the same data give the same fit.
     """
     results = [first]
     rng = np.random.default_rng(0)
-    # In all these directions together a linear predictor changes about as much, however many covariates there are.
+    # The total change of a linear predictor is about the same for any number of covariates.
     size = min(1.0, _AWAY / np.sqrt(max(objective.d, 1)))
     spread = size * rng.standard_normal((random, coordinates.size))
     centre = coordinates.inverse(more[0] if more else first.theta)
@@ -57,7 +57,7 @@ def search(
 
 
 def different(values: list[float]) -> tuple[float, ...]:
-    """Return values, largest first, without those that are the same maximum."""
+    """Return the distinct values, largest first, without repetitions of one maximum."""
     kept: list[float] = []
     for value in values:
         if not kept or kept[-1] - value > SAME:

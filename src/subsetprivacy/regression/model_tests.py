@@ -1,4 +1,4 @@
-"""Tests about a fitted model: of its terms, against a smaller one, of what it assumes."""
+"""Tests of a fitted model: of its terms, against a smaller model, and of its assumptions."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
@@ -24,16 +24,16 @@ def _pvalues(values: Any) -> FloatArray:
 
 @frozen(slots=False, eq=False, repr=False)
 class ModelTests(Result):
-    """One or several chi-square tests about a regression; made by the methods of `Regression`.
+    """One or several chi-square tests of a regression, returned by the methods of `Regression`.
 
     Attributes
     ----------
     title
         What is tested.
     names
-        A name for each test: the term, or the assumption.
+        A name for each test: the term or the assumption.
     statistic, df, pvalue
-        The statistics, their degrees of freedom and p-values; not a number where a test has no answer.
+        The statistics, their degrees of freedom and p-values; NaN if a test has no answer.
     method
         ``"lr"``, ``"wald"``, ``"robust"`` or ``"score"``.
     """
@@ -57,9 +57,9 @@ class ModelTests(Result):
         notes: tuple[Note, ...] = (),
         degrees: float = np.inf,
     ) -> Self:
-        """Return tests whose statistics, with so many degrees of freedom, have chi-square distributions.
+        """Return tests whose statistics have chi-square distributions with the given degrees of freedom.
 
-        Where their covariance is known with some degrees of freedom only, p-values are those of F.
+        If the covariance itself has finite degrees of freedom, p-values come from the F distribution.
         """
         statistic = np.array([value for value, _ in tests.values()], np.float64)
         df = np.array([degrees for _, degrees in tests.values()], np.int64)
@@ -75,7 +75,7 @@ class ModelTests(Result):
     def __getitem__(self, name: str) -> "ModelTests":
         """Return one of the tests."""
         if name not in self.names:
-            raise ArgumentError(f"`name` must be that of a test ({', '.join(self.names)}); got another one.")
+            raise ArgumentError(f"`name` must be the name of a test ({', '.join(self.names)}); got another one.")
         at = self.names.index(name)
         part = slice(at, at + 1)
         return ModelTests(
@@ -83,7 +83,7 @@ class ModelTests(Result):
         )
 
     def summary(self) -> Table:
-        """Return the table to print or to show in a notebook."""
+        """Return a table to print or show in a notebook."""
         rows = tuple(
             (name, number(statistic, 3), str(int(df)), "-" if np.isnan(p) else pvalue_text(p))
             for name, statistic, df, p in zip(self.names, self.statistic, self.df, self.pvalue, strict=True)

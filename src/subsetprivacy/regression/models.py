@@ -16,7 +16,7 @@ from subsetprivacy.regression.links import CumulativeLogit, Linked, MultinomialL
 
 AnyLink: TypeAlias = MultinomialLogit | CumulativeLogit
 
-_CACHED = 1 << 16  # numbers of X at a time that stay in the cache while they are multiplied
+_CACHED = 1 << 16  # numbers of X multiplied at a time, so that they stay in the cache
 
 
 class Model(Protocol):
@@ -24,7 +24,7 @@ class Model(Protocol):
 
     @property
     def link(self) -> AnyLink:
-        """From linear predictors to shares."""
+        """The link from linear predictors to shares."""
         ...
 
     @property
@@ -42,11 +42,11 @@ class Model(Protocol):
         ...
 
     def gradient(self, G: FloatArray, X: FloatArray) -> FloatArray:
-        """Return the sum of gradients in the parameters, from those in the predictors, shape (p - 1, m)."""
+        """Return the sum of gradients in the parameters, from gradients in the predictors, shape (p - 1, m)."""
         ...
 
     def information(self, C: FloatArray, X: FloatArray) -> FloatArray:
-        """Return the sum of curvatures in the parameters, from those in the predictors (see `links`)."""
+        """Return the sum of curvatures in the parameters, from curvatures in the predictors (see `links`)."""
         ...
 
     def scores(self, G: FloatArray, X: FloatArray) -> FloatArray:
@@ -54,7 +54,7 @@ class Model(Protocol):
         ...
 
     def moved(self, theta: FloatArray, X: FloatArray) -> FloatArray:
-        """Return by how much each predictor moves for a change of the parameters."""
+        """Return the change of each predictor for a change of the parameters."""
         ...
 
 
@@ -75,7 +75,7 @@ def weighted_gram(C: FloatArray, X: FloatArray) -> FloatArray:
 
 @frozen(eq=False, repr=False)
 class SeparateSlopes:
-    """A row of coefficients for every category but the baseline; parameters are these rows, one after the other."""
+    """A row of coefficients for every category except the baseline. The parameters are these rows in sequence."""
 
     link: AnyLink
     d: int
@@ -113,7 +113,7 @@ class SeparateSlopes:
 
 @frozen(eq=False, repr=False)
 class SharedSlopes:
-    """Cut points, then one slope for each covariate; there is no intercept among the covariates."""
+    """Cut points, then one slope for each covariate. The covariates contain no intercept."""
 
     link: AnyLink
     d: int
@@ -156,12 +156,12 @@ class SharedSlopes:
 
 @frozen(eq=False, repr=False)
 class LikelihoodKernel:
-    """The kernel of a fit: log-likelihood, gradient and, if asked, observed information of a block of people.
+    """The kernel of a fit: the log-likelihood, gradient and, optionally, observed information of a block of people.
 
     Attributes
     ----------
     indicators
-        Where given, indicators of the values stand in the place of the subsets: the sum of D_j ln p_j.
+        If given, indicators of the values replace the subsets: the sum of D_j ln p_j.
     """
 
     model: Model
@@ -179,7 +179,7 @@ class LikelihoodKernel:
         return loglik, gradient, self.model.information(block.weighted(linked.curvature), block.X)
 
     def linked(self, block: Block) -> Linked:
-        """Return log-likelihood and derivatives of each person."""
+        """Return the log-likelihood and derivatives of each person."""
         U = self.model.predictors(self.theta, block.X, block.offset)
         if self.indicators is not None:
             return self.model.link.complete(U, self.indicators(block))
@@ -192,7 +192,7 @@ class LikelihoodKernel:
 
 @frozen(eq=False, repr=False)
 class LargestMove:
-    """The kernel of a step's length: the largest change of a linear predictor of anyone."""
+    """The kernel of a step's length: the largest change of any person's linear predictor."""
 
     model: Model
     change: FloatArray

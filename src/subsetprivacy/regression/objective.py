@@ -1,4 +1,4 @@
-r"""What a fit maximises: the log-likelihood of the subsets, less a penalty."""
+r"""What a fit maximizes: the log-likelihood of the subsets minus a penalty."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -14,7 +14,7 @@ from subsetprivacy.regression.models import LargestMove, LikelihoodKernel, Model
 
 
 class Maximand(Protocol):
-    """What the solver maximises: any smooth function of parameters that is a sum over people."""
+    """What the solver maximizes: any smooth function of parameters that is a sum over people."""
 
     @property
     def n(self) -> float:
@@ -35,11 +35,11 @@ class Maximand(Protocol):
         ...
 
     def largest_move(self, change: FloatArray) -> float:
-        """Return the largest change of a linear predictor of anyone, for a change of the parameters."""
+        """Return the largest change of any person's linear predictor for a change of the parameters."""
         ...
 
     def plain(self) -> "Increasing | Linear":
-        """Return plain coordinates: the parameters, cut points by their gaps."""
+        """Return plain coordinates: the parameters, with cut points given by their gaps."""
         ...
 
 
@@ -47,14 +47,14 @@ class Maximand(Protocol):
 class Ridge:
     r"""The penalty :math:`\frac{\lambda}{2}\,\mathrm{tr}\,B^\top C B` with :math:`C = I - 11^\top/p`.
 
-    It falls on all p categories alike: it is the smallest sum of squares that the coefficients have when a constant is
-    added to all categories, so the baseline does not matter. `free` are the columns that are penalized.
+    It penalizes all p categories equally. It is the smallest sum of squares over all constants added to the
+    coefficients of all categories, so it does not depend on the baseline. `free` marks the penalized columns.
     """
 
     amount: float
     p: int
     free: FloatArray  # 1 where a column is penalized, else 0
-    shared: bool = False  # one vector of slopes, which is penalized as it is
+    shared: bool = False  # one vector of slopes, penalized directly
 
     def _slopes(self, theta: FloatArray) -> tuple[FloatArray, slice]:
         start = self.p - 1 if self.shared else 0
@@ -82,8 +82,8 @@ class Ridge:
 class PseudoPeople:
     r"""The indicators of `shrink`: :math:`\frac{c}{n}\sum_i\sum_j \hat w_j \ln p_j(x_i)`.
 
-    So many people more, spread over the observed covariates, who have the values in the shares of all people. It is
-    concave, does not depend on how X is coded, and keeps every estimate finite.
+    It adds c people, spread over the observed covariates, whose values have the overall shares. The sum is concave,
+    does not depend on how X is coded, and keeps every estimate finite.
     """
 
     shares: FloatArray
@@ -96,7 +96,7 @@ class PseudoPeople:
 
 @frozen(eq=False, repr=False)
 class Objective:
-    """The log-likelihood less its penalties, summed over all people.
+    """The log-likelihood minus its penalties, summed over all people.
 
     Attributes
     ----------
@@ -105,11 +105,11 @@ class Objective:
     n
         The number of people, or the sum of their weights.
     ridge
-        The penalty, if there is one.
+        The penalty, if any.
     pseudo
-        The pseudo-people, if there are any.
+        The pseudo-people, if any.
     indicators
-        Indicators of the values in the place of the subsets: a corrected fit.
+        Indicators of the values instead of the subsets, for a corrected fit.
     """
 
     blocks: Blocks
@@ -147,11 +147,11 @@ class Objective:
         return self.model.d
 
     def largest_move(self, change: FloatArray) -> float:
-        """Return the largest change of a linear predictor of anyone, for a change of the parameters."""
+        """Return the largest change of any person's linear predictor for a change of the parameters."""
         return float(self.blocks.most(LargestMove(self.model, change))[0])
 
     def plain(self) -> Increasing | Linear:
-        """Return plain coordinates: the parameters, cut points by their gaps."""
+        """Return plain coordinates: the parameters, with cut points given by their gaps."""
         size, link = self.model.size, self.model.link
         plain = Linear(np.zeros(size), np.eye(size))
         return Increasing(link.p - 1, plain) if isinstance(link, CumulativeLogit) else plain
@@ -162,7 +162,7 @@ class Objective:
 
     @property
     def is_likelihood(self) -> bool:
-        """Whether this is the log-likelihood of the subsets, with nothing added to it."""
+        """Whether this is the plain log-likelihood of the subsets."""
         return self.ridge is None and self.pseudo is None and self.indicators is None
 
     def loglik(self, theta: FloatArray) -> float:

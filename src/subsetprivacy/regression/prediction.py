@@ -58,7 +58,7 @@ def average_shares(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the mean of the shares over rows, shape (p,), and its gradient in the parameters, shape (p, size).
 
-    With `times`, the shares of each row are multiplied by a number before the mean is taken.
+    With `times`, the shares of each row are multiplied by a number before averaging.
     """
     p = model.link.p
     mean, gradient, amount = np.zeros(p), np.zeros((p, model.size)), 0.0
@@ -82,7 +82,7 @@ def errors_of(gradient: FloatArray, cov: FloatArray | None) -> FloatArray:
 
 
 class SharesByRow(Result):
-    """What predictions and effects have in common: a number, its error and interval for each row and category."""
+    """The common base of predictions and effects: a number, its error and interval for each row and category."""
 
     __slots__ = ()
 
@@ -101,13 +101,13 @@ class SharesByRow(Result):
         raise NotImplementedError
 
     def interval(self, level: float = 0.95) -> FloatArray:
-        """Return the intervals, shape (rows, categories, 2): normal, and within the range that there is."""
+        """Return normal intervals within the possible range, shape (rows, categories, 2)."""
         z = critical_value(check_level(level), self.degrees_of_freedom)
         ends = self.estimate[..., None] + z * self.se[..., None] * np.array([-1.0, 1.0])
         return np.clip(ends, *_RANGES[self.quantity])
 
     def summary(self, *, level: float = 0.95, method: str = "delta") -> Table:
-        """Return the table to print or to show in a notebook; of very many rows the first."""
+        """Return a table to print or show in a notebook. Long tables show the first rows only."""
         lower, upper = np.moveaxis(self.interval(level), -1, 0)
         head = (self._HEAD, "category", "estimate", "se", f"lower {percent(level)}", f"upper {percent(level)}")
         shown = self.rows[:_SHOWN]
@@ -147,7 +147,7 @@ class SharesByRow(Result):
 
 @frozen(slots=False, eq=False, repr=False)
 class Prediction(SharesByRow):
-    """Predicted shares or means at covariates; made by the methods `predict` and `adjusted` of regressions.
+    """Predicted shares or means, returned by the methods `predict` and `adjusted` of regressions.
 
     Attributes
     ----------
@@ -156,13 +156,13 @@ class Prediction(SharesByRow):
     rows
         A name for each row: its number, or the value of the variable.
     categories
-        The categories; of an outcome that is seen, its name alone.
+        The categories, or the name of the outcome if it is not private.
     estimate, se
-        The shares or means and their standard errors, a row each; shapes (rows, categories).
+        The shares or means and their standard errors, shapes (rows, categories).
     n
         The number of informative people the model was fitted to.
     degrees_of_freedom
-        Of t in intervals, where it was said how people were drawn; else infinite.
+        The degrees of freedom of t in intervals. Infinite unless the sampling was given.
     quantity
         What is predicted: a ``"share"``, a ``"mean"``, or the mean of a ``"count"``.
     """
@@ -198,7 +198,7 @@ class Prediction(SharesByRow):
         return cls(facts["what"], tuple(facts["rows"]), *common)
 
     def plot(self, *, level: float = 0.95, title: str | None = None) -> draw.Figure:
-        """Draw the numbers with their intervals, a panel for each category and a row for each row."""
+        """Draw the numbers with their intervals, one panel per category."""
         return _drawn(self, level, _QUANTITIES[self.quantity].removesuffix("s"), title)
 
     def __repr__(self) -> str:
@@ -211,20 +211,20 @@ class Prediction(SharesByRow):
 
 @frozen(slots=False, eq=False, repr=False)
 class MarginalEffects(SharesByRow):
-    """How shares or means change with each covariate, on average over the sample; made by the method `effects`.
+    """The average change of shares or means with each covariate, returned by the method `effects`.
 
     Attributes
     ----------
     rows
         The changes: a variable by one unit (its derivative), or from one value to another.
     categories
-        The categories; of an outcome that is seen, its name alone.
+        The categories, or the name of the outcome if it is not private.
     estimate, se
-        The changes and their standard errors; shapes (rows, categories). Changes of all shares add up to 0.
+        The changes and their standard errors, shapes (rows, categories). Changes of all shares add up to 0.
     n
         The number of informative people the model was fitted to.
     degrees_of_freedom
-        Of t in intervals, where it was said how people were drawn; else infinite.
+        The degrees of freedom of t in intervals. Infinite unless the sampling was given.
     quantity
         What changes: a ``"share"``, a ``"mean"``, or the mean of a ``"count"``.
     """
@@ -261,7 +261,7 @@ class MarginalEffects(SharesByRow):
         return np.asarray(self.estimate[..., None] + z * self.se[..., None] * np.array([-1.0, 1.0]))
 
     def plot(self, *, level: float = 0.95, title: str | None = None) -> draw.Figure:
-        """Draw the changes with their intervals, a panel for each category and a row for each change."""
+        """Draw the changes with their intervals, one panel per category."""
         return _drawn(self, level, f"change of the {_QUANTITIES[self.quantity].removesuffix('s')}", title)
 
     def __repr__(self) -> str:

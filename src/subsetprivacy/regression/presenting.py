@@ -1,4 +1,4 @@
-"""How a regression is shown: labels of parameters, the summary, the frame, the numbers, the picture."""
+"""Presentation of a regression: labels of parameters, summary, frame, numbers and picture."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from subsetprivacy.tables import Table, label_text, number, percent
 if TYPE_CHECKING:
     from subsetprivacy.regression.result import Regression
 
-ALL = "all"  # in the place of a category: slopes that all categories share
+ALL = "all"  # shown as the category of slopes that all categories share
 CUT_POINT = "cut point"
 _FAMILIES = {"logit": "Logit", "ordinal": "Proportional odds"}
 METHODS = {"ml": "maximum likelihood", "corrected": "corrected scores"}
@@ -34,7 +34,7 @@ def parameter_labels(fit: Regression) -> tuple[tuple[Label, str], ...]:
 
 
 def model_columns(X: FloatArray, fit: Regression) -> FloatArray:
-    """Return the columns that the model has, of those that the encoder makes."""
+    """Return the columns of the model, from those that the encoder makes."""
     if X.shape[1] == fit.problem.blocks.d:
         return X
     return np.ascontiguousarray(np.delete(X, fit.columns.encoder.columns.index("Intercept"), axis=1))
@@ -74,7 +74,7 @@ def summary_of(fit: Regression, level: float, method: CoefficientInterval) -> Ta
 
 
 def coefficient_text(value: float) -> str:
-    """Return a coefficient for people: four digits after the point, more for small ones."""
+    """Return a coefficient as text, with four decimals, or more for small ones."""
     if np.isinf(value):
         return "∞" if value > 0 else "-∞"
     if value == 0 or abs(value) >= 0.01 or np.isnan(value):
@@ -153,12 +153,12 @@ def plot_of(fit: Regression, level: float, method: CoefficientInterval, heading:
 
 
 def _units(fit: Regression) -> FloatArray:
-    """Return the change of each column that is drawn: 1 for a level, a standard deviation for a number."""
+    """Return the change of each column that is drawn: 1 for a level, one standard deviation for a number."""
     problem = fit.problem
-    level = np.isclose(problem.gram.diagonal(), problem.mean, rtol=1e-9)  # zeros and ones are their own squares
+    level = np.isclose(problem.gram.diagonal(), problem.mean, rtol=1e-9)  # zeros and ones equal their squares
     return np.where(level | (problem.spread == 0), 1.0, problem.spread)
 
 
 def with_unit(name: str, unit: float) -> str:
-    """Return the name of a column with the change of it that is drawn."""
+    """Return the name of a column with the change that is drawn."""
     return name if unit == 1 else f"{name} (+{unit:.3g})"

@@ -1,4 +1,4 @@
-"""A regression problem made ready: people in blocks, a model, a start and coordinates."""
+"""Prepare a regression: people in blocks, a model, a start and coordinates."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -35,12 +35,12 @@ from subsetprivacy.regression.starting import (
     whitened,
 )
 
-_DEPENDENT = 1e-9  # of a column's variance that the others leave, below which it is their combination
-_SMALLEST = 1e-100  # a number whose square can be computed with; its inverse is the largest
+_DEPENDENT = 1e-9  # a column is dependent if the others leave less than this share of its variance
+_SMALLEST = 1e-100  # the smallest number that can be squared; its inverse is the largest
 
 
 class CovariateEncoder(Protocol):
-    """What turns a table of covariates into columns of numbers."""
+    """Turns a table of covariates into columns of numbers."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -67,11 +67,11 @@ class CovariateEncoder(Protocol):
         ...
 
     def replace_variable(self, table: Any, name: str, value: Any) -> Any:
-        """Return the frame with one variable set to a value, or to one for each row."""
+        """Return the frame with one variable set to one value, or to a value for each row."""
         ...
 
     def matrix(self, table: Any) -> FloatArray:
-        """Return the columns of a table's rows."""
+        """Return the matrix of a table's rows."""
         ...
 
 
@@ -86,9 +86,9 @@ class CovariateColumns:
     terms
         The positions of the columns of each term, by its name.
     intercept
-        The position of the intercept; None where there is none.
+        The position of the intercept, or None.
     encoder
-        What made them from a table.
+        The encoder that made them from a table.
     """
 
     names: tuple[str, ...]
@@ -103,7 +103,7 @@ class CovariateColumns:
         return cls(encoder.columns, dict(encoder.terms), None if at is None else at[0], encoder)
 
     def without_intercept(self) -> "CovariateColumns":
-        """Return the columns but the intercept."""
+        """Return the columns except the intercept."""
         if self.intercept is None:
             return self
         at = self.intercept
@@ -118,7 +118,7 @@ class CovariateColumns:
 
 @frozen(eq=False, repr=False)
 class Options:
-    """What was asked of a fit."""
+    """The options of a fit."""
 
     family: ResponseFamily = "logit"
     method: RegressionMethod = "ml"
@@ -126,21 +126,21 @@ class Options:
     shrink: bool = False
     ridge: float = 0.0
     lasso: float = 0.0
-    starts: int | None = None  # None: as many as the sample calls for
+    starts: int | None = None  # None: chosen by the size of the sample
 
 
 @frozen(eq=False, repr=False)
 class ResponseProblem:
-    """All that a fit needs.
+    """Everything that a fit needs.
 
     Attributes
     ----------
     blocks, columns, options
-        The people, the columns of X, and what was asked.
+        The people, the columns of X, and the options.
     w
         The shares of the categories among all people.
     null_loglik
-        The log-likelihood with these shares for everyone.
+        The log-likelihood if everyone had these shares.
     mean, spread
         Mean and standard deviation of every column of X.
     gram
@@ -172,19 +172,19 @@ class ResponseProblem:
 
     @property
     def n_effective(self) -> float:
-        """How many people would say as much if asked directly, on average over the coefficients."""
+        """How many people, asked directly, would be as informative on average over the coefficients."""
         return self.n * min(self.kept, 1.0)
 
     @property
     def model(self) -> Model:
-        """The model that was asked for."""
+        """The model."""
         if self.options.family == "ordinal":
             return SharedSlopes(CumulativeLogit(self.design.p), self.blocks.d)
         return SeparateSlopes(MultinomialLogit(self.design.p, self.baseline), self.blocks.d)
 
     @property
     def baseline(self) -> int:
-        """The position of the category that others are compared with: by default the most frequent one."""
+        """The position of the category that others are compared with; by default the most frequent one."""
         label = self.options.baseline
         if label is None:
             return int(self.w.argmax())
@@ -212,7 +212,7 @@ class ResponseProblem:
         return Objective(self.blocks, self.model, self.n, penalty, pseudo)
 
     def start(self) -> FloatArray:
-        """Return where a fit starts: the shares of all people, no slopes."""
+        """Return where a fit starts: the overall shares, without slopes."""
         model = self.model
         if isinstance(model.link, CumulativeLogit):
             return cumulative_start(self.w, self.blocks.d)
@@ -225,7 +225,7 @@ class ResponseProblem:
             return cumulative_coordinates(objective, self.start())
         gram = self.gram
         if objective.ridge is not None:
-            # Relative to a person's information: the other factor of the coordinates has that scale.
+            # Per person: the other factor of the coordinates has that scale.
             each = self.n * float(np.trace(self.null)) / (self.design.p - 1)
             gram = gram + np.diag(objective.ridge.amount * objective.ridge.free / max(each, 1e-12))
         elif np.linalg.matrix_rank(gram, hermitian=True) < len(gram):
@@ -236,19 +236,19 @@ class ResponseProblem:
 def pose(
     blocks: Blocks, columns: CovariateColumns, options: Options, codes: IntArray, amounts: FloatArray, *, rows: float
 ) -> ResponseProblem:
-    """Return the problem, with what is known before the fit; raise where it has no answer.
+    """Return the problem with everything known before the fit. Raise if it has no answer.
 
     Parameters
     ----------
     codes, amounts
         The distinct codes of informative subsets, and how many people reported each.
     rows
-        How many people there are, whatever their weights.
+        The number of people, regardless of weights.
     """
     design = blocks.design
     require_response(design)
     if not len(codes) or not amounts.sum() > 0:
-        raise NoDataError("`data` must hold a subset that says something; got none.")
+        raise NoDataError("`data` must hold at least one informative subset; got none.")
     if len(codes) == 1 and not (design.is_known and design.p == 1):
         raise NotIdentifiableError(
             "there must be more than one distinct subset to estimate from; got one, reported by everyone."
@@ -289,17 +289,17 @@ def require_response(design: Design) -> None:
 
 @frozen(eq=False, repr=False)
 class ColumnRange:
-    """The kernel of the largest and, with the other sign, the smallest number of every column."""
+    """The kernel of each column's range: its largest number, and the largest with the opposite sign."""
 
     def __call__(self, block: Block) -> tuple[FloatArray, ...]:
-        """Return the ends of the block."""
+        """Return the range of the block."""
         return block.X.max(axis=0), (-block.X).max(axis=0)
 
 
 def check_sizes(blocks: Blocks, columns: CovariateColumns, *, leveled: bool) -> None:
-    """Raise if a column is the same for everyone, or too small or too large to be computed with.
+    """Raise if a column is constant, or too small or too large for computation.
 
-    `leveled` says whether the model has a level of its own, an intercept or cut points, next to the columns.
+    `leveled` tells whether the model has an intercept or cut points besides the columns.
     """
     others = [k for k in range(blocks.d) if k != columns.intercept]
     if not others:
@@ -325,7 +325,7 @@ def check_sizes(blocks: Blocks, columns: CovariateColumns, *, leveled: bool) -> 
 def check_columns(
     columns: CovariateColumns, mean: FloatArray, spread: FloatArray, gram: FloatArray, *, leveled: bool, penalized: bool
 ) -> None:
-    """Raise if a column is too far from 0 to be computed with, or a combination of others."""
+    """Raise if a column is too far from 0 for computation, or a combination of others."""
     scale = np.sqrt(gram.diagonal())
     others = [k for k in range(len(mean)) if k != columns.intercept and leveled]
     far = [columns.names[k] for k in others if spread[k] <= 1e-7 * scale[k]]
@@ -345,14 +345,14 @@ def check_columns(
 
 
 def _dependent(columns: CovariateColumns, mean: FloatArray, gram: FloatArray, *, leveled: bool) -> list[str]:
-    """Return the columns that those before them determine."""
+    """Return the columns that are determined by those before them."""
     kept = [k for k in range(len(mean)) if k != columns.intercept]
     S = (gram - np.outer(mean, mean) if leveled else gram)[np.ix_(kept, kept)]
     return [columns.names[kept[k]] for k in dependent_columns(S)]
 
 
 def dependent_columns(S: FloatArray) -> list[int]:
-    """Return which columns those before them determine, from their products S, by elimination."""
+    """Return the positions of columns determined by those before them, from their products S, by elimination."""
     scale = np.sqrt(S.diagonal())
     S = S / np.outer(scale, scale)
     dependent = []

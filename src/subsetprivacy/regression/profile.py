@@ -7,7 +7,7 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.regression.constrained import information_at, maximise_with
 from subsetprivacy.regression.objective import Maximand
 
-_FINE = 1e-6  # of the deviance
+_FINE = 1e-6  # tolerance of the deviance
 _DOUBLINGS = 30
 
 
@@ -19,16 +19,16 @@ def profile_interval(
     Parameters
     ----------
     objective, theta, value
-        What was maximised, where its maximum is, and the maximum.
+        The objective, its maximizer, and its maximum.
     at
         The position of the coefficient.
     step
-        About the distance of an end: the half-width of Wald's interval.
+        The approximate distance of an end: the half-width of Wald's interval.
 
     Notes
     -----
-    An end b solves :math:`2\{l(\hat\beta) - \max_{\beta_k = b} l(\beta)\} = z^2`. It is infinite where the likelihood
-    never falls so far.
+    An end b solves :math:`2\{l(\hat\beta) - \max_{\beta_k = b} l(\beta)\} = z^2`. It is infinite if the likelihood
+    never falls that far.
     """
     cut = float(ndtri((1 + level) / 2)) ** 2
     J = information_at(objective, theta)
@@ -39,7 +39,7 @@ def profile_interval(
 def _end(
     objective: Maximand, theta: FloatArray, value: float, at: int, step: float, cut: float, J: FloatArray
 ) -> float:
-    """Search one end: double the step until the likelihood has fallen, then close in on the square root of the fall."""
+    """Find one end: double the step until the likelihood has fallen, then interpolate the square root of the fall."""
     here = np.array([at])
 
     def fall(b: float, start: FloatArray) -> tuple[float, FloatArray]:

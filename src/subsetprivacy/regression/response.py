@@ -22,7 +22,7 @@ from subsetprivacy.regression.result import FittedPeople, Regression
 from subsetprivacy.regression.sampling_covariance import SamplingCovariance
 from subsetprivacy.sampling import Sampling
 
-CHOSEN = "cv"  # in the place of a penalty: chosen by cross-validation
+CHOSEN = "cv"  # given instead of a penalty: choose it by cross-validation
 
 
 def fit_response(
@@ -51,15 +51,15 @@ def fit_response(
     name, codes, design
         The response: its name, a code for each person, and the design.
     X, columns
-        The matrix of covariates, shape (n, d), and what its columns are.
+        The matrix of covariates, shape (n, d), and a description of its columns.
     options
-        What is asked for.
+        The options of the fit.
     table
-        The covariates as they were given, for effects and adjusted shares.
+        The covariates as given, for effects and adjusted shares.
     weights, weights_kind, clusters, offset
         One for each person, as in `regress`.
     sampling
-        How people were drawn, in the place of weights and clusters.
+        How people were drawn, instead of weights and clusters.
     ridge, lasso
         Penalties, or ``"cv"``.
     """
@@ -81,7 +81,7 @@ def fit_response(
         answered &= weight > 0
     missing = float(n - answered.sum()) if weight is None else float(weight[design.is_missing(codes)].sum())
     if not answered.any():
-        raise NoDataError("`data` must hold a subset that says something; got none.")
+        raise NoDataError("`data` must hold at least one informative subset; got none.")
     cluster = read_clusters(clusters, n)
     shift = read_offset(offset, n)
     if not answered.all():
@@ -142,12 +142,12 @@ def fit_sample(
     lasso: float | Literal["cv"] = 0.0,
     on_step: OnStep | None = None,
 ) -> Regression:
-    """Fit people in blocks, wherever they are.
+    """Fit people in blocks, in memory or elsewhere.
 
     Parameters
     ----------
     codes, amounts
-        The distinct codes, and the weight of the people who reported each.
+        The distinct codes, and the total weight of the people who reported each.
     rows
         The number of people.
     """
@@ -167,7 +167,7 @@ def fit_sample(
 
 
 def _check_penalties(options: Options, ridge: Any, lasso: Any) -> None:
-    """Raise unless at most one penalty is asked for, and it suits the rest."""
+    """Raise unless at most one penalty is given and it is compatible with the other options."""
     for name, value in (("ridge", ridge), ("lasso", lasso)):
         fine = value == CHOSEN if isinstance(value, str) else not isinstance(value, bool) and np.isreal(value)
         if not fine or (not isinstance(value, str) and not 0 <= value < np.inf):

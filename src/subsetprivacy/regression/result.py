@@ -53,24 +53,24 @@ from subsetprivacy.sampling import Sampling
 from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame
 
-_SOME = 50_000  # people whose covariates say what rows reveal
+_SOME = 50_000  # people sampled to estimate what rows reveal
 INTERVALS: tuple[CoefficientInterval, ...] = ("auto", "wald", "robust", "profile")
 
 
 @frozen(eq=False, repr=False)
 class FittedPeople:
-    """The people behind a fit that is in memory, whether grouped or not in the fit itself.
+    """The people behind a fit in memory, one row each, even if the fit itself groups them.
 
     Attributes
     ----------
     table
-        The covariates as they were given, of everyone.
-    said
-        Who of them said something; None if all did. The rest is of these only.
+        The covariates of everyone, as given.
+    answered
+        Who gave an informative subset; None if everyone did. The remaining attributes cover these people only.
     X
         Their covariates as numbers, with the intercept.
     codes, weight
-        Their subsets, and their weights if there are any.
+        Their subsets, and their weights if any.
     """
 
     table: Any
@@ -82,31 +82,31 @@ class FittedPeople:
 
 @frozen(slots=False, eq=False, repr=False)
 class Regression(Result):
-    """A model of a private category given covariates; made by `regress`.
+    """A fitted model of a private category given covariates, returned by `regress`.
 
     Attributes
     ----------
     name
         The response.
     problem
-        The people, the columns of covariates and what was asked.
+        The people, the columns of covariates and the options.
     fit
         The numbers of the fit.
     n_missing
-        How many people said nothing (the full set); they are left out.
+        How many people were left out because they did not answer (the full set).
     weighted
-        What weights mean: ``"frequency"``, ``"sampling"``, or None without weights.
+        What the weights mean: ``"frequency"``, ``"sampling"``, or None without weights.
     clusters
         The number of each person's cluster; None without clusters.
     sampling
-        How the people were drawn, if that was said.
+        How the people were drawn, if given.
     held
-        The people, where they are in memory.
+        The people, if they are in memory.
     chosen
-        How penalties were chosen, where they were.
+        How the penalty was chosen, if it was.
     """
 
-    why_not_restored: ClassVar[str] = "keep the data and fit again, or pickle the fit, which holds the data"
+    why_not_restored: ClassVar[str] = "keep the data and fit again, or pickle the fit, which contains the data"
 
     name: str
     problem: ResponseProblem
@@ -147,17 +147,17 @@ class Regression(Result):
 
     @cached_property
     def model(self) -> Model:
-        """The model: how parameters and covariates give shares."""
+        """The model, which turns parameters and covariates into shares."""
         return self.problem.model
 
     @property
     def n(self) -> float:
-        """The number of people whose subset says something, or the sum of their weights."""
+        """The number of people with an informative subset, or the sum of their weights."""
         return self.problem.n
 
     @property
     def n_effective(self) -> float:
-        """How many people would say as much if they were asked directly, on average over the coefficients."""
+        """How many people, asked directly, would be as informative on average over the coefficients."""
         return self.problem.n_effective
 
     # Coefficients -----------------------------------------------------------------------------
@@ -169,7 +169,7 @@ class Regression(Result):
 
     @cached_property
     def estimates(self) -> FloatArray:
-        """All parameters; infinite where the data set no limit, not a number where they leave it open."""
+        """All parameters. Those that the data do not bound are infinite, and undetermined ones are NaN."""
         signs = self.fit.infinite
         out = np.where(signs == 0, self.fit.theta, np.where(np.isnan(signs), np.nan, np.copysign(np.inf, signs)))
         out.setflags(write=False)
@@ -177,7 +177,7 @@ class Regression(Result):
 
     @property
     def coef(self) -> FloatArray:
-        """The coefficients: a row for each category but the baseline; one row of slopes for ordered categories."""
+        """The coefficients: a row for each category except the baseline, or one row of slopes if they are ordered."""
         if self.family == "ordinal":
             return self.estimates[self.categories.p - 1 :]
         return self.estimates.reshape(self.categories.p - 1, -1)
@@ -189,19 +189,19 @@ class Regression(Result):
 
     @property
     def is_robust(self) -> bool:
-        """Whether standard errors are those of the sandwich: with sampling weights, clusters or corrected scores."""
+        """Whether standard errors are robust (sandwich): with sampling weights, clusters or corrected scores."""
         return self.weighted == "sampling" or self.clusters is not None or self.method == "corrected"
 
     @property
     def degrees_of_freedom(self) -> float:
-        """Of t in intervals and p-values: those of the sampling, one less than the clusters; else infinite."""
+        """The degrees of freedom of t in intervals and p-values: from the sampling or the clusters, else infinite."""
         if self.sampling is not None:
             return self.sampling.degrees_of_freedom
         return np.inf if self.clusters is None else float(self.clusters.max())
 
     @property
     def design_effects(self) -> FloatArray | None:
-        """The variance of each parameter over that of a simple random sample of as many; None without a sampling."""
+        """The variance of each parameter relative to a simple random sample of the same size; None without sampling."""
         if self.fit.plain is None or self.fit.robust is None:
             return None
         effects = self.fit.robust.diagonal() / np.maximum(self.fit.plain, np.finfo(float).tiny)
@@ -243,12 +243,12 @@ class Regression(Result):
 
     @property
     def _usable_cov(self) -> FloatArray | None:
-        """The covariance for predictions: with 0 where a coefficient has no end, since shares there do not move."""
+        """The covariance for predictions, with 0 for infinite coefficients because the shares do not move there."""
         return self.fit.robust if self.is_robust else self.fit.observed
 
     @property
     def pvalues(self) -> FloatArray:
-        """The p-value of each parameter being 0, by its standard error."""
+        """The p-value of each parameter for the hypothesis that it is 0, from its standard error."""
         return self._pvalues("auto")
 
     def _pvalues(self, method: CoefficientInterval) -> FloatArray:
@@ -258,16 +258,17 @@ class Regression(Result):
         return np.asarray(2 * (ndtr(-z) if np.isinf(df) else stdtr(df, -z)))
 
     def interval(self, level: float = 0.95, *, method: CoefficientInterval = "auto") -> FloatArray:
-        """Return the intervals of all parameters, shape (parameters, 2), in the order of `labels`.
+        """Return confidence intervals of all parameters, shape (parameters, 2), in the order of `labels`.
 
         Parameters
         ----------
         level
             The confidence level.
         method
-            ``"wald"``: estimate and standard error from the observed information. ``"robust"``: from the sandwich.
-            ``"profile"``: all values that the likelihood does not reject; slower, better in small samples, and with
-            an end where a coefficient has none. ``"auto"`` (default): robust where `is_robust`, else Wald.
+            ``"wald"`` uses the estimate and its standard error from the observed information. ``"robust"`` uses the
+            sandwich instead. ``"profile"`` contains all values that the likelihood does not reject. It is slower and
+            better in small samples, and gives the finite end of an infinite coefficient. ``"auto"`` (default) is
+            robust if `is_robust`, otherwise Wald.
         """
         check_level(level)
         check_choice(method, INTERVALS, "method")
@@ -287,7 +288,7 @@ class Regression(Result):
         first = self.categories.p - 1 if self.family == "ordinal" else 0
         scale = np.where(self.problem.spread > 0, self.problem.spread, 1.0)
         for at in range(len(se)):
-            if at < first:  # a cut point has no coordinate of its own: Wald's
+            if at < first:  # a cut point has no separate coordinate, so its interval is Wald's
                 out[at] = self.interval(level, method="wald")[at]
                 continue
             step = z * se[at] if np.isfinite(se[at]) else 1 / scale[(at - first) % len(scale)]
@@ -297,14 +298,14 @@ class Regression(Result):
         return out
 
     def require_likelihood(self, what: str) -> None:
-        """Raise unless the fit is a maximum of an unpenalized likelihood of people who were drawn alike."""
+        """Raise unless the fit maximizes the unpenalized likelihood of a simple random sample."""
         if self.method == "corrected":
-            raise ArgumentError(f"{what} need a fit by likelihood; got method='corrected'.", FIT_BY_LIKELIHOOD)
+            raise ArgumentError(f"{what} need a maximum-likelihood fit; got method='corrected'.", FIT_BY_LIKELIHOOD)
         if self.is_robust:
             got = "clusters" if self.clusters is not None else "sampling weights"
-            raise ArgumentError(f"{what} need people who were drawn alike; got {got}.", ROBUST_INTERVALS)
+            raise ArgumentError(f"{what} need a simple random sample; got {got}.", ROBUST_INTERVALS)
         if self.problem.options.ridge > 0 or self.problem.options.lasso > 0:
-            raise ArgumentError(f"{what} need a fit without penalty; got a penalized one.")
+            raise ArgumentError(f"{what} need a fit without a penalty; got a penalized one.")
 
     # How well it fits -------------------------------------------------------------------------
 
@@ -315,12 +316,12 @@ class Regression(Result):
 
     @property
     def null_loglik(self) -> float:
-        """The log-likelihood with the same shares for everyone."""
+        """The log-likelihood if everyone had the same shares."""
         return self.problem.null_loglik
 
     @property
     def gap(self) -> float:
-        """The log-likelihood that is left to gain at most, by Newton's decrement, of all people together."""
+        """The total log-likelihood left to gain, by Newton's decrement."""
         return self.fit.gap
 
     @property
@@ -330,12 +331,12 @@ class Regression(Result):
 
     @property
     def maxima(self) -> tuple[float, ...]:
-        """The maxima of the likelihood that were found from different starts, largest first."""
+        """The values of the likelihood's maxima found from different starts, largest first."""
         return self.fit.maxima
 
     @property
     def separated(self) -> tuple[tuple[Label, str], ...]:
-        """The category and the term of every coefficient to which the data set no limit."""
+        """The category and the term of every coefficient that the data do not bound."""
         loose = np.flatnonzero(self.fit.infinite != 0)
         return tuple(self.labels[k] for k in loose)
 
@@ -356,49 +357,49 @@ class Regression(Result):
 
     @property
     def pseudo_r2(self) -> float:
-        """McFadden's share of the log-likelihood that the covariates explain, of the subsets, not of the values."""
+        """McFadden's pseudo-R²: the share of the subsets' log-likelihood that the covariates explain."""
         return 1 - self.loglik / self.null_loglik if self.null_loglik else float("nan")
 
     # Tests ------------------------------------------------------------------------------------
 
     def test(self, terms: str | Sequence[str] | None = None, *, method: TermTest = "auto") -> ModelTests:
-        """Test whether terms have any effect: that all their coefficients are 0.
+        """Test whether terms have any effect, that is, whether all their coefficients are 0.
 
         Parameters
         ----------
         terms
-            A term, or several that are tested one by one; by default every term but the intercept.
+            A term, or several terms, each tested separately. By default every term except the intercept.
         method
-            ``"lr"``: likelihood ratio, a second fit for each term. ``"wald"``, ``"robust"``: from the covariance.
-            ``"auto"`` (default): robust where `is_robust`, else the likelihood ratio.
+            ``"lr"``: the likelihood ratio, with a second fit for each term. ``"wald"``, ``"robust"``: from the
+            covariance. ``"auto"`` (default): robust if `is_robust`, otherwise the likelihood ratio.
         """
         return terms_tests_of(self, terms, method)
 
     def compare(self, smaller: "Regression") -> ModelTests:
-        """Test a smaller model within this one by the likelihood ratio.
+        """Test a smaller model against this one by the likelihood ratio.
 
         Parameters
         ----------
         smaller
-            A fit to the same people with some of the terms left out.
+            A fit to the same people without some of the terms.
         """
         return compare_nested(self, smaller)
 
     @cached_property
     def specification(self) -> ModelTests:
-        """The test that the model is right: the likelihood and the corrected scores must agree."""
+        """The specification test. If the model is right, the likelihood and the corrected scores agree."""
         return specification_test_of(self)
 
     @cached_property
     def proportionality(self) -> ModelTests:
-        """The test that ordered categories share their slopes (proportional odds), a score test."""
+        """The score test that ordered categories share their slopes (proportional odds)."""
         return proportionality_test_of(self)
 
     # Predictions ------------------------------------------------------------------------------
 
     @cached_property
     def probabilities(self) -> FloatArray:
-        """The fitted shares of each person's covariates, shape (n, p): p(x), without the subset."""
+        """The fitted shares at each person's covariates, shape (n, p), without using the subset."""
         rows = self._require_rows()
         X = model_columns(rows.X, self)
         shares, _ = shares_with_errors(self.model, self.fit.theta, None, X, self._offset())
@@ -434,10 +435,9 @@ class Regression(Result):
         Parameters
         ----------
         new
-            A table with the covariates of the formula; by default those of the people who were fitted, with their
-            offsets.
+            A table with the covariates of the formula. By default the people who were fitted, with their offsets.
         kind
-            ``"shares"`` (default): shares with standard errors. ``"category"``: the label of the largest.
+            ``"shares"`` (default): shares with standard errors. ``"category"``: the label with the largest share.
         offset
             The offset of each row of new data; by default 0.
         """
@@ -461,7 +461,7 @@ class Regression(Result):
         )
 
     def adjusted(self, variable: str, values: Sequence[Any] | None = None) -> Prediction:
-        """Return the shares that the model predicts if everyone had the same value of a variable, all else as it is.
+        """Return the predicted shares if everyone had the same value of one variable and kept all others.
 
         Parameters
         ----------
@@ -478,17 +478,17 @@ class Regression(Result):
         Parameters
         ----------
         variables
-            Covariates; by default all. A number changes by one unit (its derivative), a level from the first one.
+            Covariates; by default all. A number changes by one unit (its derivative), a level from the first level.
         """
         return marginal_effects(self, variables)
 
     # Privacy ----------------------------------------------------------------------------------
 
     def leakage(self) -> CovariateLeakage:
-        """Return what rows with these covariates and subsets reveal, next to each alone.
+        """Return how much rows with covariates and subsets reveal, compared with each alone.
 
-        Publishing rows with covariates is another promise than publishing subsets: an attacker reads the subset with
-        the model in hand.
+        Publishing rows with covariates promises less privacy than publishing subsets, because an attacker can combine
+        the subset with the model.
         """
         rows = self._require_rows()
         return leakage_given(
@@ -501,10 +501,10 @@ class Regression(Result):
 
     @cached_property
     def sharpened(self) -> tuple[float, float] | None:
-        """The expected share of rows in which one value gets more than 95%: by covariates and subset, by covariates.
+        """The expected share of rows in which one value has a probability above 95%.
 
-        From at most 50 000 of the people; None where they are not in memory, the design is not known, or there is no
-        solution.
+        The first number uses covariates and subset, the second the covariates alone. Both come from at most 50 000 of
+        the people. None if the people are not in memory, the design is not known, or there is no solution.
         """
         if self.held is None or not self.problem.design.is_known or np.isnan(self.fit.theta).any():
             return None
@@ -514,9 +514,9 @@ class Regression(Result):
         return None if views is None else (views["both"].above_95, views["covariates"].above_95)
 
     def posterior(self) -> FloatArray:
-        """Return the probabilities of each person's categories given covariates and subset, shape (n, p).
+        """Return the probability of each category for each person, given covariates and subset, shape (n, p).
 
-        These are guesses about persons: keep them out of files and reports.
+        These are guesses about individuals. Keep them out of files and reports.
 
         Warns
         -----
@@ -529,15 +529,15 @@ class Regression(Result):
 
     @cached_property
     def notes(self) -> tuple[Note, ...]:
-        """What to know of the fit."""
+        """What to know about the fit."""
         return caveats(self)
 
     def summary(self, *, level: float = 0.95, method: CoefficientInterval = "auto") -> Table:
-        """Return the table to print or to show in a notebook: coefficients, and below them how well the model fits."""
+        """Return a table to print or show in a notebook: the coefficients, then how well the model fits."""
         return summary_of(self, level, method)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers, for JSON: nothing of any person."""
+        """Return the numbers for JSON, without any data about individuals."""
         return plain(facts_of(self))
 
     def _columns(self, *, level: float = 0.95, method: CoefficientInterval = "auto") -> dict[str, Any]:
@@ -564,7 +564,7 @@ class Regression(Result):
     def plot(
         self, *, level: float = 0.95, method: CoefficientInterval = "auto", title: str | None = None
     ) -> draw.Figure:
-        """Draw the coefficients with their intervals, a panel for each category; numbers by one standard deviation."""
+        """Draw the coefficients with intervals, a panel per category. Numbers change by one standard deviation."""
         return plot_of(self, level, method, title)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""People of a regression who were drawn with weights, strata and clusters: covariances of the sample's design."""
+"""Covariances of a regression whose people were drawn with weights, strata and clusters."""
 
 import numpy as np
 from attrs import evolve, frozen
@@ -13,16 +13,16 @@ from subsetprivacy.sampling import Sampling
 
 @frozen(eq=False, repr=False)
 class SamplingCovariance:
-    """How the people of a fit were drawn.
+    """How the people of a fit were drawn, and the covariance that follows from it.
 
     Attributes
     ----------
     sampling
-        Of everyone, those who said nothing too.
-    said
-        Whose subset says something; the fit has these only.
+        The sampling of everyone, including people without an answer.
+    answered
+        Who gave an informative subset. The fit contains only these people.
     scale
-        What their weights are multiplied by in the fit, so that they sum to the number of people.
+        The factor of their weights in the fit, chosen so that they sum to the number of people.
     """
 
     sampling: Sampling
@@ -30,7 +30,7 @@ class SamplingCovariance:
     scale: float
 
     def scores(self, objective: Objective, theta: FloatArray) -> FloatArray:
-        """Return the score of everyone, not weighted, 0 for those who said nothing: (n, parameters)."""
+        """Return the unweighted score of everyone, 0 for people without an answer, shape (n, parameters)."""
         sample = objective.blocks
         assert isinstance(sample, InMemoryBlocks)  # a stream has no sampling
         likelihood = objective.kernel(theta)
@@ -43,7 +43,7 @@ class SamplingCovariance:
     def covariance(
         self, objective: Objective, theta: FloatArray, bread: FloatArray, coordinates: Coordinates
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the covariance of the parameters, and the variances of a simple random sample of as many people."""
+        """Return the parameters' covariance, and their variances in a simple random sample of the same size."""
         influence = self.scale * self.scores(objective, theta) @ bread
         plain = self.sampling.simple_random(influence, self.answered).diagonal().copy()
         if self.sampling.replication is None:
@@ -51,7 +51,7 @@ class SamplingCovariance:
         return self.sampling.replicated(self._refits(objective, theta, coordinates), theta), plain
 
     def _refits(self, objective: Objective, theta: FloatArray, coordinates: Coordinates) -> FloatArray:
-        """Return the parameters of each replicate, (replicates, parameters)."""
+        """Return the parameters of each replicate, shape (replicates, parameters)."""
         sample, replication = objective.blocks, self.sampling.replication
         assert isinstance(sample, InMemoryBlocks)
         assert replication is not None

@@ -1,8 +1,8 @@
-r"""Maximise a smooth objective: gradients while far away, Newton's method to the end.
+r"""Maximize a smooth objective: by gradients far from the maximum, then by Newton's method.
 
-The log-likelihood of subsets is a difference of two convex functions of the predictors, so it is not concave and may
-have several maxima. Where minus its Hessian is not positive definite, Newton's step is taken with the absolute values
-of its eigenvalues, which goes uphill and leaves saddle points.
+The log-likelihood of subsets is a difference of two convex functions of the predictors. It is therefore not concave
+and may have several maxima. If minus its Hessian is not positive definite, Newton's step uses the absolute values of
+its eigenvalues, which goes uphill and leaves saddle points.
 """
 
 from collections.abc import Callable
@@ -16,14 +16,14 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.regression.coordinates import Coordinates
 from subsetprivacy.regression.objective import Maximand
 
-TOLERANCE = 1e-8  # of the log-likelihood of all people together that may be left
-_EXACT = 1e-14  # left to gain where one more step would change no digit
-ARRIVED = 1e-3  # of the same: what is left by a fit along coefficients without an end
+TOLERANCE = 1e-8  # total log-likelihood of all people that may be left to gain
+_EXACT = 1e-14  # left to gain when another step would change no digit
+ARRIVED = 1e-3  # left to gain at most by a fit with infinite coefficients
 MAX_NEWTON = 100
 _MAX_GRADIENTS = 1000
-_LONGEST = 6.0  # the largest change of a linear predictor in a first step; it doubles while such steps succeed
-_FLAT = 1.0  # information of all people below which a direction is looked at: has it an end?
-_NONE = 1e-6  # information below which it has none, whatever the gradient
+_LONGEST = 6.0  # the largest change of a linear predictor in the first step; it doubles while such steps succeed
+_FLAT = 1.0  # directions with less information, over all people, are checked for infinite coefficients
+_NONE = 1e-6  # directions with less information are infinite, whatever the gradient
 
 OnStep = Callable[[float], None]
 Local = tuple[float, FloatArray, FloatArray]  # value, gradient and minus the Hessian
@@ -31,7 +31,7 @@ Local = tuple[float, FloatArray, FloatArray]  # value, gradient and minus the He
 
 @frozen(eq=False, repr=False)
 class SolverResult:
-    """Where a fit arrived.
+    """The result of a maximization.
 
     Attributes
     ----------
@@ -42,13 +42,13 @@ class SolverResult:
     gradient, J
         Its gradient and minus its Hessian in the coordinates.
     gap
-        The total that Newton's method expects to gain still, g'J^-1 g / 2.
+        The total that Newton's method still expects to gain, g'J^-1 g / 2.
     converged
-        Whether that is below the tolerance.
+        Whether the gap is below the tolerance.
     flat
-        An orthonormal basis, in the coordinates, of directions in which the objective has no end, shape (size, r).
+        An orthonormal basis, in the coordinates, of directions in which the objective is unbounded, shape (size, r).
     steps
-        Newton's steps.
+        The number of Newton steps.
     """
 
     theta: FloatArray
@@ -64,7 +64,7 @@ class SolverResult:
 
     @property
     def is_maximum(self) -> bool:
-        """Whether minus the Hessian is positive definite, flat directions apart."""
+        """Whether minus the Hessian is positive definite, except in flat directions."""
         return bool(np.linalg.eigvalsh(self._bounded()).min(initial=1.0) > 0)
 
     def _bounded(self) -> FloatArray:
@@ -75,18 +75,18 @@ class SolverResult:
         return keep @ self.J @ keep + self.flat @ self.flat.T
 
     def covariance(self) -> FloatArray:
-        """Return the inverse information in the parameters, without flat directions."""
+        """Return the inverse information of the parameters, without flat directions."""
         inverse = np.linalg.inv(self._bounded()) - self.flat @ self.flat.T
         D = self.coordinates.jacobian(self.z)
         out = D @ inverse @ D.T
         return (out + out.T) / 2
 
     def escaping(self) -> FloatArray:
-        """Return, in the parameters, the basis of flat directions, shape (parameters, r)."""
+        """Return the basis of flat directions in the parameters, shape (parameters, r)."""
         return self.coordinates.jacobian(self.z) @ self.flat
 
     def step(self) -> FloatArray:
-        """Return Newton's next step in the parameters along flat directions: where they go."""
+        """Return Newton's next step of the parameters along flat directions."""
         values = np.einsum("kr,kl,lr->r", self.flat, self.J, self.flat)
         along = (self.flat.T @ self.gradient) / np.maximum(np.abs(values), 1e-300)
         return self.escaping() @ along
@@ -101,20 +101,20 @@ def maximise(
     tolerance: float = 1e-7,
     on_step: OnStep | None = None,
 ) -> SolverResult:
-    """Maximise an objective.
+    """Maximize an objective.
 
     Parameters
     ----------
     objective, coordinates
-        What to maximise, and in which coordinates.
+        The objective and the coordinates.
     start
         Parameters to start from.
     polish
-        Whether to end with Newton's method; without it there is no Hessian.
+        Whether to end with Newton's method. Without it the result has no Hessian.
     tolerance
-        Of the gradient per person, where there is no Newton's method.
-    told
-        Called with the value now and then.
+        Tolerance of the gradient per person, if Newton's method is not used.
+    on_step
+        Called from time to time with the current value.
     """
     z = _climb(objective, coordinates, coordinates.inverse(start), 1e-3 if polish else tolerance, on_step)
     if not polish:
@@ -131,7 +131,7 @@ def maximise(
 def _climb(
     objective: Maximand, coordinates: Coordinates, z: FloatArray, tolerance: float, on_step: OnStep | None
 ) -> FloatArray:
-    """Climb by gradients, with the limited-memory method of Broyden, Fletcher, Goldfarb and Shanno."""
+    """Climb by gradients with the limited-memory method of Broyden, Fletcher, Goldfarb and Shanno."""
 
     def downhill(z: FloatArray) -> tuple[float, FloatArray]:
         value, g = objective(coordinates.natural(z))
@@ -147,7 +147,7 @@ def _climb(
 def newton(
     objective: Maximand, coordinates: Coordinates, z: FloatArray, *, on_step: OnStep | None = None
 ) -> SolverResult:
-    """Maximise by Newton's method from coordinates z, until all that is left to gain is below the tolerance."""
+    """Maximize by Newton's method from coordinates z until the total left to gain is below the tolerance."""
     longest = _LONGEST
     here = _at(objective, coordinates, z)
     for steps in range(MAX_NEWTON + 1):
@@ -176,18 +176,18 @@ def newton(
 def _last_step(
     objective: Maximand, coordinates: Coordinates, z: FloatArray, step: FloatArray, here: Local
 ) -> tuple[FloatArray, Local]:
-    """Take the step that is known already, so that coefficients and standard errors have all their digits."""
+    """Take one more step, already computed, so that coefficients and standard errors have full precision."""
     there = _at(objective, coordinates, z + step)
     return (z, here) if there[0] < here[0] - 1e-13 * abs(here[0]) else (z + step, there)
 
 
 def _direction(g: FloatArray, J: FloatArray, n: float) -> FloatArray:
-    """Return Newton's step, with eigenvalues raised to a floor where J is not positive definite."""
+    """Return Newton's step, with eigenvalues raised to a minimum if J is not positive definite."""
     try:
         return np.asarray(cho_solve(cho_factor(J, lower=True, check_finite=False), g, check_finite=False))
     except LinAlgError:
         values, vectors = np.linalg.eigh(J)
-        # Uphill where the objective bends upward, and not endlessly far where it says nothing.
+        # Go uphill where the objective is convex, and limit the step where the objective is flat.
         return vectors @ ((g @ vectors) / np.maximum(np.abs(values), 1e-9 * n))
 
 
@@ -206,10 +206,10 @@ def _advance(
     g: FloatArray,
     longest: float,
 ) -> tuple[FloatArray, Local | None, float]:
-    """Return z after as much of the step as raises the objective, the derivatives there, and how far to go next.
+    """Return z after the part of the step that raises the objective, the derivatives there, and the next step length.
 
-    There are no derivatives if no part of the step raises the objective. Coefficients without an end are followed in
-    steps that double. Most steps succeed at once, so that the Hessian is computed with the value.
+    The derivatives are None if no part of the step raises the objective. Infinite coefficients are followed in steps
+    that double. Most steps succeed at once, so the Hessian is computed together with the value.
     """
     length, farther = 1.0, longest
     if np.abs(step).max() > 1:
@@ -220,7 +220,7 @@ def _advance(
         elif largest > longest:
             length, farther = longest / largest, 2 * longest
     uphill = float(g @ step)
-    slack = 1e-13 * abs(value)  # the rounding of a sum over people
+    slack = 1e-13 * abs(value)  # rounding error of a sum over people
     for _ in range(40):
         further = z + length * step
         there = _at(objective, coordinates, further)
@@ -233,7 +233,7 @@ def _advance(
 def _flat_directions(
     objective: Maximand, coordinates: Coordinates, z: FloatArray, g: FloatArray, J: FloatArray
 ) -> FloatArray:
-    """Return directions in which little is left to gain, and that much further out: coefficients without an end."""
+    """Return directions with little left to gain even much further out, in which coefficients are infinite."""
     values, vectors = np.linalg.eigh(J)
     weak = np.flatnonzero(values < _FLAT)
     if not weak.size:

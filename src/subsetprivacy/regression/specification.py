@@ -1,14 +1,14 @@
-r"""Does the model fit? The two estimators have the same target only if it does.
+r"""Test whether the model is right: only then do the two estimators have the same target.
 
 At the maximum of the subset likelihood the corrected score :math:`\sum_i s^c_i` has mean zero if the model holds, and
-in general not if it does not. So this is the test between the two fits to first order, without the second fit.
+in general not otherwise. To first order this compares the two fits, without computing the second one.
 
 Its variance is known under the model, given the covariates. With the slopes :math:`S = \partial p/\partial u`,
 :math:`H = D_p^{-1} S` and :math:`G(x) = \sum_a \mu_a r_a r_a^\top / L_a(x)`, the scores in the predictors are
 :math:`H^\top D` (corrected) and :math:`S^\top r_a/L_a` (likelihood). Their covariances are :math:`H^\top G^{-1} H` and
-:math:`S^\top G S`, and :math:`H^\top S` between the two. The corrected score at the maximum has the variance that is
-left of the first when the second is given. Measured from the scores themselves, as squares of a few heavy-tailed
-numbers, the variance is too large in samples of thousands, and the test never rejects.
+:math:`S^\top G S`, and :math:`H^\top S` between the two. The variance of the corrected score at the maximum is the
+variance of the first that remains given the second. If the variance were estimated from the scores themselves, as
+squares of a few heavy-tailed numbers, it would be too large in samples of thousands, and the test would never reject.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ from subsetprivacy.regression.blocks import Block, Blocks
 from subsetprivacy.regression.links import pairs
 from subsetprivacy.regression.models import AnyLink, Model
 
-MAX_WORK = 1e11  # products of a test: beyond it the subsets of the design are too many
+MAX_WORK = 1e11  # largest number of products of a test; a design with more subsets is not tested
 _DEGENERATE = 1e-4  # of the corrected score's variance: in such directions the two fits are the same
 
 
@@ -31,7 +31,7 @@ class Support:
     Attributes
     ----------
     R, mu
-        Their rows, shape (p, subsets), and their probabilities given that they say something.
+        Their rows, shape (p, subsets), and their probabilities, given that a subset is informative.
     """
 
     R: FloatArray
@@ -57,7 +57,7 @@ class Support:
 
 
 def expected_curvature(link: AnyLink, U: FloatArray, support: Support) -> FloatArray:
-    """Return the expected information in the predictors, S'GS, as `links` has curvatures."""
+    """Return the expected information of the predictors, S'GS, in the format of the curvatures of `links`."""
     S = np.moveaxis(link.slopes(U), -1, 0)
     G = support.weighted_rows(np.maximum(link.shares(U), 1e-12))
     first, second = pairs(S.shape[2])
@@ -66,14 +66,14 @@ def expected_curvature(link: AnyLink, U: FloatArray, support: Support) -> FloatA
 
 @frozen(eq=False, repr=False)
 class CorrectedScores:
-    """The kernel of the test: the corrected score, and the covariances of the two scores under the model.
+    """The kernel of the test: the corrected score and the covariances of both scores under the model.
 
     Attributes
     ----------
     support
         The informative subsets of the design.
     squared
-        Whether to add up squares of weights, for sampling weights.
+        Whether to sum squared weights, for sampling weights.
     """
 
     model: Model
@@ -82,7 +82,7 @@ class CorrectedScores:
     squared: bool = False
 
     def __call__(self, block: Block) -> tuple[FloatArray, ...]:
-        """Return score, its variance, the covariance with the likelihood's score, and that one's variance."""
+        """Return the score, its variance, its covariance with the likelihood's score, and the latter's variance."""
         U = self.model.predictors(self.theta, block.X, block.offset)
         P = np.maximum(self.model.link.shares(U), 1e-12)
         S = np.moveaxis(self.model.link.slopes(U), -1, 0)  # (m, p, k)
@@ -102,7 +102,7 @@ class CorrectedScores:
 
 
 def is_affordable(design: Design, n: float) -> bool:
-    """Tell whether the subsets of a design are few enough for the test."""
+    """Tell whether a design has few enough subsets for the test."""
     if not design.is_known or not design.enumerable:
         return False
     return (design.report_count or 0) * design.p**2 * n <= MAX_WORK
@@ -130,14 +130,14 @@ def specification_statistic(blocks: Blocks, model: Model, theta: FloatArray, *, 
 
 
 def degenerate_statistic(score: FloatArray, V: FloatArray, left: FloatArray) -> tuple[float, int]:
-    """Return a score's chi-square statistic and its degrees of freedom, without directions that hardly vary.
+    """Return a score's chi-square statistic and degrees of freedom, ignoring directions that hardly vary.
 
     Parameters
     ----------
     score, V
         The score, and its variance if nothing were estimated.
     left
-        The variance that is left at the estimates.
+        The variance that remains at the estimates.
     """
     half = np.linalg.inv(np.linalg.cholesky(V))
     values, vectors = np.linalg.eigh(half @ left @ half.T)

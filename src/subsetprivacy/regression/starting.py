@@ -1,4 +1,4 @@
-"""Where a fit starts, and the coordinates it works in."""
+"""The start of a fit, and the coordinates it uses."""
 
 import numpy as np
 from attrs import frozen
@@ -11,12 +11,12 @@ from subsetprivacy.regression.coordinates import Increasing, Linear, Whitened
 from subsetprivacy.regression.links import CumulativeLogit, MultinomialLogit
 from subsetprivacy.regression.objective import Objective
 
-_LEAST = 1e-3  # a share to start from
+_LEAST = 1e-3  # the smallest share to start from
 
 
 @frozen(eq=False, repr=False)
 class CovariateSums:
-    """The kernel of what is known before a fit: the sum of weights, the sums of x and of xx'."""
+    """The kernel of sums needed before a fit: of weights, of x and of xx'."""
 
     def __call__(self, block: Block) -> tuple[FloatArray, ...]:
         """Return the sums of the block."""
@@ -25,13 +25,13 @@ class CovariateSums:
 
 
 def shares_of_all(codes: IntArray, amounts: FloatArray, design: Design) -> FloatArray:
-    """Return the maximum-likelihood shares of the categories among all people."""
+    """Return the overall maximum-likelihood shares of the categories."""
     f = amounts / amounts.sum()
     return maximise_shares(design.incidence(codes), f, 1e-9).w
 
 
 def null_information(codes: IntArray, amounts: FloatArray, design: Design, w: FloatArray) -> FloatArray:
-    """Return the observed information per person of the linear predictors of all p categories, all slopes 0."""
+    """Return the observed information per person of the linear predictors of all p categories, without slopes."""
     R = design.incidence(codes).inner(np.eye(design.p))
     Q = R * w[:, None]
     Q /= Q.sum(axis=0)
@@ -42,8 +42,8 @@ def null_information(codes: IntArray, amounts: FloatArray, design: Design, w: Fl
 def information_kept(codes: IntArray, amounts: FloatArray, design: Design, w: FloatArray) -> float:
     r"""Return the share of a label's information that a subset keeps.
 
-    On average over p - 1 directions it is :math:`(\sum_a \mu_a r_a^\top D_w r_a / L_a - 1)/(p - 1)` at every w, which
-    is :math:`(S - 1)/(p - 1)` where rows are 0 and 1. Elsewhere the observed frequencies stand for the probabilities.
+    On average over p - 1 directions it is :math:`(\sum_a \mu_a r_a^\top D_w r_a / L_a - 1)/(p - 1)` at every w, or
+    :math:`(S - 1)/(p - 1)` if rows are 0 and 1. Otherwise the observed frequencies replace the probabilities.
     """
     if design.is_known and design.noise is None:
         return (design.S - 1) / (design.p - 1)
@@ -53,12 +53,12 @@ def information_kept(codes: IntArray, amounts: FloatArray, design: Design, w: Fl
 
 
 def _spread(w: FloatArray) -> FloatArray:
-    """Return the covariance of a category: the information of a label."""
+    """Return the covariance of a category indicator: the information of a label."""
     return np.diag(w) - np.outer(w, w)
 
 
 def whitened(objective_gram: FloatArray, null: FloatArray, w: FloatArray, baseline: int) -> Whitened:
-    """Return coordinates in which the information at the start is about the identity, per person."""
+    """Return coordinates in which the information per person at the start is about the identity."""
     floored = np.maximum(w, _LEAST)
     classes = 0.9 * null + 0.1 * _spread(floored / floored.sum())
     free = np.delete(np.arange(len(w)), baseline)
@@ -69,7 +69,7 @@ def whitened(objective_gram: FloatArray, null: FloatArray, w: FloatArray, baseli
 
 
 def multinomial_start(w: FloatArray, link: MultinomialLogit, d: int, intercept: int | None) -> FloatArray:
-    """Return coefficients with the shares of all people as intercepts, and no slopes."""
+    """Return coefficients with intercepts from the overall shares, and no slopes."""
     B = np.zeros((link.p - 1, d))
     if intercept is not None:
         floored = np.maximum(w, _LEAST)
@@ -78,14 +78,14 @@ def multinomial_start(w: FloatArray, link: MultinomialLogit, d: int, intercept: 
 
 
 def cumulative_start(w: FloatArray, d: int) -> FloatArray:
-    """Return the cut points of the shares of all people, and no slopes."""
+    """Return the cut points of the overall shares, and no slopes."""
     floored = np.maximum(w, _LEAST)
     below = np.cumsum(floored / floored.sum())[:-1]
     return np.concatenate([np.log(below / (1 - below)), np.zeros(d)])
 
 
 def cumulative_coordinates(objective: Objective, start: FloatArray) -> Increasing:
-    """Return coordinates in which the information at the start is about the identity, per person."""
+    """Return coordinates in which the information per person at the start is about the identity."""
     link = objective.model.link
     assert isinstance(link, CumulativeLogit)
     cuts, size = link.p - 1, objective.model.size

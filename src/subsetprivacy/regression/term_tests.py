@@ -1,4 +1,4 @@
-"""Tests about a regression: terms, nested models, specification, proportional odds."""
+"""Tests of a regression: terms, nested models, specification, proportional odds."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from subsetprivacy.regression.result import Regression
 
 METHODS: tuple[TermTest, ...] = get_args(TermTest)
-NO_LIMIT = "the data set no limit to their coefficients"
-_PEOPLE_PER_DEGREE = 5  # below it the variance of a test's statistic cannot be estimated
+NO_LIMIT = "the data do not bound their coefficients"
+_PEOPLE_PER_DEGREE = 5  # with fewer, the variance of a statistic cannot be estimated
 
 
 def terms_tests_of(fit: Regression, terms: str | Sequence[str] | None, method: TermTest) -> ModelTests:
@@ -51,14 +51,14 @@ def terms_tests_of(fit: Regression, terms: str | Sequence[str] | None, method: T
 def wanted_terms(
     terms: str | Sequence[str] | None, known: Mapping[str, tuple[int, ...]], intercept: int | None
 ) -> list[str]:
-    """Return the terms to test: those that were named, or all but the intercept."""
+    """Return the terms to test: those named, or all except the intercept."""
     others = [name for name in known if known[name] != (intercept,)]
     wanted = others if terms is None else [terms] if isinstance(terms, str) else list(terms)
     for term in wanted:
         if term not in others:
             raise ArgumentError(f"`terms` must be of the model ({', '.join(others) or 'none'}); got another one.")
     if not wanted:
-        raise ArgumentError("`terms` must name at least one term; the model has none but the intercept.")
+        raise ArgumentError("`terms` must name at least one term; the model has none besides the intercept.")
     return wanted
 
 
@@ -69,7 +69,7 @@ def tests_of_terms(
     degrees_of_freedom: float,
     why_not: str,
 ) -> ModelTests:
-    """Return the tests of terms of a model, with a note about those without an answer."""
+    """Return the tests of a model's terms, with a note about those without an answer."""
     few = [term for term, (_, k) in statistics.items() if k > degrees_of_freedom]
     lost = [term for term, (statistic, _) in statistics.items() if np.isnan(statistic) and term not in few]
     texts = [f"No answer for {', '.join(lost)}: {why_not}."] if lost else []
@@ -92,18 +92,18 @@ def _positions(fit: Regression, term: str) -> IntArray:
 def likelihood_ratio(
     objective: Maximand, theta: FloatArray, cov: FloatArray | None, J: FloatArray, at: IntArray, *, bent: bool = False
 ) -> tuple[float, int]:
-    """Return twice what the likelihood loses without some coefficients, and how many they are.
+    """Return twice the loss of log-likelihood without some coefficients, and their number.
 
     Parameters
     ----------
     objective, theta, cov
-        The likelihood, where its maximum is, and the inverse information there if there is one.
+        The likelihood, its maximum, and the inverse information there, if any.
     J
         The information in plain coordinates.
     at
         The positions of the coefficients.
     bent
-        Whether the parameters are not the plain coordinates, so that the first step cannot be predicted.
+        Whether the parameters differ from the plain coordinates, so that the first step cannot be predicted.
     """
     start = theta.copy()
     start[at] = 0.0
@@ -114,7 +114,7 @@ def likelihood_ratio(
 
 
 def _null_start(theta: FloatArray, cov: FloatArray | None, at: IntArray, *, bent: bool) -> FloatArray:
-    """Return the first step of a fit without some coefficients: where the quadratic approximation has its maximum."""
+    """Return a start for the fit without some coefficients: the maximum of the quadratic approximation."""
     if cov is None or not np.isfinite(cov).all():
         return theta
     block = cov[np.ix_(at, at)]
@@ -124,7 +124,7 @@ def _null_start(theta: FloatArray, cov: FloatArray | None, at: IntArray, *, bent
 
 
 def wald(estimates: FloatArray, cov: FloatArray, at: IntArray) -> tuple[float, int]:
-    """Return the chi-square statistic that some coefficients are 0, and how many they are."""
+    """Return the chi-square statistic for some coefficients being 0, and their number."""
     b, V = estimates[at], cov[np.ix_(at, at)]
     if not (np.isfinite(b).all() and np.isfinite(V).all()):
         return float("nan"), len(at)
@@ -135,7 +135,7 @@ def wald(estimates: FloatArray, cov: FloatArray, at: IntArray) -> tuple[float, i
 
 
 def compare_nested(fit: Regression, smaller: Regression) -> ModelTests:
-    """Return the likelihood ratio test of a smaller model within a larger one."""
+    """Return the likelihood ratio test of a smaller model against a larger one."""
     for regression in (fit, smaller):
         regression.require_likelihood("likelihood ratio tests")
     if fit.categories != smaller.categories or fit.family != smaller.family or fit.n != smaller.n:
@@ -151,7 +151,7 @@ def compare_nested(fit: Regression, smaller: Regression) -> ModelTests:
 
 
 def _same_people(first: Regression, second: Regression) -> bool:
-    """Tell whether two fits are of the same subsets, where they are in memory."""
+    """Tell whether two fits use the same subsets, if these are in memory."""
     if first.held is None or second.held is None:
         return True
     return np.array_equal(first.held.codes, second.held.codes)
@@ -161,7 +161,7 @@ def _same_people(first: Regression, second: Regression) -> bool:
 
 
 def specification_test_of(fit: Regression) -> ModelTests:
-    """Return the test between the likelihood and the corrected scores."""
+    """Return the specification test, which compares the likelihood with the corrected scores."""
     title = f"Specification of the model of {fit.name}"
     statistic, reason = (float("nan"), 0), _why_not(fit)
     if not reason:
@@ -170,7 +170,7 @@ def specification_test_of(fit: Regression) -> ModelTests:
                 fit.problem.blocks, fit.model, fit.fit.theta, frequency=fit.weighted != "sampling"
             )
         except np.linalg.LinAlgError:
-            reason = "some coefficients are hardly determined"
+            reason = "some coefficients are barely determined"
     if reason:
         note = Note(NoteKind.NOT_TESTED, f"Specification not tested: {reason}.")
         return ModelTests.chi_square(title, {"specification": (float("nan"), 0)}, "score", (note,))
@@ -178,26 +178,26 @@ def specification_test_of(fit: Regression) -> ModelTests:
 
 
 def _why_not(fit: Regression) -> str:
-    """Return why the specification cannot be tested; empty where it can."""
+    """Return why the specification cannot be tested, or an empty string."""
     options = fit.problem.options
     if fit.method == "corrected":
-        return "a corrected fit does not rest on it"
+        return "a corrected fit does not depend on it"
     if not fit.problem.design.is_known:
         return "the design is not known"
     if options.ridge > 0 or options.lasso > 0 or options.shrink:
         return "the fit is penalized"
     if fit.separated:
-        return "the data set no limit to some coefficients"
+        return "the data do not bound some coefficients"
     if not fit.converged:
-        return "the fit did not arrive"
+        return "the fit did not converge"
     if fit.fit.observed is None:
         return "there are too many parameters"
     if fit.clusters is not None or (fit.sampling is not None and fit.sampling.clusters is not None):
-        return "people come in clusters"
+        return "people are in clusters"
     if fit.n < _PEOPLE_PER_DEGREE * fit.df:
         return "there are too few people"
     if fit.problem.kept > 1 - 1e-9:
-        return "every value is seen, so both fits are the same"
+        return "every value is known, so both fits are the same"
     if not is_affordable(fit.problem.design, fit.n):
         return "the design has too many subsets to list"
     return ""
@@ -205,10 +205,10 @@ def _why_not(fit: Regression) -> str:
 
 @frozen(eq=False, repr=False)
 class ScoreMoments:
-    """The kernel of a score test: the sum of all scores and its variance, where slopes are not shared.
+    """The kernel of a score test against separate slopes: the sum of all scores and its variance.
 
-    The variance is the expected information, which is right in small samples. Where the subsets of the design are too
-    many to list, it is measured by the squares of the scores.
+    The variance is the expected information, which is accurate in small samples. If the design has too many subsets to
+    list, it is estimated from squared scores.
     """
 
     likelihood: LikelihoodKernel
@@ -216,7 +216,7 @@ class ScoreMoments:
     support: Support | None
 
     def __call__(self, block: Block) -> tuple[FloatArray, ...]:
-        """Return the sums of the block; covariates have a column of ones first, for the cut points."""
+        """Return the sums of the block. The first column of the covariates is ones, for the cut points."""
         gradient = self.likelihood.linked(block).gradient
         X = np.column_stack([np.ones(len(block.X)), -block.X])
         score = self.apart.gradient(block.weighted(gradient), X)
@@ -250,6 +250,6 @@ def proportionality_test_of(fit: Regression) -> ModelTests:
 
 
 def _is_positive(J: FloatArray) -> bool:
-    """Tell whether a matrix is positive definite, with digits to spare, whatever the units of the covariates."""
+    """Tell whether a matrix is positive definite beyond rounding, in any units of the covariates."""
     scale = np.sqrt(np.maximum(J.diagonal(), 0.0))
     return bool((scale > 0).all() and np.linalg.eigvalsh(J / np.outer(scale, scale))[0] > 1e-10)

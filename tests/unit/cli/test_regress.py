@@ -225,7 +225,7 @@ WRONG = [
     ("use ~ age", ["--level", "95"], "--level must be between 0 and 1"),
     ("use ~ age + sex", ["--predict", "bare.csv", "--level", "2"], "--level must be between 0 and 1"),
     ("use ~ shift", ["--predict", "new.csv"], "got no column shift"),
-    ("use ~ age", ["--interval", "profile", "--ridge", "1"], "need a fit without penalty"),
+    ("use ~ age", ["--interval", "profile", "--ridge", "1"], "need a fit without a penalty"),
 ]
 
 
@@ -253,5 +253,5 @@ def test_warnings_are_lines_with_options(run, made, tmp_path):
     assert result.exit_code == 0
     (line,) = result.stderr.splitlines()
     assert line.startswith("Warning: ")
-    assert "the data set no limit to them" in line
+    assert "the data do not bound them" in line
     assert "Hint: --shrink keeps all estimates finite" in line

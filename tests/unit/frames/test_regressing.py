@@ -132,7 +132,7 @@ BAD = {
     "a penalty to be chosen for nothing": (
         lambda: fitted(columns(), "y ~ 1", ridge="cv"),
         ArgumentError,
-        "coefficients to fall on",
+        "coefficients to apply to",
     ),
     "a combination of columns": (
         lambda: fitted(extra(c=2 * np.array(columns()["x"])), "y ~ x + c"),
@@ -174,7 +174,7 @@ BAD = {
         ArgumentError,
         "weights",
     ),
-    "full sets only": (lambda: fitted({**columns(), "y": [15] * N}), NoDataError, "says something"),
+    "full sets only": (lambda: fitted({**columns(), "y": [15] * N}), NoDataError, "one informative subset"),
     "one subset only": (
         lambda: fitted({**columns(), "y": [3] * N}),
         NotIdentifiableError,
@@ -259,7 +259,7 @@ def test_a_design_that_cannot_be_estimated_from():
         (lambda fit: fit.compare(fit), "some of the terms of this model"),
         (lambda fit: fit.compare(fitted(columns(), "y ~ x", shrink=True)), "the same response to the same people"),
         (lambda fit: fit.compare(fitted({**columns(), "y": columns()["y"][::-1]}, "y ~ x")), "to the same people"),
-        (lambda fit: fit.test()["age"], r"that of a test \(x, sex\)"),
+        (lambda fit: fit.test()["age"], r"the name of a test \(x, sex\)"),
     ],
 )
 def test_bad_questions_to_a_fit(expected, ask, match):
@@ -302,7 +302,7 @@ def test_nothing_of_a_person_is_told():
 
 
 def test_the_posterior_warns(expected):
-    with pytest.warns(NotPrivateWarning, match="guesses about persons"):
+    with pytest.warns(NotPrivateWarning, match="guesses about individuals"):
         assert expected.posterior().shape == (N, 4)
 
 

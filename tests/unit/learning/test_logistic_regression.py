@@ -310,7 +310,7 @@ def test_it_is_cloned_and_pickled():
         ([16, 3, 3, 3], CodeError, r"`codes` must lie in 1…15; got 1 that does not, first in row 0"),
         ([1, 3, 3, 3], CodeError, r"must be subsets that the uniform design can produce; got 1 .* first in row 0"),
         ([3, 5, 6], MismatchError, r"`y` must have one entry per row of `X`; got 3 for 4 rows"),
-        ([15, 15, 15, 15], NoDataError, r"must hold a subset that says something; got none of 4 people"),
+        ([15, 15, 15, 15], NoDataError, r"must hold at least one informative subset; got none of 4 people"),
         ([3, 3, 3, 3], NotIdentifiableError, r"more than one distinct subset to learn from"),
         (None, ArgumentError, "requires y to be passed"),
     ],

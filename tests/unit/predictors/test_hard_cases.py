@@ -95,7 +95,7 @@ def bad_inputs():
     yield "infinite column", {"V": infinite}, {}, ArgumentError, "must be finite"
     yield "combination", {"V": twice}, {}, ArgumentError, "got u"
     yield "bad code", {"codes": changed(codes, 5, 16)}, {}, CodeError, "row 5"
-    yield "nobody", {"codes": np.full(300, DESIGN.missing_code)}, {}, NoDataError, "says something"
+    yield "nobody", {"codes": np.full(300, DESIGN.missing_code)}, {}, NoDataError, "one informative subset"
     yield "cells", {"layout": made.layout("abc")}, {}, MismatchError, "4 categories of the design; got 3"
     yield "family", {}, {"family": "gamma"}, ArgumentError, "`family` must be"
     yield "method", {}, {"method": "em"}, ArgumentError, "`method` must be"

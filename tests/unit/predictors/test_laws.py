@@ -79,7 +79,7 @@ def test_full_sets_are_left_out_and_counted():
     two = made.fit("linear", made=(y[50:], V[50:], codes[50:], design))
     assert (one.n, one.n_missing) == (750, 50)
     assert_allclose(one.coef, two.coef)
-    assert "Left out, because a subset of theirs says nothing: 50 rows." in str(one.summary())
+    assert "Left out because a subset is the full set: 50 rows." in str(one.summary())
 
 
 def test_two_private_predictors_find_their_effects():

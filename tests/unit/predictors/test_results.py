@@ -55,7 +55,7 @@ def test_a_term_is_tested_by_ratio_and_wald(likely):
     assert robust.method == "robust"
     with pytest.raises(ArgumentError, match="got another one"):
         likely.test("age")
-    with pytest.raises(ArgumentError, match="fit by likelihood"):
+    with pytest.raises(ArgumentError, match="maximum-likelihood fit"):
         regress("income ~ v + x").test(method="lr")
 
 
@@ -66,15 +66,15 @@ def test_nested_models_are_compared(likely):
     tested = apart.compare(likely)
     assert tested.df[0] == 3
     assert tested.statistic[0] == pytest.approx(apart.test("v:x").statistic[0], abs=1e-4)
-    with pytest.raises(MismatchError, match="same seen columns"):
+    with pytest.raises(MismatchError, match="same observed columns"):
         likely.compare(regress("income ~ v + x", "ml"))
 
 
 def test_profile_intervals_are_near_those_of_wald(likely):
     assert_allclose(likely.interval(method="profile"), likely.interval(), atol=0.02)
-    with pytest.raises(ArgumentError, match="fit by likelihood"):
+    with pytest.raises(ArgumentError, match="maximum-likelihood fit"):
         regress("income ~ v + x").interval(method="profile")
-    with pytest.raises(ArgumentError, match="Wald intervals need a fit by likelihood"):
+    with pytest.raises(ArgumentError, match="Wald intervals need a maximum-likelihood fit"):
         regress("income ~ v + x").interval(method="wald")
 
 

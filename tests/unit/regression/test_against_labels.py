@@ -186,4 +186,4 @@ def test_a_corrected_fit_of_labels_is_the_fit(multinomial):
 def test_labels_have_no_specification_to_test(multinomial):
     _, _, fit = multinomial
     assert np.isnan(fit.specification.pvalue[0])
-    assert "every value is seen" in fit.specification.notes[0].text
+    assert "every value is known" in fit.specification.notes[0].text

@@ -193,7 +193,7 @@ def test_full_sets_change_nothing_but_their_number(family):
     assert more.probabilities.shape == (N, 4)
     assert np.allclose(more.effects().estimate, plain.effects().estimate, atol=1e-8)
     assert more.adjusted("x1").to_dict() == plain.adjusted("x1").to_dict()
-    assert any("says nothing" in note.text for note in more.notes)
+    assert any("is the full set" in note.text for note in more.notes)
 
 
 def test_the_likelihood_never_falls(monkeypatch):
@@ -201,7 +201,7 @@ def test_the_likelihood_never_falls(monkeypatch):
     seen = []
     fit_sample = response.fit_sample
     monkeypatch.setattr(
-        response, "fit_sample", lambda *args, **options: fit_sample(*args, **{**options, "told": seen.append})
+        response, "fit_sample", lambda *args, **options: fit_sample(*args, **{**options, "on_step": seen.append})
     )
     fit = sp.regress(data, X)
     assert fit.loglik >= fit.null_loglik
@@ -270,7 +270,7 @@ def test_effects_are_mean_derivatives_and_add_up_to_zero(fitted):
 
 def test_posterior_and_categories(fitted):
     data, _, fit = fitted
-    with pytest.warns(sp.errors.NotPrivateWarning, match="guesses about persons"):
+    with pytest.warns(sp.errors.NotPrivateWarning, match="guesses about individuals"):
         posterior = fit.posterior()
     members = (data.codes[:, None] >> np.arange(4)) & 1
     assert np.allclose(posterior.sum(axis=1), 1)
