@@ -77,11 +77,13 @@ _style = Path(subsetprivacy.__file__).parent / "draw" / "style.mplstyle"
 (Path(_home) / "matplotlibrc").write_text(
     _style.read_text(encoding="utf-8") + (HERE / "_ext" / "matplotlibrc").read_text(encoding="utf-8"), encoding="utf-8"
 )
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # a hundred processes would each compile the package
 os.environ.update(
     PATH=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
     IPYTHONDIR=_home,
     MATPLOTLIBRC=str(Path(_home) / "matplotlibrc"),
     OPENBLAS_NUM_THREADS="1",
+    OMP_NUM_THREADS="1",  # threads that wait for each other cost more than they save
     DOCS=str(HERE),  # for files that a reader downloads from the page
     PYDEVD_DISABLE_FILE_VALIDATION="1",
 )

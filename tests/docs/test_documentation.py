@@ -190,6 +190,13 @@ def test_every_public_name_is_in_one_group_of_the_reference():
     assert sorted(listed) == sorted(sp.__all__)
 
 
+def test_every_inner_name_of_the_reference_exists():
+    for page in (DOCS / "reference" / "api").glob("*.md"):
+        for block in blocks(page, "{public}"):
+            for inner in (line for line in block.split() if "." in line):
+                assert locate(f"subsetprivacy.{inner}") is not None, f"{name(page)} documents {inner}"
+
+
 # What names code --------------------------------------------------------------------------------
 
 
