@@ -12,7 +12,7 @@ from pathlib import Path
 import subsetprivacy as sp
 from subsetprivacy.errors import MissingDependencyError
 from subsetprivacy.estimation.shares import Shares
-from subsetprivacy.honesty.checked import DataCheck
+from subsetprivacy.honesty.data_check import DataCheck
 from subsetprivacy.regression.prediction import SharesByRow
 from subsetprivacy.results import Result
 

@@ -18,7 +18,7 @@ def classes():
         for package in PACKAGES
         for found in pkgutil.iter_modules([f"{subsetprivacy.__path__[0]}/{package}"])
     ]
-    for module in [*modules, "subsetprivacy.estimation.surveyed"]:
+    for module in [*modules, "subsetprivacy.estimation.survey_sample"]:
         for _, one in inspect.getmembers(importlib.import_module(module), inspect.isclass):
             if one.__module__ == module and attrs.has(one):
                 yield one

@@ -6,7 +6,7 @@ import numpy as np
 
 from subsetprivacy.auditing import price
 from subsetprivacy.design import Covered
-from subsetprivacy.estimation.doubt import with_better
+from subsetprivacy.estimation.caveats import with_better
 from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.privacy import worst_cases

@@ -8,7 +8,7 @@ from subsetprivacy._types import FloatArray, Label
 from subsetprivacy.contingency.caveats import doubts
 from subsetprivacy.contingency.fitting import all_shares, fit_table
 from subsetprivacy.contingency.generators import ALL_PAIRS, read_generators, terms_of
-from subsetprivacy.contingency.known import read_margins
+from subsetprivacy.contingency.known_margins import read_margins
 from subsetprivacy.contingency.result import LogLinear
 from subsetprivacy.contingency.sources import counts_for
 from subsetprivacy.contingency.structure import Structure

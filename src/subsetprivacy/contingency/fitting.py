@@ -9,7 +9,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from subsetprivacy._checks import read_only
 from subsetprivacy._types import FloatArray
-from subsetprivacy.contingency.known import Margins, Parameters
+from subsetprivacy.contingency.known_margins import Margins, Parameters
 from subsetprivacy.contingency.likelihood import Likelihood, softmax
 from subsetprivacy.contingency.solver import ARRIVED, Optimum, climb, maximise
 from subsetprivacy.contingency.structure import Structure

@@ -15,7 +15,7 @@ from subsetprivacy._types import FloatArray, Seed
 from subsetprivacy._words import counted
 from subsetprivacy.contingency.fitting import TableFit, fit_table, has_matrix
 from subsetprivacy.contingency.generators import Generators, bracketed, generators_of, without
-from subsetprivacy.contingency.known import Margins
+from subsetprivacy.contingency.known_margins import Margins
 from subsetprivacy.contingency.structure import Structure
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.errors import ArgumentError, MismatchError

@@ -16,7 +16,7 @@ from subsetprivacy.contingency import presenting
 from subsetprivacy.contingency.caveats import caveats
 from subsetprivacy.contingency.fitting import TableFit, fit_table
 from subsetprivacy.contingency.generators import Generators, bracketed, generators_of
-from subsetprivacy.contingency.known import Margins
+from subsetprivacy.contingency.known_margins import Margins
 from subsetprivacy.contingency.nested import compare_models, goodness_of_fit_of, terms_tests_of
 from subsetprivacy.contingency.odds import OddsRatios, odds_ratios_of
 from subsetprivacy.contingency.residuals import residuals_of

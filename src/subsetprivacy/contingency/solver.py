@@ -14,7 +14,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 from scipy.optimize import minimize
 
 from subsetprivacy._types import FloatArray
-from subsetprivacy.contingency.known import Parameters, Reduced, reduced
+from subsetprivacy.contingency.known_margins import Parameters, Reduced, reduced
 from subsetprivacy.contingency.likelihood import Derivatives, Likelihood, softmax
 
 TOLERANCE = 1e-8  # of the log-likelihood of all people together that may be left (decision 38)

@@ -28,7 +28,7 @@ from subsetprivacy.estimation.homogeneity import (
     why_not,
 )
 from subsetprivacy.estimation.shares import Shares
-from subsetprivacy.estimation.surveyed import joint_covariance
+from subsetprivacy.estimation.survey_sample import joint_covariance
 from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.messages import Note, NoteKind, unique
 from subsetprivacy.messages.for_estimates import ALL_ROWS, ESTIMATE_GROUPS, MARGINS_OF_ONE, NAME_ESTIMATES

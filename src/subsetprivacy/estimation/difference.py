@@ -13,8 +13,8 @@ from subsetprivacy._choices import Alternative, ContrastMethod, Engine
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.errors import ArgumentError, MismatchError, TooLargeError
 from subsetprivacy.estimation import presenting
+from subsetprivacy.estimation.caveats import with_better
 from subsetprivacy.estimation.contrast import METHODS, Question, chosen_method, signed
-from subsetprivacy.estimation.doubt import with_better
 from subsetprivacy.estimation.homogeneity import (
     NOT_TESTED,
     TESTS,
@@ -28,7 +28,12 @@ from subsetprivacy.estimation.intervals import SignedScore, level_of_each, searc
 from subsetprivacy.estimation.linear_profile import LinearProfile
 from subsetprivacy.estimation.profile import Peak
 from subsetprivacy.estimation.shares import Shares
-from subsetprivacy.estimation.surveyed import covariance_of_difference, critical_value, plain_variances, share_a_sample
+from subsetprivacy.estimation.survey_sample import (
+    covariance_of_difference,
+    critical_value,
+    plain_variances,
+    share_a_sample,
+)
 from subsetprivacy.estimation.two_samples import TwoSamples
 from subsetprivacy.messages import Note, NoteKind, unique
 from subsetprivacy.messages.for_estimates import COLLAPSE_FIRST, JOINT_WAVES, MARGINS_OF_ONE

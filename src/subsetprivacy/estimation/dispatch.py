@@ -27,7 +27,7 @@ from subsetprivacy.estimation.mom import mom, mom_uniform
 from subsetprivacy.estimation.mom_conditional import mom_conditional
 from subsetprivacy.estimation.one_step import one_step
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.estimation.surveyed import survey_of, with_survey
+from subsetprivacy.estimation.survey_sample import survey_of, with_survey
 from subsetprivacy.messages.for_estimates import COUNT_FIRST, FEWER_VARIABLES, ONE_SAMPLE
 from subsetprivacy.sampling import Sampling
 

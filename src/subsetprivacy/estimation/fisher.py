@@ -12,7 +12,7 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Design
 from subsetprivacy.design.require import require_enumerable
-from subsetprivacy.estimation.dummies import known_part
+from subsetprivacy.estimation.dummy_variance import known_part
 from subsetprivacy.estimation.likelihood import (
     MANY,
     clearly_regular,

@@ -13,10 +13,10 @@ from subsetprivacy._types import AnyArray, FloatArray, IntArray
 from subsetprivacy._words import counted, group_text
 from subsetprivacy.errors import CategoryError
 from subsetprivacy.estimation import presenting
+from subsetprivacy.estimation.caveats import with_better
 from subsetprivacy.estimation.difference import Difference
-from subsetprivacy.estimation.doubt import with_better
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.estimation.surveyed import without_effects
+from subsetprivacy.estimation.survey_sample import without_effects
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_estimates import ALL_ROWS, INTERVALS_OF_ONE_GROUP, LOOK_AT_NAMES
 from subsetprivacy.results import Result, plain

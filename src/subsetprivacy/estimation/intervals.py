@@ -19,7 +19,7 @@ from subsetprivacy.estimation.likelihood import MANY
 from subsetprivacy.estimation.linear_profile import LinearProfile
 from subsetprivacy.estimation.profile import Point, Profile
 from subsetprivacy.estimation.result import MAX_PROFILED, Estimate
-from subsetprivacy.estimation.surveyed import critical_value
+from subsetprivacy.estimation.survey_sample import critical_value
 from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.messages import Advice
 from subsetprivacy.messages.for_estimates import (

@@ -13,9 +13,9 @@ from subsetprivacy._choices import Engine, MarginMethod
 from subsetprivacy._types import Distribution, FloatArray, IntArray, Label
 from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.estimation import presenting
-from subsetprivacy.estimation.doubt import with_better
+from subsetprivacy.estimation.caveats import with_better
 from subsetprivacy.estimation.shares import Shares
-from subsetprivacy.estimation.surveyed import critical_value
+from subsetprivacy.estimation.survey_sample import critical_value
 from subsetprivacy.messages import Note
 from subsetprivacy.messages.for_estimates import COLLAPSE_FORM
 from subsetprivacy.results import plain

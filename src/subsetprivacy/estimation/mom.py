@@ -10,7 +10,7 @@ from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Design
 from subsetprivacy.design.base import solve_alike
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.estimation.dummies import known_part
+from subsetprivacy.estimation.dummy_variance import known_part
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.simplex import lifted
 from subsetprivacy.estimation.uncertainty import FromMatrix, Uncertainty, Unknown

@@ -11,7 +11,7 @@ from subsetprivacy._checks import check_choice, check_distribution
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy._words import counted
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.estimation.doubt import with_better
+from subsetprivacy.estimation.caveats import with_better
 from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_estimates import ALL_ROWS, SINGLE_ERRORS

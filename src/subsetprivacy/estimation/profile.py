@@ -23,7 +23,7 @@ from subsetprivacy.estimation.likelihood import MANY, tangent_inverse
 from subsetprivacy.estimation.mle import maximise
 from subsetprivacy.estimation.newton import newton
 from subsetprivacy.estimation.simplex import lifted
-from subsetprivacy.estimation.surveyed import Survey
+from subsetprivacy.estimation.survey_sample import Survey
 from subsetprivacy.incidence import DenseRows, Incidence
 
 _FINEST = 1e-14  # of a certified gap: what rounding leaves

@@ -14,11 +14,11 @@ from subsetprivacy._types import Distribution, FloatArray, Label, Seed
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.errors import TooLargeError, warn_of
 from subsetprivacy.estimation import likelihood, presenting
-from subsetprivacy.estimation.doubt import doubts, with_better
+from subsetprivacy.estimation.caveats import doubts, with_better
 from subsetprivacy.estimation.margins import Margin, margin_of
 from subsetprivacy.estimation.shares import Shares
 from subsetprivacy.estimation.simplex import project
-from subsetprivacy.estimation.surveyed import Survey, critical_value, influence_of
+from subsetprivacy.estimation.survey_sample import Survey, critical_value, influence_of
 from subsetprivacy.estimation.uncertainty import Uncertainty, Unprojected
 from subsetprivacy.messages import Advice, Hint, Note, NoteKind
 from subsetprivacy.messages.for_estimates import AUTO_INTERVAL, PROJECT

@@ -19,7 +19,7 @@ from subsetprivacy.finding.listening import listening, unlike
 from subsetprivacy.finding.settings import Settings
 from subsetprivacy.finding.shares import zeros_of
 from subsetprivacy.finding.sources import Source
-from subsetprivacy.honesty.checked import problem_of
+from subsetprivacy.honesty.data_check import problem_of
 from subsetprivacy.independence import IndependenceResult, independence_test
 from subsetprivacy.measures import association
 from subsetprivacy.messages import Note, NoteKind

@@ -13,7 +13,7 @@ from subsetprivacy.errors import SubsetPrivacyError
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.finding.listening import attempt, listening
-from subsetprivacy.honesty.checked import problem_of
+from subsetprivacy.honesty.data_check import problem_of
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.planning import repeat_risk
 from subsetprivacy.privacy.attacker import Setting

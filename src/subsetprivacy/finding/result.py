@@ -24,7 +24,7 @@ from subsetprivacy.finding.sources import Source
 from subsetprivacy.finding.tables import TableFindings, table_findings
 from subsetprivacy.finding.variable import VariableFindings
 from subsetprivacy.honesty.alarms import Alarm
-from subsetprivacy.honesty.everything import Checks, VariableChecks, look_at
+from subsetprivacy.honesty.all_checks import Checks, VariableChecks, look_at
 from subsetprivacy.honesty.leaning import lifted
 from subsetprivacy.messages import Note, NoteKind, unique
 from subsetprivacy.results import Result

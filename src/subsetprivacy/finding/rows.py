@@ -12,7 +12,7 @@ from subsetprivacy.errors import CodeError, DataFileError, SubsetPrivacyError
 from subsetprivacy.finding.listening import listening
 from subsetprivacy.finding.pairs import crossed, flat, variables
 from subsetprivacy.finding.sources import Source
-from subsetprivacy.honesty.checked import problem_of
+from subsetprivacy.honesty.data_check import problem_of
 from subsetprivacy.messages import Note, NoteKind
 
 

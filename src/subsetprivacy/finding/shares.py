@@ -17,7 +17,7 @@ from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.likelihood import MANY
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.finding.listening import attempt, listening, unlike
-from subsetprivacy.honesty.checked import problem_of
+from subsetprivacy.honesty.data_check import problem_of
 from subsetprivacy.honesty.leaning import lifted
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.planning.variance import precision

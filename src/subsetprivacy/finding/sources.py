@@ -10,7 +10,7 @@ from subsetprivacy._checks import shown
 from subsetprivacy.data import JointCounts, QuestionCounts, SubsetCounts, SubsetData, SubsetTable, as_counts
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.honesty.everything import ONE
+from subsetprivacy.honesty.all_checks import ONE
 from subsetprivacy.messages.for_general import FINDINGS_OF
 from subsetprivacy.tabulating import crosstab
 

@@ -14,7 +14,7 @@ from subsetprivacy.errors import CodeError, DataFileError, SubsetPrivacyError, S
 from subsetprivacy.finding.listening import unlike
 from subsetprivacy.finding.pairs import crossed
 from subsetprivacy.finding.sources import Source
-from subsetprivacy.honesty.checked import problem_of
+from subsetprivacy.honesty.data_check import problem_of
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.regression.model_tests import ModelTests
 

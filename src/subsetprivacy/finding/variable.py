@@ -27,8 +27,8 @@ from subsetprivacy.finding.shares import (
     people_needed,
     share_findings,
 )
-from subsetprivacy.honesty.checked import problem_of
-from subsetprivacy.honesty.everything import VariableChecks
+from subsetprivacy.honesty.all_checks import VariableChecks
+from subsetprivacy.honesty.data_check import problem_of
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.tables import label_text
 

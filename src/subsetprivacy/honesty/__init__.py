@@ -1,10 +1,10 @@
 """Checks of the data: draws, skips, leaning, answers by chance; each alone, or all at one alarm level."""
 
 from subsetprivacy.honesty.alarms import Alarm, DataTest
+from subsetprivacy.honesty.all_checks import Checks, VariableChecks, check_all
 from subsetprivacy.honesty.check import check_honesty
 from subsetprivacy.honesty.draws import check_draws
 from subsetprivacy.honesty.draws_result import AskedCell, DrawsCheck
-from subsetprivacy.honesty.everything import Checks, VariableChecks, check_all
 from subsetprivacy.honesty.fits import GoodnessOfFit, RandomAnswers
 from subsetprivacy.honesty.leaning import LeaningCheck, check_leaning
 from subsetprivacy.honesty.residuals import Residuals

@@ -10,8 +10,8 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy._words import counted
 from subsetprivacy.errors import NotIdentifiableError
 from subsetprivacy.honesty.fits import GoodnessOfFit
-from subsetprivacy.honesty.laws import CHI_SQUARE, Calibration, chi_square_pvalue
 from subsetprivacy.honesty.linear import LinearModel, Step
+from subsetprivacy.honesty.pvalue_method import CHI_SQUARE, Calibration, chi_square_pvalue
 from subsetprivacy.honesty.reading import one_at_a_time
 from subsetprivacy.honesty.resampling import Sampler
 from subsetprivacy.honesty.table import AnswerTable

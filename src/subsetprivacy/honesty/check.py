@@ -14,11 +14,11 @@ from subsetprivacy.errors import NotIdentifiableError, SubsetPrivacyError, TooLa
 from subsetprivacy.honesty.alarms import CHANCE, DataTest
 from subsetprivacy.honesty.answer_samples import answer_samplers
 from subsetprivacy.honesty.answers import answers_part, require_spare
-from subsetprivacy.honesty.checked import problem_of
+from subsetprivacy.honesty.data_check import problem_of
 from subsetprivacy.honesty.draws import draws_part
 from subsetprivacy.honesty.fits import GoodnessOfFit
-from subsetprivacy.honesty.laws import LEAST_REPLICATIONS, Calibration
 from subsetprivacy.honesty.linear import LinearModel
+from subsetprivacy.honesty.pvalue_method import LEAST_REPLICATIONS, Calibration
 from subsetprivacy.honesty.random_answers import chance_model, random_answers, random_part, score_statistic
 from subsetprivacy.honesty.reading import check_chance, data_seed, read_counts
 from subsetprivacy.honesty.residuals import residuals

@@ -13,13 +13,13 @@ from subsetprivacy.data import QuestionCounts, SubsetCounts
 from subsetprivacy.design import Design
 from subsetprivacy.errors import NoDataError, NotIdentifiableError, SubsetPrivacyError, TooLargeError
 from subsetprivacy.honesty.alarms import CHANCE, DataTest
-from subsetprivacy.honesty.checked import first_test, not_tested, problem_of
+from subsetprivacy.honesty.data_check import first_test, not_tested, problem_of
 from subsetprivacy.honesty.draws_result import AskedCell, DrawsCheck
 from subsetprivacy.honesty.fits import GoodnessOfFit
-from subsetprivacy.honesty.laws import CHI_SQUARE, Calibration, chi_square_pvalue
+from subsetprivacy.honesty.pvalue_method import CHI_SQUARE, Calibration, chi_square_pvalue
 from subsetprivacy.honesty.reading import check_chance, data_seed, one_at_a_time, read_counts, require_people
 from subsetprivacy.honesty.resampling import FIRST
-from subsetprivacy.honesty.stated import Stated, has_alike_pairs, pair_counts, pairs_test, pearson_test
+from subsetprivacy.honesty.stated_distribution import Stated, has_alike_pairs, pair_counts, pairs_test, pearson_test
 from subsetprivacy.messages import Note
 from subsetprivacy.messages.for_tests import DRAWS_BY_PAIRS, DRAWS_OF_ONE_VARIABLE, RECORD_THE_QUESTION
 

@@ -9,7 +9,7 @@ from subsetprivacy import draw
 from subsetprivacy._types import FloatArray, Label
 from subsetprivacy._words import people
 from subsetprivacy.honesty.alarms import DataTest
-from subsetprivacy.honesty.checked import DataCheck, first_test
+from subsetprivacy.honesty.data_check import DataCheck, first_test
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.pvalues import pvalue_text
 from subsetprivacy.tables import Table, label_text

@@ -16,11 +16,11 @@ from subsetprivacy.data import QuestionCounts, SubsetCounts
 from subsetprivacy.errors import NotIdentifiableError, SubsetPrivacyError, SubsetPrivacyWarning
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.honesty.alarms import CHANCE, DataTest
-from subsetprivacy.honesty.checked import DataCheck, not_tested, require_questions
-from subsetprivacy.honesty.laws import LEAST_REPLICATIONS
+from subsetprivacy.honesty.data_check import DataCheck, not_tested, require_questions
+from subsetprivacy.honesty.pvalue_method import LEAST_REPLICATIONS
 from subsetprivacy.honesty.reading import check_chance, data_seed
 from subsetprivacy.honesty.resampling import FIRST
-from subsetprivacy.honesty.stated import pearson_test
+from subsetprivacy.honesty.stated_distribution import pearson_test
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.pvalues import pvalue_text
 from subsetprivacy.tables import Table, number, percent

@@ -23,8 +23,8 @@ from subsetprivacy.estimation.newton import newton
 from subsetprivacy.estimation.simplex import project
 from subsetprivacy.honesty.answers import Tested
 from subsetprivacy.honesty.fits import GoodnessOfFit, RandomAnswers
-from subsetprivacy.honesty.laws import HALF, Calibration, half_pvalue
 from subsetprivacy.honesty.linear import MOST_EXACT, LinearModel, Step
+from subsetprivacy.honesty.pvalue_method import HALF, Calibration, half_pvalue
 from subsetprivacy.honesty.reading import one_at_a_time
 from subsetprivacy.incidence import Affine
 from subsetprivacy.messages import Note, NoteKind

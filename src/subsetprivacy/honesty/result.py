@@ -10,7 +10,7 @@ from subsetprivacy import draw
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.errors import NotIdentifiableError
 from subsetprivacy.honesty.alarms import DataTest
-from subsetprivacy.honesty.checked import DataCheck
+from subsetprivacy.honesty.data_check import DataCheck
 from subsetprivacy.honesty.fits import COLUMNS, FACTS, GoodnessOfFit, RandomAnswers
 from subsetprivacy.honesty.residuals import Residuals
 from subsetprivacy.messages import Note, NoteKind

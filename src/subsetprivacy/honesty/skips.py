@@ -15,13 +15,13 @@ from subsetprivacy.data import QuestionCounts
 from subsetprivacy.design import Design
 from subsetprivacy.errors import NotIdentifiableError
 from subsetprivacy.honesty.alarms import CHANCE, DataTest, simulated
-from subsetprivacy.honesty.checked import DataCheck, not_tested, require_questions
+from subsetprivacy.honesty.data_check import DataCheck, not_tested, require_questions
 from subsetprivacy.honesty.draws import placed
 from subsetprivacy.honesty.hypergeometric import skips_at_random
-from subsetprivacy.honesty.laws import CHI_SQUARE, LEAST_REPLICATIONS, are_small, chi_square_pvalue
+from subsetprivacy.honesty.pvalue_method import CHI_SQUARE, LEAST_REPLICATIONS, are_small, chi_square_pvalue
 from subsetprivacy.honesty.reading import check_chance, data_seed
 from subsetprivacy.honesty.resampling import FIRST, Sampler
-from subsetprivacy.honesty.stated import has_alike_pairs, pairs_test, pearson_test
+from subsetprivacy.honesty.stated_distribution import has_alike_pairs, pairs_test, pearson_test
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.pvalues import pvalue_text
 from subsetprivacy.tables import Table, label_text, number, percent

@@ -15,11 +15,11 @@ from subsetprivacy.design import Product, nonprivate
 from subsetprivacy.errors import ArgumentError, MismatchError, NoDataError
 from subsetprivacy.estimation.mle import maximise
 from subsetprivacy.incidence import Stacked
+from subsetprivacy.independence.caveats import FEW
 from subsetprivacy.independence.crossing import cross
 from subsetprivacy.independence.degrees import DF
-from subsetprivacy.independence.doubts import FEW
-from subsetprivacy.independence.exchanging import GroupTable, are_exchangeable
-from subsetprivacy.independence.nulls import ASYMPTOTIC, NULLS, Effort, NullLaw, affordable
+from subsetprivacy.independence.group_permutations import GroupTable, are_exchangeable
+from subsetprivacy.independence.null_distributions import ASYMPTOTIC, NULLS, Effort, NullLaw, affordable
 from subsetprivacy.independence.result import IndependenceResult
 from subsetprivacy.independence.strata import without_group
 from subsetprivacy.independence.tables import LARGEST

@@ -25,7 +25,7 @@ from subsetprivacy.estimation.mle import mle
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.independence import latent_fit
 from subsetprivacy.independence.latent_null import STARTS, NullFit, fit_null
-from subsetprivacy.independence.nulls import NullLaw
+from subsetprivacy.independence.null_distributions import NullLaw
 from subsetprivacy.independence.result import IndependenceResult
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_tests import JOIN_RARE, WITHOUT_WEIGHTS

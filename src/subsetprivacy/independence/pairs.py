@@ -11,7 +11,7 @@ from subsetprivacy._checks import read_only
 from subsetprivacy._types import FloatArray, Label
 from subsetprivacy.independence.crossing import Crossing
 from subsetprivacy.independence.degrees import asymptotic_pvalue
-from subsetprivacy.independence.nulls import NullLaw
+from subsetprivacy.independence.null_distributions import NullLaw
 from subsetprivacy.independence.statistics import pair_statistics
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.pvalues import pvalue_text

@@ -16,9 +16,9 @@ from subsetprivacy.data import SubsetCounts
 from subsetprivacy.errors import ArgumentError, SubsetPrivacyWarning
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.independence.caveats import doubts
 from subsetprivacy.independence.crossing import Crossing
-from subsetprivacy.independence.doubts import doubts
-from subsetprivacy.independence.nulls import NullLaw
+from subsetprivacy.independence.null_distributions import NullLaw
 from subsetprivacy.independence.pairs import PairTests
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_tests import EACH_ESTIMATE

@@ -14,7 +14,7 @@ from subsetprivacy.errors import ArgumentError
 from subsetprivacy.independence.crossing import Crossing, cross
 from subsetprivacy.independence.degrees import DF, asymptotic_pvalue, degrees
 from subsetprivacy.independence.latent_null import STARTS
-from subsetprivacy.independence.nulls import NULLS, Effort, null_law
+from subsetprivacy.independence.null_distributions import NULLS, Effort, null_law
 from subsetprivacy.independence.pairs import pair_tests
 from subsetprivacy.independence.result import IndependenceResult
 from subsetprivacy.independence.statistics import STATISTICS

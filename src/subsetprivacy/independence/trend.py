@@ -19,8 +19,8 @@ from subsetprivacy.estimation.mle import maximise
 from subsetprivacy.incidence import Stacked
 from subsetprivacy.independence.crossing import cross
 from subsetprivacy.independence.homogeneity import WEIGHTED_GROUPS, read_groups
-from subsetprivacy.independence.linear_law import Stratum, linear_law, oriented
-from subsetprivacy.independence.nulls import ASYMPTOTIC, Effort
+from subsetprivacy.independence.linear_statistic import Stratum, linear_law, oriented
+from subsetprivacy.independence.null_distributions import ASYMPTOTIC, Effort
 from subsetprivacy.independence.scores import posterior_means, read_scores
 from subsetprivacy.independence.strata import without_group
 from subsetprivacy.independence.testing import BUDGET, read_effort

@@ -18,7 +18,7 @@ from subsetprivacy.data import SubsetCounts
 from subsetprivacy.errors import ArgumentError, SubsetPrivacyWarning
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.independence.nulls import NullLaw
+from subsetprivacy.independence.null_distributions import NullLaw
 from subsetprivacy.independence.result import NULLS
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_estimates import ALL_ROWS

@@ -8,7 +8,7 @@ from subsetprivacy._checks import check_count, shown
 from subsetprivacy.data import SubsetCounts, as_counts
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.independence.latent import LEAST_REPLICATIONS, latent_test
-from subsetprivacy.independence.nulls import Effort, affordable
+from subsetprivacy.independence.null_distributions import Effort, affordable
 from subsetprivacy.independence.result import IndependenceResult
 from subsetprivacy.messages.for_tests import CROSS_BY_COLUMN, PICK_SOME
 from subsetprivacy.variables import JointCategories

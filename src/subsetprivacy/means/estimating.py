@@ -15,7 +15,7 @@ from subsetprivacy.data.describing import note_of_missing
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError, MismatchError, NoDataError, TooLargeError, warn_of
 from subsetprivacy.estimation.indicator import IndicatorTable, require_indicators, working_table
-from subsetprivacy.estimation.surveyed import notes_of_margins
+from subsetprivacy.estimation.survey_sample import notes_of_margins
 from subsetprivacy.means import caveats
 from subsetprivacy.means.likelihood import with_model
 from subsetprivacy.means.quantiles import quantiles_of

@@ -2,7 +2,7 @@
 
 from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.measures.choosing import read_pair
+from subsetprivacy.measures.arguments import read_pair
 from subsetprivacy.measures.conditional import ConditionalShares
 from subsetprivacy.measures.measure import Measure
 from subsetprivacy.measures.result import Association

@@ -8,7 +8,7 @@ from scipy.special import ndtri
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy.errors import TooLargeError, warn_of
-from subsetprivacy.estimation.doubt import with_better
+from subsetprivacy.estimation.caveats import with_better
 from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.measures.measure import Measure
 from subsetprivacy.measures.shares import Share

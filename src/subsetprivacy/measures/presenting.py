@@ -11,7 +11,7 @@ from subsetprivacy._checks import check_choice
 from subsetprivacy._choices import AssociationPicture
 from subsetprivacy._types import FloatArray
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.estimation.doubt import with_better
+from subsetprivacy.estimation.caveats import with_better
 from subsetprivacy.estimation.margins import Margin
 from subsetprivacy.estimation.presenting import n_words
 from subsetprivacy.estimation.result import Estimate

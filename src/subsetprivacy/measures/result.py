@@ -13,7 +13,7 @@ from subsetprivacy._types import FloatArray, Label
 from subsetprivacy.estimation.margins import Margin, margin_of
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.measures import cramer, presenting
-from subsetprivacy.measures.choosing import conditional_shares, given_first, odds, sides
+from subsetprivacy.measures.arguments import conditional_shares, given_first, odds, sides
 from subsetprivacy.measures.comparing import compare
 from subsetprivacy.measures.conditional import ConditionalShares
 from subsetprivacy.measures.measure import Measure

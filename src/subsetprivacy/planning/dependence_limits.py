@@ -15,7 +15,7 @@ from subsetprivacy._words import counted
 from subsetprivacy.design import Design, Product
 from subsetprivacy.errors import ArgumentError, TooLargeError
 from subsetprivacy.estimation.likelihood import limit_covariance
-from subsetprivacy.independence.doubts import FEW
+from subsetprivacy.independence.caveats import FEW
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_plans import SIMULATE_POWER, STRONGER_DEPENDENCE
 from subsetprivacy.planning.demand import MOST_PEOPLE

@@ -13,7 +13,7 @@ from subsetprivacy.design import Product, nonprivate, product
 from subsetprivacy.errors import BudgetWarning, NoDataError, NotIdentifiableError
 from subsetprivacy.independence import independence_test
 from subsetprivacy.independence.crossing import cross
-from subsetprivacy.independence.nulls import cost
+from subsetprivacy.independence.null_distributions import cost
 from subsetprivacy.independence.tables import drawing
 from subsetprivacy.independence.testing import BUDGET, METHODS, read_table
 from subsetprivacy.mechanism.simulate import simulate

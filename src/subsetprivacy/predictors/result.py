@@ -13,7 +13,7 @@ from subsetprivacy._checks import check_choice, check_level
 from subsetprivacy._choices import CoefficientInterval, Engine, OutcomeFamily, RegressionMethod, TermTest
 from subsetprivacy._types import ArrayLike, FloatArray, Label
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.estimation.surveyed import critical_value
+from subsetprivacy.estimation.survey_sample import critical_value
 from subsetprivacy.messages import Note
 from subsetprivacy.messages.for_regression import LIKELIHOOD_OF_PREDICTORS, ROBUST_INTERVALS
 from subsetprivacy.predictors.caveats import caveats

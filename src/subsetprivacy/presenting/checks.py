@@ -11,7 +11,7 @@ from subsetprivacy.finding.result import Findings
 from subsetprivacy.finding.variable import VariableFindings
 from subsetprivacy.honesty import DrawsCheck, HonestyCheck, LeaningCheck, SkipsCheck
 from subsetprivacy.honesty.alarms import DataTest
-from subsetprivacy.honesty.checked import DataCheck
+from subsetprivacy.honesty.data_check import DataCheck
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.presenting.html import Html, bullets, details, el, facts, lines, table
 from subsetprivacy.presenting.svg import band_figure

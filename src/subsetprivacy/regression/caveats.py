@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from subsetprivacy._words import counted
-from subsetprivacy.estimation.surveyed import note_of_sampling
+from subsetprivacy.estimation.survey_sample import note_of_sampling
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_regression import MEASURE_LEAKAGE, MERGE_OR_MORE, MORE_TERMS, SHRINK
 from subsetprivacy.pvalues import p_equals

@@ -11,7 +11,7 @@ from subsetprivacy._checks import check_level, read_only
 from subsetprivacy._choices import Engine, PredictedQuantity
 from subsetprivacy._types import FloatArray, Label
 from subsetprivacy._words import counted
-from subsetprivacy.estimation.surveyed import critical_value
+from subsetprivacy.estimation.survey_sample import critical_value
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.regression.blocks import BLOCK
 from subsetprivacy.regression.models import Model

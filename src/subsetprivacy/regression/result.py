@@ -20,7 +20,7 @@ from subsetprivacy._choices import (
 )
 from subsetprivacy._types import ArrayLike, BoolArray, FloatArray, IntArray, Label
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.estimation.surveyed import critical_value
+from subsetprivacy.estimation.survey_sample import critical_value
 from subsetprivacy.messages import Note
 from subsetprivacy.messages.for_regression import FIT_BY_LIKELIHOOD, IN_MEMORY, ROBUST_INTERVALS
 from subsetprivacy.privacy.given import alone_in_covariates, leakage_given

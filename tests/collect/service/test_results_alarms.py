@@ -12,7 +12,7 @@ from released import Manners, drawn, options, survey_of, values
 
 import subsetprivacy as sp
 from subsetprivacy.collect.service.results import results, results_document
-from subsetprivacy.honesty import stated
+from subsetprivacy.honesty import stated_distribution
 from subsetprivacy.messages import NoteKind
 from subsetprivacy.presenting.checks import level_sentence, panels_of
 from subsetprivacy.presenting.words import words_of
@@ -96,7 +96,7 @@ def test_nothing_to_test_is_no_level_of_its_own():
 
 
 def test_the_limit_stands_in_the_text_of_the_check(monkeypatch):
-    monkeypatch.setattr(stated, "_CELL", 1e-3)
+    monkeypatch.setattr(stated_distribution, "_CELL", 1e-3)
     designs = {"a": sp.uniform(options(8))}
 
     def prefer(shown, truth, rng):

@@ -12,7 +12,7 @@ from finding_cases import ABCD, SHARES, UNIFORM, asked, letters, missing, table
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CodeError, MismatchError, NotPrivateWarning, SubsetPrivacyWarning
 from subsetprivacy.finding import findings as same
-from subsetprivacy.honesty.everything import ONE
+from subsetprivacy.honesty.all_checks import ONE
 from subsetprivacy.messages import NoteKind
 from subsetprivacy.report import report_html
 

@@ -10,7 +10,7 @@ from finding_cases import ABCD, DESIGNS, UNIFORM, asked, column, found, letters,
 import subsetprivacy as sp
 from subsetprivacy.errors import SubsetPrivacyWarning
 from subsetprivacy.finding.settings import Settings
-from subsetprivacy.honesty.everything import ONE
+from subsetprivacy.honesty.all_checks import ONE
 from subsetprivacy.messages import NoteKind
 from subsetprivacy.tables import label_text
 

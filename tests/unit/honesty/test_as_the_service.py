@@ -8,7 +8,7 @@ import pytest
 
 from subsetprivacy.data import QuestionCounts, SubsetCounts
 from subsetprivacy.design import design_from_json
-from subsetprivacy.honesty.everything import look_at
+from subsetprivacy.honesty.all_checks import look_at
 
 SURVEYS = json.loads(Path(__file__).with_name("service_checks.json").read_text(encoding="utf-8"))
 EVERY_SURVEY = pytest.mark.parametrize("survey", SURVEYS, ids=[survey["title"] for survey in SURVEYS])

@@ -9,7 +9,7 @@ from lopsided import UNKNOWN
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, MismatchError, NotIdentifiableError
-from subsetprivacy.honesty import stated
+from subsetprivacy.honesty import stated_distribution
 from subsetprivacy.honesty.alarms import Alarm
 from subsetprivacy.honesty.check import look_at_honesty
 from subsetprivacy.messages import NoteKind
@@ -230,7 +230,7 @@ def test_samples_that_take_too_long_are_said_to(monkeypatch):
         return np.where((rng.random(len(shown)) < 0.4)[:, None], fixed, shown)
 
     asked, _ = ask(EIGHT, np.ones(8), 300, 1, Manners(steers=prefer))
-    monkeypatch.setattr(stated, "_CELL", 1e-3)
+    monkeypatch.setattr(stated_distribution, "_CELL", 1e-3)
     short = sp.check_all(asked)["data"].draws
     assert short.test.law == "simulated (199)"
     assert not short.test.is_alarm

@@ -12,7 +12,7 @@ from subsetprivacy.data import SubsetCounts, SubsetData
 from subsetprivacy.design import independent, uniform
 from subsetprivacy.errors import ArgumentError, NotIdentifiableError, SmallCountWarning, TooLargeError
 from subsetprivacy.honesty import check_draws
-from subsetprivacy.honesty.laws import Calibration
+from subsetprivacy.honesty.pvalue_method import Calibration
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.messages import NoteKind
 from subsetprivacy.messages.for_tests import BOOTSTRAP_FIT, DRAWS_BY_PAIRS

@@ -13,7 +13,7 @@ from subsetprivacy.honesty.alarms import Alarm, DataTest, alarm_for, even_share,
 from subsetprivacy.honesty.answer_samples import answer_samplers
 from subsetprivacy.honesty.hypergeometric import skips_at_random
 from subsetprivacy.honesty.resampling import Sampler
-from subsetprivacy.honesty.stated import Stated, pairs_test, pearson_test
+from subsetprivacy.honesty.stated_distribution import Stated, pairs_test, pearson_test
 from subsetprivacy.mechanism.randomness import SeededSource
 from subsetprivacy.messages import NoteKind
 

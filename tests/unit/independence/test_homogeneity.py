@@ -17,7 +17,7 @@ from subsetprivacy.errors import (
     NotIdentifiableError,
     NotUniqueWarning,
 )
-from subsetprivacy.independence import exchanging, homogeneity
+from subsetprivacy.independence import group_permutations, homogeneity
 from subsetprivacy.independence.testing import METHODS
 from subsetprivacy.mechanism.simulate import simulate_informative
 from subsetprivacy.messages import NoteKind
@@ -244,7 +244,7 @@ def test_weighted_people_do_not_change_groups():
 def test_more_people_than_can_be_drawn_are_simulated(monkeypatch):
     both = sp.product({"x": U4, "y": WARNER})
     parts = [sp.simulate(both, np.full(8, 1 / 8), 60, seed=k) for k in (1, 2)]
-    monkeypatch.setattr(exchanging, "LARGEST", 100)
+    monkeypatch.setattr(group_permutations, "LARGEST", 100)
     found = sp.homogeneity_test(*parts, permutations=9, seed=1)
     assert found.null == "bootstrap"
     assert "or more cannot be drawn at random" in found.notes[-1].text

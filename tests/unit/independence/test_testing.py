@@ -17,7 +17,7 @@ from subsetprivacy.errors import (
     TooLargeError,
 )
 from subsetprivacy.independence.crossing import cross
-from subsetprivacy.independence.nulls import cost
+from subsetprivacy.independence.null_distributions import cost
 from subsetprivacy.independence.tables import drawing
 from subsetprivacy.independence.testing import METHODS
 from subsetprivacy.messages import NoteKind
@@ -77,7 +77,7 @@ def test_exact_pvalue_is_that_of_all_orders_of_the_rows(method):
 def test_random_tables_come_near_the_exact_pvalue(method, monkeypatch):
     both = sp.crosstab(X8, Y8, designs=[ASKED, V4])
     exact = sp.independence_test(both, method, seed=1).pvalue
-    monkeypatch.setattr("subsetprivacy.independence.nulls.MAX_EXACT", 1)
+    monkeypatch.setattr("subsetprivacy.independence.null_distributions.MAX_EXACT", 1)
     found = sp.independence_test(both, method, permutations=1999, seed=2)
     assert (found.null, found.permutations) == ("permutation", 1999)
     assert found.pvalue_se == pytest.approx(np.sqrt(found.pvalue * (1 - found.pvalue) / 1999))

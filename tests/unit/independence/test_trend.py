@@ -15,6 +15,7 @@ from subsetprivacy.errors import (
     NoDataError,
     NotIdentifiableError,
 )
+from subsetprivacy.independence import linear_statistic
 from subsetprivacy.messages import NoteKind
 from subsetprivacy.messages.for_tests import (
     COMPARE_DISTRIBUTIONS,
@@ -228,11 +229,10 @@ def test_two_private_variables_by_hand():
 
 
 def test_people_of_many_subsets_are_shuffled(monkeypatch):
-    from subsetprivacy.independence import linear_law
 
     groups = waves(tilted(EVEN, 0.1))
     drawn = sp.trend_test(groups, permutations=2999, seed=1)
-    monkeypatch.setattr(linear_law, "_GRID", 1)
+    monkeypatch.setattr(linear_statistic, "_GRID", 1)
     shuffled = sp.trend_test(groups, permutations=2999, seed=1)
     assert shuffled.law.statistics.mean() == pytest.approx(drawn.law.statistics.mean(), abs=0.06)
     assert shuffled.pvalue == pytest.approx(drawn.pvalue, abs=0.03)

@@ -10,7 +10,7 @@ from scipy.stats import chi2, contingency
 import subsetprivacy as sp
 from subsetprivacy.estimation.likelihood import mean_loglik
 from subsetprivacy.measures import association
-from subsetprivacy.measures.choosing import conditional_shares, odds
+from subsetprivacy.measures.arguments import conditional_shares, odds
 from subsetprivacy.measures.profile import TwoShareProfile
 from subsetprivacy.measures.scales import DifferenceScale, OddsRatioScale, RatioScale
 from subsetprivacy.measures.shares import TwoShares

@@ -12,7 +12,7 @@ from attrs import frozen
 
 from subsetprivacy._choices import Alternative
 from subsetprivacy._types import FloatArray, IntArray
-from subsetprivacy.independence.nulls import ASYMPTOTIC, MAX_EXACT, Effort, NullLaw, affordable, too_many
+from subsetprivacy.independence.null_distributions import ASYMPTOTIC, MAX_EXACT, Effort, NullLaw, affordable, too_many
 from subsetprivacy.independence.tables import LARGEST, all_tables, blocks, drawing_time
 
 _GRID = 1 << 20  # cells up to which tables are drawn; beyond, people are shuffled

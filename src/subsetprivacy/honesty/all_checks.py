@@ -14,7 +14,7 @@ from subsetprivacy.engines import is_table
 from subsetprivacy.errors import ArgumentError, MismatchError
 from subsetprivacy.honesty.alarms import CHANCE, SECONDS, Alarm, DataTest, alarm_for
 from subsetprivacy.honesty.check import look_at_honesty
-from subsetprivacy.honesty.checked import FACTS, DataCheck, row_of
+from subsetprivacy.honesty.data_check import FACTS, DataCheck, row_of
 from subsetprivacy.honesty.draws import look_at_draws
 from subsetprivacy.honesty.draws_result import DrawsCheck
 from subsetprivacy.honesty.leaning import LeaningCheck, look_at_leaning, shares_for

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from subsetprivacy.honesty.stated import pair_counts, pearson_test
+from subsetprivacy.honesty.stated_distribution import pair_counts, pearson_test
 
 
 def test_pairs_in_one_group_by_hand():

@@ -72,7 +72,7 @@ def test_a_part_of_the_people_keeps_all_clusters():
 def test_influence_is_the_derivative_by_a_weight(method):
     data, sampling = private(LARGE), drawn(LARGE)
     fit = sp.estimate(data, method, sampling=sampling)
-    influence = fit.survey.each(sp.estimation.surveyed.influence_of(fit))
+    influence = fit.survey.each(sp.estimation.survey_sample.influence_of(fit))
     for person in (0, 17, 200):
         step = 1e-3
         moved = LARGE.weights.copy()

@@ -7,7 +7,7 @@ from lopsided import ASKED, GIVEN3, WARNER
 import subsetprivacy as sp
 from subsetprivacy.errors import BudgetWarning
 from subsetprivacy.independence.crossing import cross
-from subsetprivacy.independence.nulls import Effort, NullLaw, affordable, cost, null_law, simulated
+from subsetprivacy.independence.null_distributions import Effort, NullLaw, affordable, cost, null_law, simulated
 from subsetprivacy.independence.tables import drawing
 from subsetprivacy.messages import NoteKind
 

@@ -17,7 +17,7 @@ from subsetprivacy.estimation.likelihood import MANY
 from subsetprivacy.estimation.mle import maximise
 from subsetprivacy.estimation.newton_many import newton_many
 from subsetprivacy.estimation.simplex import lifted
-from subsetprivacy.independence.nulls import MAX_EXACT, Effort, NullLaw, affordable
+from subsetprivacy.independence.null_distributions import MAX_EXACT, Effort, NullLaw, affordable
 from subsetprivacy.independence.tables import LARGEST, all_tables, blocks, drawing_time
 
 _SPEED = 1e9  # operations a second of a plain machine

@@ -6,7 +6,7 @@ from attrs import frozen
 from subsetprivacy._types import FloatArray, IntArray, Seed
 from subsetprivacy.design import Design
 from subsetprivacy.honesty.alarms import DataTest, simulated
-from subsetprivacy.honesty.laws import CHI_SQUARE, are_small, chi_square_pvalue
+from subsetprivacy.honesty.pvalue_method import CHI_SQUARE, are_small, chi_square_pvalue
 from subsetprivacy.honesty.resampling import FIRST, Sampler
 from subsetprivacy.mechanism.randomness import SeededSource
 
