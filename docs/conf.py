@@ -108,7 +108,7 @@ nitpick_ignore_regex = [
     (
         r"py:class",
         r"subsetprivacy\..*\.(AnswerTable|C|Codes|Columns|Crossing|DataCheck|Demand|EstimateOptions|Fit|Layout|Limit|Model|OutcomeFit|OutcomeProblem|Problem|"
-        r"Published|Replicates|Rows|Sampler|Settings|Structure|SubsetScorer|Survey|TableFit|Units)",
+        r"Published|Replicates|Rows|NullSampler|Settings|Structure|SubsetScorer|SurveySample|TableFit|Units)",
     ),  # what results keep inside
     (r"py:class", r"subsetprivacy\.Annotated|'table'|Frame"),  # arrays of two dimensions, and frames of any library
     (r"py:class", r"D\[k\] if k in D.*|an? (set-like )?object providing .*"),  # what Python says of mappings

@@ -25,7 +25,7 @@ def classes():
 
 
 # Totals of margins, numbers of fits, a function: nothing of a row.
-OF_NO_PERSON = {"KnownMargin", "ReadFit", "SurveyError"}
+OF_NO_PERSON = {"KnownMargin", "ReadFit", "SurveyUncertainty"}
 
 
 @pytest.mark.parametrize("one", [pytest.param(one, id=one.__name__) for one in classes()])

@@ -6,7 +6,7 @@ import numpy as np
 
 from subsetprivacy.auditing import price
 from subsetprivacy.design import Covered
-from subsetprivacy.estimation.caveats import with_better
+from subsetprivacy.estimation.caveats import with_interval_advice
 from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.privacy import worst_cases
@@ -110,7 +110,7 @@ def _precision(audit: "Audit") -> list[Note]:
     if audit.has_tie:
         text = "The two likeliest categories can hardly be told apart: the prediction interval is too short."
         notes.append(Note(NoteKind.TIE, text))
-    notes += with_better(audit.remarks, None)  # an audit has one kind of interval
+    notes += with_interval_advice(audit.remarks, None)  # an audit has one kind of interval
     if audit.fit is not None and audit.design.p > MAX_MATRIX:
         text = f"No intervals: there are more than {MAX_MATRIX} categories."
         notes.append(Note(NoteKind.NO_STANDARD_ERRORS, text))

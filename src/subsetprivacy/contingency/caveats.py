@@ -54,10 +54,10 @@ def _against_all(fit: LogLinear) -> tuple[Note, ...]:
     p = float(test.pvalue[0])
     if np.isnan(p):
         return test.notes
-    said = f"chi-square {number(float(test.statistic[0]), 2)}, df {int(test.df[0])}, {p_equals(p)}"
+    result = f"chi-square {number(float(test.statistic[0]), 2)}, df {int(test.df[0])}, {p_equals(p)}"
     finding = "The model does not describe the table well." if p < 0.05 else "There is no sign that it is too small."
     advice = None
-    return (Note(NoteKind.SPECIFICATION, f"Against the saturated model: {said}. {finding}", advice), *test.notes)
+    return (Note(NoteKind.SPECIFICATION, f"Against the saturated model: {result}. {finding}", advice), *test.notes)
 
 
 def _known(fit: LogLinear) -> tuple[Note, ...]:

@@ -93,8 +93,8 @@ def loglinear(
     )
     structure = Structure(categories, terms, _baselines(baseline, categories, start))
     more = None if starts is None else check_count(starts, "starts", least=1)
-    found = fit_table(table, structure, margins, starts=more, near=start)
-    fit = LogLinear(table, generators, structure, margins, fit=found)
+    table_fit = fit_table(table, structure, margins, starts=more, near=start)
+    fit = LogLinear(table, generators, structure, margins, fit=table_fit)
     for note in doubts(fit):
         warn_of(note, stacklevel=2)
     return fit

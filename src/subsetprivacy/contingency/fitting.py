@@ -10,8 +10,8 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from subsetprivacy._checks import read_only
 from subsetprivacy._types import FloatArray
 from subsetprivacy.contingency.known_margins import Margins, Parameters
-from subsetprivacy.contingency.likelihood import Likelihood, softmax
-from subsetprivacy.contingency.solver import ARRIVED, Optimum, climb, maximise
+from subsetprivacy.contingency.likelihood import TableLikelihood, softmax
+from subsetprivacy.contingency.solver import ARRIVED, TableMaximum, climb, maximise
 from subsetprivacy.contingency.structure import Structure
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.errors import TooLargeError
@@ -115,7 +115,7 @@ def fit_table(
     near
         Shares of the cells that are near those of the fit, if there are any.
     """
-    likelihood = Likelihood(structure, counts.incidence, counts.n_a)
+    likelihood = TableLikelihood(structure, counts.incidence, counts.n_a)
     parameters = Parameters.of(structure, margins)
     target = all_shares(counts.incidence, counts.shares) if near is None else near
     if not has_matrix(structure, counts.incidence.rows):
@@ -128,13 +128,13 @@ def fit_table(
         return _fit_many(likelihood, target)
     first = maximise(likelihood, parameters, project(structure, target))
     more = _more_starts(counts, structure, first, starts)
-    found = [first, *(maximise(likelihood, parameters, start) for start in more)]
-    arrived = [one for one in found if one.converged and one.is_maximum] or found[:1]
-    best = max(arrived, key=lambda one: one.value)
+    maxima = [first, *(maximise(likelihood, parameters, start) for start in more)]
+    arrived = [maximum for maximum in maxima if maximum.converged and maximum.is_maximum] or maxima[:1]
+    best = max(arrived, key=lambda maximum: maximum.value)
     if best.value <= first.value + _SAME and first.converged:
         best = first
-    values = _different(sorted((one.value for one in arrived), reverse=True))
-    return _finished(counts, likelihood, parameters, best, values, len(found))
+    values = _different(sorted((maximum.value for maximum in arrived), reverse=True))
+    return _finished(counts, likelihood, parameters, best, values, len(maxima))
 
 
 def _different(values: Sequence[float]) -> tuple[float, ...]:
@@ -146,7 +146,9 @@ def _different(values: Sequence[float]) -> tuple[float, ...]:
     return tuple(kept)
 
 
-def _more_starts(counts: SubsetCounts, structure: Structure, first: Optimum, starts: int | None) -> list[FloatArray]:
+def _more_starts(
+    counts: SubsetCounts, structure: Structure, first: TableMaximum, starts: int | None
+) -> list[FloatArray]:
     """Return more parameters to start from: independence, and random ones, where there are few people."""
     if starts is None:
         effective = counts.n * _kept(first) / max(structure.size, 1)
@@ -159,7 +161,7 @@ def _more_starts(counts: SubsetCounts, structure: Structure, first: Optimum, sta
     return [alone, *(centre + rng.standard_normal(structure.size) for _ in range(starts - 2))]
 
 
-def _kept(best: Optimum) -> float:
+def _kept(best: TableMaximum) -> float:
     """Return the mean share of information that the subsets keep."""
     J, H = best.bounded(best.at.information), best.bounded(best.at.complete)
     if not len(J):
@@ -174,9 +176,9 @@ def _kept(best: Optimum) -> float:
 
 def _finished(
     counts: SubsetCounts,
-    likelihood: Likelihood,
+    likelihood: TableLikelihood,
     parameters: Parameters,
-    best: Optimum,
+    best: TableMaximum,
     maxima: tuple[float, ...],
     starts: int,
 ) -> TableFit:
@@ -207,7 +209,7 @@ def _finished(
     )
 
 
-def _infinite(best: Optimum) -> tuple[FloatArray, FloatArray | None]:
+def _infinite(best: TableMaximum) -> tuple[FloatArray, FloatArray | None]:
     """Tell which parameters have no end, and in which directions the data leave shares open.
 
     In a direction without an end the shares do not move any more, so complete answers would tell nothing there either.
@@ -216,9 +218,9 @@ def _infinite(best: Optimum) -> tuple[FloatArray, FloatArray | None]:
     size = len(best.theta)
     if not best.flat.shape[1]:
         return np.zeros(size), None
-    told, turned = np.linalg.eigh(best.flat.T @ best.at.complete @ best.flat)
+    eigenvalues, turned = np.linalg.eigh(best.flat.T @ best.at.complete @ best.flat)
     flat = best.flat @ turned
-    is_open = told > _OPEN
+    is_open = eigenvalues > _OPEN
     moving = best.at.N @ flat
     loose = np.sqrt((moving**2).sum(axis=1))
     loose = loose > _LOOSE * loose.max()
@@ -231,7 +233,7 @@ def _infinite(best: Optimum) -> tuple[FloatArray, FloatArray | None]:
     return out, moving[:, is_open] if is_open.any() else None
 
 
-def _fit_many(likelihood: Likelihood, target: FloatArray) -> TableFit:
+def _fit_many(likelihood: TableLikelihood, target: FloatArray) -> TableFit:
     """Fit a model of many parameters or cells, without a matrix; there are no standard errors."""
     structure = likelihood.structure
     there, gap, converged, steps = climb(likelihood, _main_effects(structure, target))

@@ -96,8 +96,8 @@ def _checked(generators: Iterable[Any], names: Sequence[str]) -> list[tuple[str,
 def _largest(generators: list[tuple[str, ...]], names: Sequence[str]) -> Generators:
     """Return the generators that no other one holds, their names in the order of the table."""
     sets = list(dict.fromkeys(frozenset(generator) for generator in generators))
-    kept = [one for one in sets if not any(one < other for other in sets)]
-    return tuple(tuple(name for name in names if name in one) for one in kept)
+    kept = [members for members in sets if not any(members < other for other in sets)]
+    return tuple(tuple(name for name in names if name in members) for members in kept)
 
 
 def terms_of(generators: Generators, names: Sequence[str]) -> Generators:

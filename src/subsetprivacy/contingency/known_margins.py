@@ -16,7 +16,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from subsetprivacy._checks import check_distribution, shown
 from subsetprivacy._types import FloatArray, IntArray
-from subsetprivacy.contingency.likelihood import Derivatives, Likelihood, softmax
+from subsetprivacy.contingency.likelihood import TableDerivatives, TableLikelihood, softmax
 from subsetprivacy.contingency.structure import Structure
 from subsetprivacy.errors import ArgumentError, DistributionError, MismatchError
 from subsetprivacy.messages.for_contingency import GENERATOR_FOR_THE_MARGIN, VARIABLES_OF_THE_TABLE
@@ -73,9 +73,9 @@ def _axes(names: tuple[Any, ...], categories: JointCategories) -> list[int]:
 
 def _check_agreement(margins: Margins, categories: JointCategories) -> None:
     """Raise if two margins say different things of the variables that they share."""
-    for (one, table), (two, other) in combinations(margins.items(), 2):
-        shared = tuple(k for k in one if k in two)
-        if shared and np.abs(_summed(table, one, shared) - _summed(other, two, shared)).max() > _AGREE:
+    for (first, table), (second, other) in combinations(margins.items(), 2):
+        shared = tuple(k for k in first if k in second)
+        if shared and np.abs(_summed(table, first, shared) - _summed(other, second, shared)).max() > _AGREE:
             names = ", ".join(categories.names[k] for k in shared)
             raise MismatchError(f"`known` must agree with itself; two margins give different shares of {names}.")
 
@@ -207,7 +207,7 @@ class Reduced:
     """
 
     psi: FloatArray
-    full: Derivatives
+    full: TableDerivatives
     N: FloatArray
     gradient: FloatArray
     information: FloatArray
@@ -219,7 +219,7 @@ class Reduced:
         return self.full.value
 
 
-def reduced(likelihood: Likelihood, parameters: Parameters, psi: FloatArray, start: FloatArray | None) -> Reduced:
+def reduced(likelihood: TableLikelihood, parameters: Parameters, psi: FloatArray, start: FloatArray | None) -> Reduced:
     r"""Return the likelihood and its derivatives in the free parameters.
 
     Notes

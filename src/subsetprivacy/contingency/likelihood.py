@@ -26,7 +26,7 @@ def softmax(eta: FloatArray) -> FloatArray:
 
 
 @frozen(eq=False, repr=False)
-class Derivatives:
+class TableDerivatives:
     """The likelihood at some parameters.
 
     Attributes
@@ -48,7 +48,7 @@ class Derivatives:
 
 
 @frozen(eq=False, repr=False)
-class Likelihood:
+class TableLikelihood:
     """Subset counts seen through a log-linear model.
 
     Attributes
@@ -77,14 +77,14 @@ class Likelihood:
         s = self.incidence.spread(self.n_a / L)
         return float(self.n_a @ np.log(L)), self.structure.adjoint(w * (s - self.n))
 
-    def full(self, theta: FloatArray) -> Derivatives:
+    def full(self, theta: FloatArray) -> TableDerivatives:
         """Return the log-likelihood with all derivatives."""
         w = softmax(self.structure.apply(theta))
         size = len(theta)
         L = self.incidence.inner(w)
         if not L.min() > 0:
             nothing = np.zeros((size, size))
-            return Derivatives(theta, w, -np.inf, np.zeros(size), nothing, nothing)
+            return TableDerivatives(theta, w, -np.inf, np.zeros(size), nothing, nothing)
         y = self.n_a / L
         s = self.incidence.spread(y)
         Z = self.structure.rows - (self.structure.rows @ w)[:, None]
@@ -92,7 +92,7 @@ class Likelihood:
         missing = (Z * (w * s)) @ Z.T - self.squares(Z * w, y / L)
         J = complete - missing
         gradient = self.structure.adjoint(w * (s - self.n))
-        return Derivatives(theta, w, float(self.n_a @ np.log(L)), gradient, (J + J.T) / 2, complete)
+        return TableDerivatives(theta, w, float(self.n_a @ np.log(L)), gradient, (J + J.T) / 2, complete)
 
     def squares(self, A: FloatArray, y: FloatArray) -> FloatArray:
         """Return the sum over reports of y_a times the outer square of A r_a."""

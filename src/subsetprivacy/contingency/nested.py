@@ -45,8 +45,8 @@ def terms_tests_of(
     if chosen != "lr":
         if draws:
             raise ArgumentError("`bootstrap` must be left out where the tests are Wald's.")
-        found = {name: _wald(fit, term) for name, term in wanted.items()}
-        return ModelTests.chi_square(title, found, chosen, _lost(found))
+        statistics = {name: _wald(fit, term) for name, term in wanted.items()}
+        return ModelTests.chi_square(title, statistics, chosen, _lost(statistics))
     fit.require_likelihood("likelihood ratio tests")
     smaller = {name: fit.refitted(without(fit.terms, term)) for name, term in wanted.items()}
     return _ratios(title, fit, smaller, draws, seed)
@@ -76,15 +76,15 @@ def _is_known(fit: LogLinear, term: tuple[str, ...]) -> bool:
 
 
 def _ratios(title: str, fit: LogLinear, smaller: dict[str, LogLinear], draws: int, seed: Seed | None) -> ModelTests:
-    found = {name: (_ratio(fit.loglik, one.loglik), fit.df - one.df) for name, one in smaller.items()}
+    statistics = {name: (_ratio(fit.loglik, model.loglik), fit.df - model.df) for name, model in smaller.items()}
     notes = _boundary_notes(fit, [*smaller.values()], draws)
-    plain = ModelTests.chi_square(title, found, "lr", notes)
+    plain = ModelTests.chi_square(title, statistics, "lr", notes)
     if not draws:
         return plain
     generator = numpy_generator(seed)
     pvalues = [
-        _simulated(fit, one, statistic, draws, generator)
-        for one, (statistic, _) in zip(smaller.values(), found.values(), strict=True)
+        _simulated(fit, model, statistic, draws, generator)
+        for model, (statistic, _) in zip(smaller.values(), statistics.values(), strict=True)
     ]
     text = f"p-values are from {counted(draws, 'table')} simulated from the smaller model."
     law = Note(NoteKind.NULL_LAW, text)
@@ -105,7 +105,7 @@ def _simulated(
     hits = 0
     for _ in range(draws):
         drawn = simulate_informative(fit.counts.design, w, int(fit.counts.n), generator)
-        values = [fit_table(drawn, one.structure, one.margins, starts=1, near=w).loglik for one in (fit, smaller)]
+        values = [fit_table(drawn, model.structure, model.margins, starts=1, near=w).loglik for model in (fit, smaller)]
         hits += _ratio(*values) >= statistic - 1e-9
     return (1 + hits) / (1 + draws)
 
@@ -114,7 +114,7 @@ def _boundary_notes(fit: LogLinear, others: Sequence[LogLinear], draws: int) -> 
     """Say where the chi-square law is rough: shares fitted as 0, or few people for the degrees of freedom."""
     if draws:
         return ()
-    if fit.separated or any(one.separated for one in others):
+    if fit.separated or any(other.separated for other in others):
         text = (
             "Shares are fitted as 0, on the boundary of the model. All parameters are counted as degrees of freedom, "
             "and the chi-square distribution is rough."
@@ -125,7 +125,7 @@ def _boundary_notes(fit: LogLinear, others: Sequence[LogLinear], draws: int) -> 
 
 def _wald(fit: LogLinear, term: tuple[str, ...]) -> tuple[float, int]:
     """Return Wald's statistic of all parameters of a term, and of those that contain it."""
-    terms = [k for k, one in enumerate(fit.terms) if set(term) <= set(one)]
+    terms = [k for k, other in enumerate(fit.terms) if set(term) <= set(other)]
     at = fit.structure.at(terms)
     b, V = fit.estimates[at], fit.cov[np.ix_(at, at)]
     if not (np.isfinite(b).all() and np.isfinite(V).all()):
@@ -133,8 +133,8 @@ def _wald(fit: LogLinear, term: tuple[str, ...]) -> tuple[float, int]:
     return float(b @ np.linalg.solve(V, b)), len(at)
 
 
-def _lost(found: dict[str, tuple[float, int]]) -> tuple[Note, ...]:
-    lost = [name for name, (statistic, _) in found.items() if np.isnan(statistic)]
+def _lost(statistics: dict[str, tuple[float, int]]) -> tuple[Note, ...]:
+    lost = [name for name, (statistic, _) in statistics.items() if np.isnan(statistic)]
     if not lost:
         return ()
     return (Note(NoteKind.NOT_TESTED, f"No answer for {', '.join(lost)}: some of their parameters are infinite."),)
@@ -142,8 +142,8 @@ def _lost(found: dict[str, tuple[float, int]]) -> tuple[Note, ...]:
 
 def compare_models(fit: LogLinear, smaller: LogLinear, bootstrap: int, seed: Seed | None) -> ModelTests:
     """Return the likelihood ratio test of a smaller model within a larger one."""
-    for one in (fit, smaller):
-        one.require_likelihood("likelihood ratio tests")
+    for model in (fit, smaller):
+        model.require_likelihood("likelihood ratio tests")
     if not _same_table(fit.counts, smaller.counts):
         raise MismatchError("`smaller` must be a fit to the same table; it is not.", SAME_TABLE)
     known = {name for name in fit.margins if name in smaller.margins}
@@ -156,29 +156,29 @@ def compare_models(fit: LogLinear, smaller: LogLinear, bootstrap: int, seed: See
     return _ratios(f"Within {fit.model}", fit, {name: smaller}, draws, seed)
 
 
-def _same_table(one: SubsetCounts, two: SubsetCounts) -> bool:
+def _same_table(first: SubsetCounts, second: SubsetCounts) -> bool:
     return (
-        one.categories == two.categories
-        and np.array_equal(one.observed_codes, two.observed_codes)
-        and np.array_equal(one.n_a, two.n_a)
+        first.categories == second.categories
+        and np.array_equal(first.observed_codes, second.observed_codes)
+        and np.array_equal(first.n_a, second.n_a)
     )
 
 
 def goodness_of_fit_of(fit: LogLinear) -> ModelTests:
     """Return the likelihood ratio test of the model within the saturated one."""
     title = f"{fit.model} within the saturated model"
-    found, reason = (float("nan"), 0), _why_not(fit)
+    statistic, reason = (float("nan"), 0), _why_not(fit)
     notes: tuple[Note, ...] = ()
     if not reason:
         top = saturated_loglik(fit.counts, fit.structure, fit.margins, fit.fit)
         df = fit.structure.cells - 1 - (fit.structure.size - fit.df) - fit.df
-        found = (_ratio(top, fit.loglik), df)
+        statistic = (_ratio(top, fit.loglik), df)
         if fit.n_effective < _THIN * df:
             text = "There are few people for so many cells, so the test of fit is rough: it rejects too seldom."
             notes = (Note(NoteKind.SMALL_COUNTS, text),)
     else:
         notes = (Note(NoteKind.NOT_TESTED, f"Not tested against the saturated model: {reason}."),)
-    return ModelTests.chi_square(title, {"saturated": found}, "lr", notes)
+    return ModelTests.chi_square(title, {"saturated": statistic}, "lr", notes)
 
 
 def _why_not(fit: LogLinear) -> str:

@@ -84,20 +84,20 @@ class OddsRatios(Result):
 
     def _title(self) -> str:
         where = f" where {', '.join(f'{name} is {label_text(label)}' for name, label in self.given.items())}"
-        one, two = self.names
-        return f"Odds ratios of {one} and {two}{where if self.given else ''}, {self.model}"
+        first, second = self.names
+        return f"Odds ratios of {first} and {second}{where if self.given else ''}, {self.model}"
 
     def summary(self, *, level: float = 0.95, method: Literal["wald"] = "wald") -> Table:
         """Return the table to print or to show in a notebook."""
         check_choice(method, ("wald",), "method")
-        one, two = self.names
+        first, second = self.names
         rows = tuple(
             (label_text(a), label_text(b), *map(parameter_text, (ratio, low, high)), pvalue_text(positive(p)))
             for (a, b), ratio, (low, high), p in zip(
                 self.pairs, self.estimate, self.interval(level), self.pvalues, strict=True
             )
         )
-        head = (one, two, "odds ratio", f"lower {percent(level)}", f"upper {percent(level)}", "p-value")
+        head = (first, second, "odds ratio", f"lower {percent(level)}", f"upper {percent(level)}", "p-value")
         base = Note(NoteKind.BASELINE, f"Relative to {' and '.join(map(label_text, self.baseline))}.")
         return Table(f"{self._title()}, n = {self.n:,.0f}", head, rows, (base, *self.notes), text_columns=2)
 
@@ -128,12 +128,20 @@ class OddsRatios(Result):
     def _restored(cls, facts: Mapping[str, Any]) -> Self:
         """Return the odds ratios that `to_dict` wrote."""
         logs, se = (np.array(list(map(unknown_as_nan, facts[name]))) for name in ("log_odds_ratio", "log_se"))
-        one, two = facts["names"]
+        row_name, column_name = facts["names"]
         first, second = facts["baseline"]
         pairs = tuple((a, b) for a, b in facts["pairs"])
         notes = tuple(map(Note.from_dict, facts["notes"]))
         return cls(
-            (one, two), (first, second), pairs, logs, se, dict(facts["given"]), facts["n"], facts["model"], notes
+            (row_name, column_name),
+            (first, second),
+            pairs,
+            logs,
+            se,
+            dict(facts["given"]),
+            facts["n"],
+            facts["model"],
+            notes,
         )
 
     def _columns(self, *, level: float = 0.95, method: Literal["wald"] = "wald") -> dict[str, Any]:
@@ -188,10 +196,10 @@ class OddsRatios(Result):
         return f"<OddsRatios of {' and '.join(self.names)}: {len(self.pairs)} pairs, {self.model}>"
 
 
-def odds_ratios_of(fit: LogLinear, one: str, two: str, given: Mapping[str, Label]) -> OddsRatios:
+def odds_ratios_of(fit: LogLinear, first: str, second: str, given: Mapping[str, Label]) -> OddsRatios:
     """Return the conditional odds ratios of two variables."""
-    i, j = axes_of(fit, (one, two))
-    needed = _needed(fit, one, two)
+    i, j = axes_of(fit, (first, second))
+    needed = _needed(fit, first, second)
     _check_given(fit, needed, given)
     at = list(fit.structure.baselines)
     for name in needed:
@@ -214,14 +222,14 @@ def odds_ratios_of(fit: LogLinear, one: str, two: str, given: Mapping[str, Label
         notes = (Note(NoteKind.SEPARATED, text),)
     base = (one_labels[at[i]], two_labels[at[j]])
     return OddsRatios(
-        (one, two), base, pairs, logs, se, {name: given[name] for name in needed}, fit.n, fit.model, notes
+        (first, second), base, pairs, logs, se, {name: given[name] for name in needed}, fit.n, fit.model, notes
     )
 
 
-def _needed(fit: LogLinear, one: str, two: str) -> list[str]:
+def _needed(fit: LogLinear, first: str, second: str) -> list[str]:
     """Return the variables that the odds ratio depends on: those that share a term with both."""
-    found = {name for term in fit.terms if {one, two} <= set(term) for name in term}
-    return [name for name in fit.names if name in found - {one, two}]
+    together = {name for term in fit.terms if {first, second} <= set(term) for name in term}
+    return [name for name in fit.names if name in together - {first, second}]
 
 
 def _check_given(fit: LogLinear, needed: list[str], given: Mapping[str, Label]) -> None:
@@ -236,10 +244,10 @@ def _check_given(fit: LogLinear, needed: list[str], given: Mapping[str, Label]) 
             raise CategoryError(f"`given` must be a category of {name}; got another one.")
 
 
-def _contrast(fit: LogLinear, at: list[int], one: tuple[int, int], two: tuple[int, int]) -> FloatArray:
+def _contrast(fit: LogLinear, at: list[int], first: tuple[int, int], second: tuple[int, int]) -> FloatArray:
     """Return the weights of the parameters in a log odds ratio."""
     out = np.zeros(fit.structure.size)
-    for levels, sign in ((dict([one, two]), 1.0), (dict([one]), -1.0), (dict([two]), -1.0), ({}, 1.0)):
+    for levels, sign in ((dict([first, second]), 1.0), (dict([first]), -1.0), (dict([second]), -1.0), ({}, 1.0)):
         place = [levels.get(k, position) for k, position in enumerate(at)]
         cell = int(np.ravel_multi_index(place, fit.structure.shape))
         out += sign * fit.structure.rows[:, cell]

@@ -30,7 +30,7 @@ def summary_of(fit: LogLinear, level: float) -> Table:
     names = ("parameter", "estimate", "se", "lower", "upper", "pvalue")
     rows = tuple(
         (name, *map(parameter_text, numbers), pvalue_text(p))
-        for name, *numbers, p in list(zip(*(columns[one] for one in names), strict=True))[:_MOST_ROWS]
+        for name, *numbers, p in list(zip(*(columns[column] for column in names), strict=True))[:_MOST_ROWS]
     )
     head = ("parameter", "estimate", "se", f"lower {percent(level)}", f"upper {percent(level)}", "p-value")
     short = shortened(len(rows), len(fit.labels), "parameters")

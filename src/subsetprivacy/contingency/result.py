@@ -216,8 +216,8 @@ class LogLinear(Result):
         """Return the model with other terms, fitted to the same counts with the same known margins."""
         at = tuple(tuple(self.names.index(name) for name in term) for term in terms)
         structure = Structure(self.categories, at, self.structure.baselines)
-        found = fit_table(self.counts, structure, self.margins, near=self.fit.w)
-        return LogLinear(self.counts, generators_of(terms, self.names), structure, self.margins, fit=found)
+        fit = fit_table(self.counts, structure, self.margins, near=self.fit.w)
+        return LogLinear(self.counts, generators_of(terms, self.names), structure, self.margins, fit=fit)
 
     # Tests ------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from scipy.optimize import minimize
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy.contingency.known_margins import Parameters, Reduced, reduced
-from subsetprivacy.contingency.likelihood import Derivatives, Likelihood, softmax
+from subsetprivacy.contingency.likelihood import TableDerivatives, TableLikelihood, softmax
 
 TOLERANCE = 1e-8  # of the log-likelihood of all people together that may be left (decision 38)
 ARRIVED = 1e-3  # of the same: what is left by a fit along parameters without an end
@@ -29,7 +29,7 @@ _MOST_LAST_STEPS, _SHORTEST = 20, 1e-6
 
 
 @frozen(eq=False, repr=False)
-class Optimum:
+class TableMaximum:
     """Where a fit arrived.
 
     Attributes
@@ -76,7 +76,7 @@ class Optimum:
         return np.asarray(np.linalg.inv(self.bounded(self.at.information)) - self.flat @ self.flat.T)
 
 
-def maximise(likelihood: Likelihood, parameters: Parameters, theta: FloatArray) -> Optimum:
+def maximise(likelihood: TableLikelihood, parameters: Parameters, theta: FloatArray) -> TableMaximum:
     """Maximise from parameters theta, of which the free ones count."""
     start = theta[parameters.fixed]
     here = reduced(likelihood, parameters, theta[parameters.free], start)
@@ -96,7 +96,7 @@ def maximise(likelihood: Likelihood, parameters: Parameters, theta: FloatArray) 
         if last.value >= here.value - 1e-13 * abs(here.value):
             here = last
             gap = float(here.gradient @ _direction(here)) / 2
-    return Optimum(here, abs(gap), abs(gap) <= max(TOLERANCE, 1e-14 * abs(here.value)), flat, steps)
+    return TableMaximum(here, abs(gap), abs(gap) <= max(TOLERANCE, 1e-14 * abs(here.value)), flat, steps)
 
 
 def _direction(here: Reduced) -> FloatArray:
@@ -113,12 +113,12 @@ def _direction(here: Reduced) -> FloatArray:
         return np.asarray(vectors @ ((g @ vectors) / np.maximum(np.abs(values), _KEPT)))
 
 
-def _at(likelihood: Likelihood, parameters: Parameters, here: Reduced, move: FloatArray) -> Reduced:
+def _at(likelihood: TableLikelihood, parameters: Parameters, here: Reduced, move: FloatArray) -> Reduced:
     return reduced(likelihood, parameters, here.psi + move, here.full.theta[parameters.fixed])
 
 
 def _advance(
-    likelihood: Likelihood, parameters: Parameters, here: Reduced, step: FloatArray, longest: float
+    likelihood: TableLikelihood, parameters: Parameters, here: Reduced, step: FloatArray, longest: float
 ) -> tuple[Reduced | None, float]:
     """Return the likelihood after as much of the step as raises it, and how far to go next; None if nothing does."""
     length, farther = 1.0, longest
@@ -150,7 +150,7 @@ def _flat_directions(parameters: Parameters, here: Reduced) -> FloatArray:
     return np.array(kept).reshape(-1, len(values)).T
 
 
-def climb(likelihood: Likelihood, theta: FloatArray) -> tuple[Derivatives, float, bool, int]:
+def climb(likelihood: TableLikelihood, theta: FloatArray) -> tuple[TableDerivatives, float, bool, int]:
     """Maximise by gradients, then by Newton's steps with conjugate gradients: no matrix is made.
 
     Returns
@@ -185,10 +185,10 @@ def climb(likelihood: Likelihood, theta: FloatArray) -> tuple[Derivatives, float
     none = np.zeros((0, 0))
     value, g = likelihood.at(theta)
     w = softmax(structure.apply(theta))
-    return Derivatives(theta, w, value, g, none, none), gap, gap <= max(TOLERANCE, 1e-14 * abs(value)), steps
+    return TableDerivatives(theta, w, value, g, none, none), gap, gap <= max(TOLERANCE, 1e-14 * abs(value)), steps
 
 
-def _scaled_curvature(likelihood: Likelihood, scale: FloatArray, z: FloatArray, v: FloatArray) -> FloatArray:
+def _scaled_curvature(likelihood: TableLikelihood, scale: FloatArray, z: FloatArray, v: FloatArray) -> FloatArray:
     """Return the information times a vector, in scaled parameters."""
     return scale * likelihood.curvature(scale * z, scale * v)
 

@@ -92,8 +92,8 @@ def _of_design(design: Design) -> Columns:
 
 
 def _variables(column: str, design: Design) -> tuple[str, ...]:
-    held = design.categories
-    return held.names if isinstance(held, JointCategories) else (column,)
+    categories = design.categories
+    return categories.names if isinstance(categories, JointCategories) else (column,)
 
 
 def _crossed(counts: SubsetCounts | SubsetTable, wanted: list[str]) -> SubsetCounts:
@@ -115,10 +115,10 @@ def _of_release(release: Any, wanted: list[str], settings: Mapping[str, Any]) ->
         raise ArgumentError("`model` must name at least one column of subsets; got columns that are seen only.")
     by = {"by": seen[0] if len(seen) == 1 else seen} if seen else {}
     if len(private) > 1:
-        found = release.crosstab(*private, **by, **settings)
+        counts = release.crosstab(*private, **by, **settings)
     else:
-        found = release.count(private[0], **by, **settings)
-    return with_groups(found, private[0]) if seen else found
+        counts = release.count(private[0], **by, **settings)
+    return with_groups(counts, private[0]) if seen else counts
 
 
 def with_groups(groups: GroupedCounts[Any], name: str = "value") -> JointCounts:
@@ -131,9 +131,9 @@ def with_groups(groups: GroupedCounts[Any], name: str = "value") -> JointCounts:
     name
         What the variable of counts is called that has no name.
     """
-    held: list[Any] = list(groups)
-    apart = len(groups.by) > 1 or all(isinstance(group, tuple) and len(group) == 1 for group in held)
-    keys = held if apart else [(group,) for group in held]
+    keys_as_given: list[Any] = list(groups)
+    apart = len(groups.by) > 1 or all(isinstance(group, tuple) and len(group) == 1 for group in keys_as_given)
+    keys = keys_as_given if apart else [(group,) for group in keys_as_given]
     designs = [part.design for part in groups.values()]
     if any(design != designs[0] for design in designs):
         raise MismatchError("`counts` must be of one design in all groups; got several.")

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from subsetprivacy._types import FloatArray
-from subsetprivacy.estimation.newton import Solution, step_length
+from subsetprivacy.estimation.newton import SimplexMaximum, step_length
 from subsetprivacy.estimation.simplex import project
 from subsetprivacy.incidence import Incidence
 
@@ -31,7 +31,7 @@ def ascend(
     tol: float = 1e-6,
     max_iter: int = MAX_STEPS,
     progress: Callable[[int, float], None] | None = None,
-) -> Solution:
+) -> SimplexMaximum:
     r"""Maximise the mean log-likelihood of shares f > 0 over the simplex, to a certified gap of `tol`.
 
     Parameters
@@ -76,7 +76,7 @@ def ascend(
         w, L = x if t == 1 else w + step, L + change
         before, s = s, inc.spread(f / L)
         length = _next_length(step, before - s)
-    return Solution(w, max(gap, 0.0), len(gaps) - 1, gap <= tol, tuple(gaps))
+    return SimplexMaximum(w, max(gap, 0.0), len(gaps) - 1, gap <= tol, tuple(gaps))
 
 
 def _begin(inc: Incidence, start: FloatArray | None) -> tuple[FloatArray, FloatArray]:

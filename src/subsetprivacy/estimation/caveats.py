@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _NAMES = 6
 
 
-def doubts(fit: "Estimate") -> tuple[Note, ...]:
+def caveats(fit: "Estimate") -> tuple[Note, ...]:
     """Return each doubt about the standard errors; the advice is to take a better interval, where there is one."""
     better = AUTO_INTERVAL if fit.has_ratio else None
     if fit.on_boundary:
@@ -37,7 +37,7 @@ def doubts(fit: "Estimate") -> tuple[Note, ...]:
     return ()
 
 
-def with_better(notes: Iterable[Note], advice: Advice | Hint | None) -> tuple[Note, ...]:
+def with_interval_advice(notes: Iterable[Note], advice: Advice | Hint | None) -> tuple[Note, ...]:
     """Return notes with other advice in the place of the one to take a better interval."""
     return tuple(
         note.with_advice(advice) if note.advice and note.advice.advice is AUTO_INTERVAL else note for note in notes

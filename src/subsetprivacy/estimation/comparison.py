@@ -94,13 +94,13 @@ class Comparison(Result):
             return same_distribution(samples, [self._order(fit) for fit in samples])
         if self.categories.p > MAX_MATRIX:
             return NOT_TESTED
-        found: list[tuple[FloatArray, FloatArray]] = [
+        steps: list[tuple[FloatArray, FloatArray]] = [
             (fit.w, fit._cov) if kind == "wald" else newton_step(fit)  # type: ignore[attr-defined]
             for fit in samples
         ]
         orders = [self._order(fit) for fit in samples]
-        values = [order.T @ w for order, (w, _) in zip(orders, found, strict=True)]
-        precisions = [inverse_and_rank(order.T @ V @ order) for order, (_, V) in zip(orders, found, strict=True)]
+        values = [order.T @ w for order, (w, _) in zip(orders, steps, strict=True)]
+        precisions = [inverse_and_rank(order.T @ V @ order) for order, (_, V) in zip(orders, steps, strict=True)]
         return chi_square(values, precisions, "wald" if kind == "wald" else "newton")
 
     def _test_of_surveys(self, samples: list[Shares]) -> ChiSquare:
@@ -122,8 +122,8 @@ class Comparison(Result):
             return self.differences[pair]
         if not (isinstance(pair, tuple) and len(pair) == 2 and all(name in self.estimates for name in pair)):
             raise CategoryError(f"`pair` must be two of the {len(self.estimates)} names; got something else.")
-        one, two = pair
-        return difference_of(self.estimates[one], self.estimates[two], (group_text(one), group_text(two)))
+        first, second = pair
+        return difference_of(self.estimates[first], self.estimates[second], (group_text(first), group_text(second)))
 
     def _order(self, fit: Shares) -> FloatArray:
         """Return the matrix that puts shares in the order of the first estimate into that of another."""
@@ -140,12 +140,12 @@ class Comparison(Result):
     @property
     def notes(self) -> tuple[Note, ...]:
         """The caveats of the estimates."""
-        found = [
+        notes = [
             Note(note.kind, f"{group_text(name)}: {note.text}", None)
             for name, fit in self.estimates.items()
             for note in fit._base.notes
         ]
-        return unique(found)
+        return unique(notes)
 
     def _columns(self, level: float = 0.95, method: ContrastMethod = "auto") -> dict[str, Any]:
         parts = [self._in_order(each, level, method) for each in self.differences.values()]
@@ -233,8 +233,8 @@ class Comparison(Result):
         """Return what the test of all together says."""
         if test.df == 0:
             return Note(NoteKind.NOT_TESTED, f"No test of all together: {why_not(test)}.")
-        found = f"chi-square {number(test.statistic, 2)}"
-        text = f"All together, {TESTS[test.method]} that the distributions are the same: {found}"
+        result = f"chi-square {number(test.statistic, 2)}"
+        text = f"All together, {TESTS[test.method]} that the distributions are the same: {result}"
         return Note(NoteKind.NULL_LAW, f"{text}, df {test.df}, {p_equals(positive(test.pvalue))}.")
 
     def plot(
@@ -250,8 +250,8 @@ class Comparison(Result):
             The title; by default the picture describes itself.
         """
         labels = [label_text(label) for label in self.categories]
-        found = list(self.differences.values())
-        which = f", {found[0].names[0]} minus {found[0].names[1]}" if len(found) == 1 else ""
+        differences = list(self.differences.values())
+        which = f", {differences[0].names[0]} minus {differences[0].names[1]}" if len(differences) == 1 else ""
         heading = title or f"Differences of shares{which}, {100 * level:.6g}% intervals"
         if len(self.differences) <= 6:
             ax: Any = None
@@ -270,11 +270,11 @@ class Comparison(Result):
                     ax=ax,
                 )
             return ax
-        ends = np.array([each._bounds(level, method)[self._places(each)] for each in found])
+        ends = np.array([each._bounds(level, method)[self._places(each)] for each in differences])
         return draw.by_group(
-            [f"{each.names[0]} − {each.names[1]}" for each in found],
+            [f"{each.names[0]} − {each.names[1]}" for each in differences],
             labels,
-            np.array([each.estimate[self._places(each)] for each in found]),
+            np.array([each.estimate[self._places(each)] for each in differences]),
             ends[..., 0],
             ends[..., 1],
             level=level,

@@ -10,7 +10,7 @@ from subsetprivacy.data import SubsetCounts
 from subsetprivacy.errors import MissingDependencyError, TooLargeError
 from subsetprivacy.estimation.likelihood import certified_gap
 from subsetprivacy.estimation.mle import check_stopping, likelihood_estimate
-from subsetprivacy.estimation.newton import Solution
+from subsetprivacy.estimation.newton import SimplexMaximum
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.messages.for_estimates import METHOD_MLE
 from subsetprivacy.messages.for_general import INSTALL
@@ -57,12 +57,12 @@ def conic(
     if not solution.gap <= _DOUBTFUL:
         # The solver got stuck, as it does once in twenty. The penalty form of `newton`, with the sum of v held
         # at p by itself, has another path; the certificate says which of the two ends is nearer to the maximum.
-        again = _solve(cp.Problem(cp.Maximize(p * loglik - cp.sum(v))), v, counts, tol, max_iter)
-        solution = again if again.gap < solution.gap else solution
+        second_solution = _solve(cp.Problem(cp.Maximize(p * loglik - cp.sum(v))), v, counts, tol, max_iter)
+        solution = second_solution if second_solution.gap < solution.gap else solution
     return likelihood_estimate(counts, solution, "conic", _ACCEPTED, information)
 
 
-def _solve(problem: Any, v: Any, counts: SubsetCounts, tol: float, max_iter: int) -> Solution:
+def _solve(problem: Any, v: Any, counts: SubsetCounts, tol: float, max_iter: int) -> SimplexMaximum:
     options = {"tol_gap_abs": tol, "tol_gap_rel": tol, "tol_feas": tol, "max_iter": max_iter}
     with warnings.catch_warnings():
         # "Solution may be inaccurate": how far off it is at most, the certificate says.
@@ -71,4 +71,4 @@ def _solve(problem: Any, v: Any, counts: SubsetCounts, tol: float, max_iter: int
     w = np.maximum(np.asarray(v.value, np.float64), 0.0)
     w = w / w.sum()
     gap = certified_gap(counts.incidence, counts.shares, w)
-    return Solution(w, gap, int(problem.solver_stats.num_iters), gap <= _ACCEPTED, ())
+    return SimplexMaximum(w, gap, int(problem.solver_stats.num_iters), gap <= _ACCEPTED, ())

@@ -144,8 +144,8 @@ def _end_of(value: float | None, infinite: float) -> float:
 
 
 @frozen
-class Question:
-    """What is asked of a contrast."""
+class ContrastOptions:
+    """Level, null value, alternative and method of a contrast."""
 
     level: float
     null: float
@@ -155,7 +155,9 @@ class Question:
     degrees: float = np.inf
 
     @classmethod
-    def checked(cls, level: float, null: float | None, alternative: Alternative, method: ContrastMethod) -> "Question":
+    def checked(
+        cls, level: float, null: float | None, alternative: Alternative, method: ContrastMethod
+    ) -> "ContrastOptions":
         """Return the question, or raise where an argument is out of its range."""
         check_level(level)
         check_choice(alternative, ALTERNATIVES, "alternative")
@@ -191,46 +193,58 @@ class Question:
         return float(ndtr(z) if np.isinf(self.degrees) else stdtr(self.degrees, z))
 
 
-def contrast_of(fit: "Shares", weights: Distribution, asked: Question) -> Contrast:
+def contrast_of(fit: "Shares", weights: Distribution, options: ContrastOptions) -> Contrast:
     """Return c'w with its standard error, interval and test."""
     c = read_weights(weights, fit.categories)
-    asked = evolve(asked, degrees=fit._base.degrees_of_freedom)
+    options = evolve(options, degrees=fit._base.degrees_of_freedom)
     order = weights if isinstance(weights, Mapping) else fit.categories
     named = {label: float(x) for label in order if (x := c[fit.categories.index(label)])}
     value = float(c @ fit.w)
     if fit.in_simplex and np.ptp(c) == 0:  # a multiple of the sum of all shares, which is known: nothing to test
-        return _made(named, asked, "wald", (value, 0.0, value, value, np.nan, np.nan))
+        return _made(named, options, "wald", (value, 0.0, value, value, np.nan, np.nan))
     variance = fit.uncertainty.along(fit, c)
     se = float(np.sqrt(max(variance, 0.0))) if variance == variance else float("inf")
     # A distribution cannot leave the range of the weights; a moment estimate can.
     least, most = (float(c.min()), float(c.max())) if fit.in_simplex else (-np.inf, np.inf)
-    outside = not least <= asked.null <= most
-    if outside and not asked.is_default:
+    outside = not least <= options.null <= most
+    if outside and not options.is_default:
         raise ArgumentError(
-            f"`null` must be a value that the sum can have, from {least:g} to {most:g}; got {asked.null:g}."
+            f"`null` must be a value that the sum can have, from {least:g} to {most:g}; got {options.null:g}."
         )
     if outside:  # a sum that cannot be 0, such as a mean score: nothing to test
-        asked = evolve(asked, null=np.nan)
-    method = chosen_method(fit, asked.method)
+        options = evolve(options, null=np.nan)
+    method = chosen_method(fit, options.method)
     if method == "wald":
-        half = asked.quantile * se
-        lower, upper = asked.ends(value - half, value + half, least, most)
-        gap = value - asked.null
+        half = options.quantile * se
+        lower, upper = options.ends(value - half, value + half, least, most)
+        gap = value - options.null
         z = gap / se if se > 0 else (float(np.copysign(np.inf, gap)) if gap else 0.0)
-        return _made(named, asked, method, (value, se, max(lower, least), min(upper, most), z, asked.pvalue(z)))
-    one = LinearProfile(fit._base._peak(), fit._lift(c))
-    z = np.nan if asked.null != asked.null else signed(one, asked.null, score=method == "score")
+        return _made(named, options, method, (value, se, max(lower, least), min(upper, most), z, options.pvalue(z)))
+    profile = LinearProfile(fit._base._peak(), fit._lift(c))
+    z = np.nan if options.null != options.null else signed(profile, options.null, score=method == "score")
     lower, upper = (
-        search_end(one, end, SignedScore(asked.quantile, score=method == "score", start=one.start), asked.quantile)
-        for end in (one.least, one.most)
+        search_end(
+            profile, end, SignedScore(options.quantile, score=method == "score", start=profile.start), options.quantile
+        )
+        for end in (profile.least, profile.most)
     )
-    return _made(named, asked, method, (value, se, *asked.ends(lower, upper, least, most), z, asked.pvalue(z)))
+    return _made(named, options, method, (value, se, *options.ends(lower, upper, least, most), z, options.pvalue(z)))
 
 
-def _made(named: Mapping[Label, float], asked: Question, method: str, numbers: tuple[float, ...]) -> Contrast:
+def _made(named: Mapping[Label, float], options: ContrastOptions, method: str, numbers: tuple[float, ...]) -> Contrast:
     value, se, lower, upper, z, pvalue = numbers
     return Contrast(
-        named, value, se, lower, upper, asked.level, asked.null, asked.alternative, z, pvalue=pvalue, method=method
+        named,
+        value,
+        se,
+        lower,
+        upper,
+        options.level,
+        options.null,
+        options.alternative,
+        z,
+        pvalue=pvalue,
+        method=method,
     )
 
 
@@ -249,12 +263,12 @@ def chosen_method(fit: "Shares", method: ContrastMethod, comparisons: int = 1) -
     return method
 
 
-def signed(one: LinearProfile, v: float, *, score: bool) -> float:
+def signed(profile: LinearProfile, v: float, *, score: bool) -> float:
     """Return the statistic of the value v: positive where the sample has a larger one."""
-    point = one.at(v)
+    point = profile.at(v)
     if point is None:  # an observed subset is impossible then
-        return float(np.copysign(np.inf, one.top - v))
-    return float(np.copysign(SignedScore(0.0, score=score, start=one.start)(point), one.top - v))
+        return float(np.copysign(np.inf, profile.top - v))
+    return float(np.copysign(SignedScore(0.0, score=score, start=profile.start)(point), profile.top - v))
 
 
 def read_weights(weights: Distribution, categories: Categories) -> FloatArray:

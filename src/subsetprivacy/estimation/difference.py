@@ -13,8 +13,8 @@ from subsetprivacy._choices import Alternative, ContrastMethod, Engine
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.errors import ArgumentError, MismatchError, TooLargeError
 from subsetprivacy.estimation import presenting
-from subsetprivacy.estimation.caveats import with_better
-from subsetprivacy.estimation.contrast import METHODS, Question, chosen_method, signed
+from subsetprivacy.estimation.caveats import with_interval_advice
+from subsetprivacy.estimation.contrast import METHODS, ContrastOptions, chosen_method, signed
 from subsetprivacy.estimation.homogeneity import (
     NOT_TESTED,
     TESTS,
@@ -108,18 +108,18 @@ class Difference(Result):
         p = self.categories.p
         if self.is_paired or self._same_sample or np.isinf(own).all():
             return np.full(p, float(own[0]))
-        one, two = self.one._shown_se**2, self.two._shown_se[self.order] ** 2
+        first, second = self.one._shown_se**2, self.two._shown_se[self.order] ** 2
         with np.errstate(divide="ignore", invalid="ignore"):
-            made = (one + two) ** 2 / (one**2 / own[0] + two**2 / own[1])
+            made = (first + second) ** 2 / (first**2 / own[0] + second**2 / own[1])
         return np.where(np.isfinite(made), made, min(own))
 
     @cached_property
     def design_effects(self) -> FloatArray | None:
         """The variances over those of two simple random samples of as many people; None without samplings of both."""
-        one, two = plain_variances(self.one), plain_variances(self.two)
-        if one is None or two is None or self.is_paired:
+        first, second = plain_variances(self.one), plain_variances(self.two)
+        if first is None or second is None or self.is_paired:
             return None
-        plain = one + two[self.order]
+        plain = first + second[self.order]
         return np.divide(self._se**2, plain, out=np.full(len(plain), np.nan), where=plain > 0)
 
     @property
@@ -152,7 +152,7 @@ class Difference(Result):
     def se(self) -> FloatArray:
         """The standard errors of the differences; warns where normal theory is doubtful."""
         for base in self._bases:
-            base._warn_of_doubts(None)
+            base._warn_of_caveats(None)
         return self._se
 
     @cached_property
@@ -169,7 +169,7 @@ class Difference(Result):
     def cov(self) -> FloatArray:
         """The covariance matrix of the differences; warns where normal theory is doubtful."""
         for base in self._bases:
-            base._warn_of_doubts(None)
+            base._warn_of_caveats(None)
         return self._cov
 
     @property
@@ -205,8 +205,8 @@ class Difference(Result):
     def _after_a_step(self) -> ChiSquare:
         """Test shares that are read off larger estimates."""
         if not self.is_paired:
-            (one, V), (two, U) = newton_step(self.one), newton_step(self.two)
-            return by_covariance(one - two[self.order], V + U[np.ix_(self.order, self.order)], "newton")
+            (first, V), (second, U) = newton_step(self.one), newton_step(self.two)
+            return by_covariance(first - second[self.order], V + U[np.ix_(self.order, self.order)], "newton")
         base, V = newton_step(self.one._base)
         both = np.array([a - b for a, b in map(self._directions, range(self.categories.p))])
         return by_covariance(both @ base, both @ V @ both.T, "newton")
@@ -228,16 +228,16 @@ class Difference(Result):
     @cached_property
     def _profiles(self) -> list[TwoSamples | LinearProfile]:
         """The profile likelihood of each difference."""
-        found: list[TwoSamples | LinearProfile] = []
+        profiles: list[TwoSamples | LinearProfile] = []
         for k in range(self.categories.p):
             a, b = self._directions(k)
             if self.is_paired:
-                found.append(LinearProfile(self._peaks[0], a - b))
+                profiles.append(LinearProfile(self._peaks[0], a - b))
             else:
                 effect = self._shared_effect(k)
                 both = zip(self._peaks, (a, b), strict=True)
-                found.append(TwoSamples(*(LinearProfile(peak, c, effect) for peak, c in both)))
-        return found
+                profiles.append(TwoSamples(*(LinearProfile(peak, c, effect) for peak, c in both)))
+        return profiles
 
     def _shared_effect(self, k: int) -> float:
         """Return the variance of a difference over that of two independent samples: clusters may be shared."""
@@ -261,20 +261,20 @@ class Difference(Result):
         method
             As in `interval`.
         """
-        asked = Question.checked(0.95, null, alternative, method)
-        if abs(asked.null) > 1:
-            raise ArgumentError(f"`null` must be a difference of shares, from -1 to 1; got {asked.null:g}.")
-        return self._pvalues(asked)
+        options = ContrastOptions.checked(0.95, null, alternative, method)
+        if abs(options.null) > 1:
+            raise ArgumentError(f"`null` must be a difference of shares, from -1 to 1; got {options.null:g}.")
+        return self._pvalues(options)
 
-    def _pvalues(self, asked: Question) -> FloatArray:
-        kind = self._method(asked.method)
+    def _pvalues(self, options: ContrastOptions) -> FloatArray:
+        kind = self._method(options.method)
         if kind == "wald":
             with np.errstate(divide="ignore", invalid="ignore"):
-                z = (self.estimate - asked.null) / self._se
+                z = (self.estimate - options.null) / self._se
         else:
-            z = np.array([_statistic(one, asked.null, score=kind == "score") for one in self._profiles])
-        each = [evolve(asked, degrees=float(degrees)) for degrees in self.degrees_of_freedom]
-        return np.array([positive(one.pvalue(x)) if x == x else np.nan for one, x in zip(each, z, strict=True)])
+            z = np.array([_statistic(profile, options.null, score=kind == "score") for profile in self._profiles])
+        each = [evolve(options, degrees=float(degrees)) for degrees in self.degrees_of_freedom]
+        return np.array([positive(profile.pvalue(x)) if x == x else np.nan for profile, x in zip(each, z, strict=True)])
 
     # Intervals ------------------------------------------------------------------------------------
 
@@ -296,7 +296,7 @@ class Difference(Result):
         """
         if self._method(method) == "wald":
             for base in self._bases:
-                base._warn_of_doubts(None)
+                base._warn_of_caveats(None)
         return self._bounds(level, method, simultaneous)
 
     def _bounds(self, level: float, method: ContrastMethod, simultaneous: bool = False) -> FloatArray:
@@ -309,7 +309,7 @@ class Difference(Result):
             half = z * self._se
             return np.clip(np.column_stack([self.estimate - half, self.estimate + half]), -1.0, 1.0)
         both = zip(self._profiles, z, strict=True)
-        return np.array([_kept(one, float(own), score=kind == "score") for one, own in both])
+        return np.array([_kept(profile, float(own), score=kind == "score") for profile, own in both])
 
     @property
     def _together(self) -> str:
@@ -322,21 +322,21 @@ class Difference(Result):
     def notes(self) -> tuple[Note, ...]:
         """The caveats of the two estimates."""
         if self.is_paired:
-            return with_better(self.one._base.notes, None)
+            return with_interval_advice(self.one._base.notes, None)
         both = zip(self.names, self._bases, strict=True)
         if self._same_sample:  # what is said of the sample is said once
             kept = [note for note in self.one._base.notes if note.kind in _OF_THE_SAMPLE]
             named = [
                 Note(note.kind, f"{name}: {note.text}", note.advice)
                 for name, base in both
-                for note in with_better(base.notes, None)
+                for note in with_interval_advice(base.notes, None)
                 if note.kind not in _OF_THE_SAMPLE
             ]
             return unique([*named, *kept])
         named = [
             Note(note.kind, f"{name}: {note.text}", note.advice)
             for name, base in both
-            for note in with_better(base.notes, None)
+            for note in with_interval_advice(base.notes, None)
         ]
         return unique(named)
 
@@ -345,9 +345,9 @@ class Difference(Result):
     ) -> dict[str, Any]:
         bounds = self._bounds(level, method, simultaneous)
         columns = presenting.shares(list(self.categories), self.estimate, self._se, bounds, level)
-        asked = Question.checked(level, 0.0, "two-sided", method)
+        options = ContrastOptions.checked(level, 0.0, "two-sided", method)
         effects = {} if self.design_effects is None else {"design_effect": self.design_effects}
-        return {**columns, "pvalue": self._pvalues(asked), **effects}
+        return {**columns, "pvalue": self._pvalues(options), **effects}
 
     @overload
     def to_frame(
@@ -461,38 +461,38 @@ class Difference(Result):
         return f"<Difference {self.names[0]} minus {self.names[1]}, {p_equals(self.pvalue)}: {text}{more}>"
 
 
-def _statistic(one: TwoSamples | LinearProfile, null: float, *, score: bool) -> float:
-    if isinstance(one, TwoSamples):
-        return one.pvalue(null, score=score)[0]
-    return signed(one, null, score=score)
+def _statistic(profile: TwoSamples | LinearProfile, null: float, *, score: bool) -> float:
+    if isinstance(profile, TwoSamples):
+        return profile.pvalue(null, score=score)[0]
+    return signed(profile, null, score=score)
 
 
-def _kept(one: TwoSamples | LinearProfile, z: float, *, score: bool) -> tuple[float, float]:
+def _kept(profile: TwoSamples | LinearProfile, z: float, *, score: bool) -> tuple[float, float]:
     """Return the ends of the differences that the test keeps."""
-    if isinstance(one, TwoSamples):
-        return one.interval(z, score=score)
-    test = SignedScore(z, score=score, start=one.start)
-    return search_end(one, one.least, test, z), search_end(one, one.most, test, z)
+    if isinstance(profile, TwoSamples):
+        return profile.interval(z, score=score)
+    test = SignedScore(z, score=score, start=profile.start)
+    return search_end(profile, profile.least, test, z), search_end(profile, profile.most, test, z)
 
 
 def difference_of(
-    one: Shares, other: Any, names: Sequence[str], *, same_people: bool = False, together: int = 1
+    first: Shares, other: Any, names: Sequence[str], *, same_people: bool = False, together: int = 1
 ) -> Difference:
     """Return the difference of two estimates, or raise where they cannot be subtracted."""
     if not isinstance(other, Shares):
         raise ArgumentError(f"`other` must be an estimate or a margin; got {type(other).__name__}.")
     if isinstance(names, str) or not isinstance(names, Sequence) or len(names) != 2:
         raise ArgumentError("`names` must be two names; got something else.")
-    paired = one._base is other._base
-    if one is other or (not paired and one._base.counts is other._base.counts):
+    paired = first._base is other._base
+    if first is other or (not paired and first._base.counts is other._base.counts):
         raise MismatchError("`other` must be of another sample; got the same.", MARGINS_OF_ONE)
-    if same_people and not paired and not share_a_sample(one._base, other._base):
+    if same_people and not paired and not share_a_sample(first._base, other._base):
         raise MismatchError(
             "two answers of the same people must be counted together, person by person, to be compared: separate "
             "estimates do not tell how the answers go together.",
             JOINT_WAVES,
         )
-    mine, theirs = set(one.categories), set(other.categories)
+    mine, theirs = set(first.categories), set(other.categories)
     if mine != theirs:
         raise MismatchError(
             f"`other` must have the same categories; {len(mine & theirs)} are in both, {len(mine - theirs)} only here "
@@ -501,8 +501,8 @@ def difference_of(
         )
     if str(names[0]) == str(names[1]):
         raise ArgumentError("`names` must be two different names; got one twice.")
-    order = np.array([other.categories.index(label) for label in one.categories])
-    made = Difference(one, other, (str(names[0]), str(names[1])), order, together)
-    if paired and all(np.array_equal(*made._directions(k)) for k in range(one.categories.p)):
+    order = np.array([other.categories.index(label) for label in first.categories])
+    made = Difference(first, other, (str(names[0]), str(names[1])), order, together)
+    if paired and all(np.array_equal(*made._directions(k)) for k in range(first.categories.p)):
         raise MismatchError("`other` must be of another sample, or another margin; got the same shares.")
     return made

@@ -7,7 +7,7 @@ from subsetprivacy._types import Distribution, FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.estimation.likelihood import mean_loglik
 from subsetprivacy.estimation.mle import check_stopping, likelihood_estimate, read_start
-from subsetprivacy.estimation.newton import Solution
+from subsetprivacy.estimation.newton import SimplexMaximum
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.incidence import Incidence
 
@@ -55,7 +55,7 @@ def em(
     return likelihood_estimate(counts, solution, "em", tol, information)
 
 
-def _plain(inc: Incidence, f: FloatArray, w: FloatArray, tol: float, max_iter: int) -> Solution:
+def _plain(inc: Incidence, f: FloatArray, w: FloatArray, tol: float, max_iter: int) -> SimplexMaximum:
     gaps: list[float] = []
     while True:
         s = inc.spread(f / inc.inner(w))
@@ -65,7 +65,7 @@ def _plain(inc: Incidence, f: FloatArray, w: FloatArray, tol: float, max_iter: i
         w = w * s
 
 
-def _squarem(inc: Incidence, f: FloatArray, w: FloatArray, tol: float, max_iter: int) -> Solution:
+def _squarem(inc: Incidence, f: FloatArray, w: FloatArray, tol: float, max_iter: int) -> SimplexMaximum:
     """Extrapolate along two EM steps (Varadhan and Roland 2008), and fall back to them where that does not help."""
     gaps: list[float] = []
     updates = 0
@@ -89,5 +89,5 @@ def _squarem(inc: Incidence, f: FloatArray, w: FloatArray, tol: float, max_iter:
                 w = leap
 
 
-def _finish(w: FloatArray, gaps: list[float], updates: int, tol: float) -> Solution:
-    return Solution(w / w.sum(), max(gaps[-1], 0.0), updates, gaps[-1] <= tol, tuple(gaps))
+def _finish(w: FloatArray, gaps: list[float], updates: int, tol: float) -> SimplexMaximum:
+    return SimplexMaximum(w / w.sum(), max(gaps[-1], 0.0), updates, gaps[-1] <= tol, tuple(gaps))

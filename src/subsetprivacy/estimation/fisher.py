@@ -28,7 +28,7 @@ INFORMATION: tuple[Information, ...] = get_args(Information)
 MAX_PRODUCTS = 300  # well-posed problems need a few dozen
 
 
-def fisher_error(information: Information, design: Design) -> "FisherError":
+def fisher_uncertainty(information: Information, design: Design) -> "FisherUncertainty":
     """Return the uncertainty that the named information gives.
 
     Raises
@@ -48,12 +48,12 @@ def fisher_error(information: Information, design: Design) -> "FisherError":
     """
     if check_choice(information, INFORMATION, "information") == "expected":
         require_enumerable(design, "expected information")
-        return FisherError(_expected, expected=True)
-    return FisherError(_observed)
+        return FisherUncertainty(_expected, expected=True)
+    return FisherUncertainty(_observed)
 
 
 @frozen
-class FisherError(FromMatrix):
+class FisherUncertainty(FromMatrix):
     """The inverse information; with too many categories for a matrix, along one direction at a time."""
 
     expected: bool = False

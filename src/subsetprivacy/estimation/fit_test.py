@@ -266,7 +266,7 @@ def _drawn(
     inc = counts.design.incidence(codes)
     at_null = inc.inner(w0)
     block = max(_BLOCK // max(len(codes), 1), 1)
-    found = []
+    statistics = []
     for start in range(0, replications, block):
         if progress is not None:
             progress(start, replications)
@@ -280,7 +280,7 @@ def _drawn(
             L = inc.inner(np.array(fits))
         with np.errstate(divide="ignore", invalid="ignore"):
             gain = np.where(f > 0, f * (np.log(L) - np.log(at_null)), 0.0).sum(axis=1)
-        found.append(2 * total[:, 0] * np.maximum(gain, 0.0))
+        statistics.append(2 * total[:, 0] * np.maximum(gain, 0.0))
     if progress is not None:
         progress(replications, replications)
-    return np.concatenate(found)
+    return np.concatenate(statistics)

@@ -13,7 +13,7 @@ from subsetprivacy._types import AnyArray, FloatArray, IntArray
 from subsetprivacy._words import counted, group_text
 from subsetprivacy.errors import CategoryError
 from subsetprivacy.estimation import presenting
-from subsetprivacy.estimation.caveats import with_better
+from subsetprivacy.estimation.caveats import with_interval_advice
 from subsetprivacy.estimation.difference import Difference
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.survey_sample import without_effects
@@ -135,8 +135,8 @@ class EstimateBatch(Result):
             As in `Estimate.interval`; ``"auto"`` takes Wald intervals for more than 60 groups.
         """
         chosen = self._method(method)
-        found = [fit._intervals(level, chosen, None, 999, None) for fit in self.estimates]
-        return np.array([each.bounds[at] for each, at in zip(found, self._orders, strict=True)])
+        intervals = [fit._intervals(level, chosen, None, 999, None) for fit in self.estimates]
+        return np.array([each.bounds[at] for each, at in zip(intervals, self._orders, strict=True)])
 
     def _method(self, method: IntervalMethod) -> IntervalMethod:
         return "wald" if method == "auto" and len(self) > _MOST_ADJUSTED else method
@@ -162,7 +162,7 @@ class EstimateBatch(Result):
         for name, fit in self.items():
             for note in fit.notes:
                 about.setdefault(note.kind, []).append((name, note))
-        return tuple(_shared(found, len(self)) for found in about.values())
+        return tuple(_shared(noted, len(self)) for noted in about.values())
 
     def _columns(self, level: float = 0.95, method: IntervalMethod = "auto") -> dict[str, Any]:
         p = self.categories.p
@@ -247,7 +247,7 @@ class EstimateBatch(Result):
             notes.append(Note(NoteKind.INTERVAL_METHOD, text, INTERVALS_OF_ONE_GROUP))
         title = f"Distribution by {' and '.join(self.by)}: {self.estimates[0].method}, {counted(len(self), 'group')}"
         # Where the intervals are those of the likelihood, what the notes advise is done already.
-        doubts = self.notes if self._method(method) == "wald" else with_better(self.notes, None)
+        doubts = self.notes if self._method(method) == "wald" else with_interval_advice(self.notes, None)
         return Table(title, head, tuple(rows), (*notes, *without_effects(doubts)), text_columns=2)
 
     def plot(
@@ -278,10 +278,10 @@ class EstimateBatch(Result):
         )
 
 
-def _shared(found: list[tuple[Any, Note]], groups: int) -> Note:
+def _shared(noted: list[tuple[Any, Note]], groups: int) -> Note:
     """Return one note for those of the same kind, with the groups they are about."""
-    name, note = found[0]
-    if len(found) == 1:
+    name, note = noted[0]
+    if len(noted) == 1:
         return Note(note.kind, f"{group_text(name)}: {note.text}", note.advice)
-    named = ", ".join(group_text(name) for name, _ in found[:3]) + (", …" if len(found) > 3 else "")
-    return Note(note.kind, f"{len(found)} of {groups} groups ({named}). The first: {note.text}", note.advice)
+    named = ", ".join(group_text(name) for name, _ in noted[:3]) + (", …" if len(noted) > 3 else "")
+    return Note(note.kind, f"{len(noted)} of {groups} groups ({named}). The first: {note.text}", note.advice)

@@ -6,7 +6,7 @@ from subsetprivacy._choices import Information
 from subsetprivacy._types import Distribution, FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.estimation.mle import check_stopping, likelihood_estimate, read_start
-from subsetprivacy.estimation.newton import Solution, step_length
+from subsetprivacy.estimation.newton import SimplexMaximum, step_length
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.simplex import project
 from subsetprivacy.incidence import Incidence
@@ -49,7 +49,7 @@ def icm(
     return likelihood_estimate(counts, solution, "icm", tol, information)
 
 
-def _iterate(inc: Incidence, f: FloatArray, w: FloatArray, tol: float, max_iter: int) -> Solution:
+def _iterate(inc: Incidence, f: FloatArray, w: FloatArray, tol: float, max_iter: int) -> SimplexMaximum:
     gaps: list[float] = []
     L = inc.inner(w)
     while True:
@@ -66,4 +66,4 @@ def _iterate(inc: Incidence, f: FloatArray, w: FloatArray, tol: float, max_iter:
         w = np.maximum(w + t * d, 0.0)
         w = w / w.sum()
         L = inc.inner(w)
-    return Solution(w, max(gaps[-1], 0.0), len(gaps) - 1, gaps[-1] <= tol, tuple(gaps))
+    return SimplexMaximum(w, max(gaps[-1], 0.0), len(gaps) - 1, gaps[-1] <= tol, tuple(gaps))

@@ -17,7 +17,7 @@ from subsetprivacy.data import CountsBatch, SubsetCounts
 from subsetprivacy.errors import ArgumentError, SubsetPrivacyError, SubsetPrivacyWarning, TooLargeError
 from subsetprivacy.estimation.likelihood import MANY
 from subsetprivacy.estimation.linear_profile import LinearProfile
-from subsetprivacy.estimation.profile import Point, Profile
+from subsetprivacy.estimation.profile import Profile, ProfilePoint
 from subsetprivacy.estimation.result import MAX_PROFILED, Estimate
 from subsetprivacy.estimation.survey_sample import critical_value
 from subsetprivacy.incidence import MAX_MATRIX
@@ -110,7 +110,7 @@ def _each(fit: Estimate, request: Request, at: IntArray) -> Intervals:
     else:
         require_likelihood(fit)
         bounds = profile(fit, request.level, at, adjust=method == "adjusted", progress=request.progress)
-    return Intervals(at, bounds, (method,) * len(at), method == "wald" and bool(fit._doubts), AUTO_INTERVAL)
+    return Intervals(at, bounds, (method,) * len(at), method == "wald" and bool(fit._caveats), AUTO_INTERVAL)
 
 
 def together_by(bases: Sequence[Estimate], se: FloatArray) -> str:
@@ -124,7 +124,7 @@ def together_by(bases: Sequence[Estimate], se: FloatArray) -> str:
         Their standard errors.
     """
     few = len(se) <= _MOST_TOGETHER and all(base.categories.p <= MAX_MATRIX for base in bases)
-    certain = few and np.isfinite(se).all() and not any(base._doubts for base in bases)
+    certain = few and np.isfinite(se).all() and not any(base._caveats for base in bases)
     return "normal" if certain else "bonferroni"
 
 
@@ -181,19 +181,19 @@ def _auto(fit: Estimate, request: Request, at: IntArray) -> Intervals:
     wanted = _wanted(fit)  # whichever categories are asked for: one category has one interval
     affordable = fit.has_ratio and _cost(fit, int(wanted.sum())) <= _MAX_COST
     if not affordable:
-        return Intervals(at, fit._wald(request.level)[at], ("wald",) * len(at), bool(fit._doubts), ADJUSTED_FOR_SOME)
+        return Intervals(at, fit._wald(request.level)[at], ("wald",) * len(at), bool(fit._caveats), ADJUSTED_FOR_SOME)
     wanted = wanted[at]
     bounds = np.empty((len(at), 2))
     if not wanted.all():
         bounds[~wanted] = fit._wald(request.level)[at[~wanted]]
     if wanted.any():
         bounds[wanted] = profile(fit, request.level, at[wanted], adjust=True, progress=request.progress)
-    return Intervals(at, bounds, tuple("adjusted" if one else "wald" for one in wanted))
+    return Intervals(at, bounds, tuple("adjusted" if is_adjusted else "wald" for is_adjusted in wanted))
 
 
 def _wanted(fit: Estimate) -> BoolArray:
     """Tell for which categories profile intervals are wanted."""
-    if fit.categories.p <= _FEW or not fit.has_ratio or fit._doubts:
+    if fit.categories.p <= _FEW or not fit.has_ratio or fit._caveats:
         return np.ones(fit.categories.p, bool)
     far = np.minimum(fit.w, 1 - fit.w) > _NEAR * fit._shown_se
     return ~far  # also where there is no standard error
@@ -250,7 +250,7 @@ class OneShare(Protocol):
         """Return roughly its standard error."""
         ...
 
-    def at(self, v: float) -> Point | None:
+    def at(self, v: float) -> ProfilePoint | None:
         """Return the highest point at which it is v."""
         ...
 
@@ -261,11 +261,11 @@ def profiled(
     """Return the intervals of shares by their profiles, among p categories, z standard errors wide; see `profile`."""
     fine = _FINE if p <= MANY else _COARSE
     bounds = np.empty((len(ones), 2))
-    for done, one in enumerate(ones):
+    for done, share in enumerate(ones):
         if progress is not None:
             progress(done, len(ones))
-        tests = _adjusted(one.top, z) if adjust else (_Ratio(z), _Ratio(z))
-        bounds[done] = [search_end(one, end, test, z, fine) for end, test in zip((0.0, 1.0), tests, strict=True)]
+        tests = _adjusted(share.top, z) if adjust else (_Ratio(z), _Ratio(z))
+        bounds[done] = [search_end(share, end, test, z, fine) for end, test in zip((0.0, 1.0), tests, strict=True)]
     if progress is not None:
         progress(len(ones), len(ones))
     return bounds
@@ -280,7 +280,7 @@ class _Ratio:
     def __init__(self, z: float) -> None:
         self._z = z
 
-    def __call__(self, point: Point) -> float:
+    def __call__(self, point: ProfilePoint) -> float:
         return point.root - self._z
 
 
@@ -290,7 +290,7 @@ class _Cut:
     def __init__(self, z: float) -> None:
         self._z = z
 
-    def __call__(self, point: Point) -> float:
+    def __call__(self, point: ProfilePoint) -> float:
         return point.root - cut_quantile(point.distance, self._z)
 
 
@@ -300,7 +300,7 @@ class _Both:
     def __init__(self, ratio: _Cut, z: float) -> None:
         self._ratio, self._z = ratio, z
 
-    def __call__(self, point: Point) -> float:
+    def __call__(self, point: ProfilePoint) -> float:
         return min(self._ratio(point), point.score - self._z)
 
 
@@ -314,7 +314,7 @@ class SignedScore:
     def __init__(self, z: float, *, score: bool, start: float = 0.0) -> None:
         self._z, self._score, self._start = z, score, start
 
-    def __call__(self, point: Point) -> float:
+    def __call__(self, point: ProfilePoint) -> float:
         """Return how far beyond rejection the value is."""
         size = sqrt(max(point.score**2 - self._start**2, 0.0)) if self._score else point.root
         return size - self._z
@@ -360,17 +360,19 @@ def cut_quantile(distance: float, z: float) -> float:
 # Ends ---------------------------------------------------------------------------------------------
 
 
-def search_end(one: OneShare, bound: float, test: Callable[[Point], float], z: float, fine: float = _FINE) -> float:
+def search_end(
+    share: OneShare, bound: float, test: Callable[[ProfilePoint], float], z: float, fine: float = _FINE
+) -> float:
     """Return where the test begins to reject between the peak and the bound; the bound if it does not."""
 
     def excess(v: float) -> float:
-        point = one.at(v)
+        point = share.at(v)
         return np.inf if point is None else test(point)
 
-    top = one.top
+    top = share.top
     if top == bound:
         return bound
-    reach = z * one.error()
+    reach = z * share.error()
     if not 3 * reach < abs(bound - top) and excess(bound) <= 0:
         return bound
     inside, outside = (top, -z), (bound, np.inf)
@@ -424,10 +426,10 @@ def bootstrap(fit: Estimate, level: float, replications: int, seed: Any) -> Floa
         warnings.simplefilter("ignore", SubsetPrivacyWarning)
         for sample in samples:
             try:
-                again = method(sample)
+                refit = method(sample)
             except SubsetPrivacyError:
                 continue
-            estimates.append((again.projected() if fit.in_simplex else again).w)
+            estimates.append((refit.projected() if fit.in_simplex else refit).w)
     if len(estimates) < 0.9 * replications:
         raise ArgumentError(
             f"a bootstrap interval must be able to refit its samples; {replications - len(estimates)} of "

@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 from subsetprivacy._types import BoolArray, FloatArray
 from subsetprivacy.estimation.likelihood import tangent_inverse
 from subsetprivacy.estimation.newton import newton
-from subsetprivacy.estimation.profile import Peak, Point
+from subsetprivacy.estimation.profile import Peak, ProfilePoint
 from subsetprivacy.estimation.simplex import lifted
 from subsetprivacy.incidence import DenseRows, Incidence
 
@@ -46,7 +46,7 @@ class LinearProfile:
         self._unseen = peak.inc.spread(np.ones(peak.inc.rows)) == 0
         self._near = peak.w
         self._slope = 0.0
-        self._answers: dict[tuple[str, float], Point | None] = {}
+        self._answers: dict[tuple[str, float], ProfilePoint | None] = {}
 
     @property
     def top(self) -> float:
@@ -69,23 +69,23 @@ class LinearProfile:
 
     # Points ---------------------------------------------------------------------------------------
 
-    def at(self, v: float) -> Point | None:
+    def at(self, v: float) -> ProfilePoint | None:
         """Return the highest point with the sum v; None where an observed subset becomes impossible."""
         return self._remembered("v", v, lambda: self._search(v))
 
-    def at_slope(self, b: float) -> Point:
+    def at_slope(self, b: float) -> ProfilePoint:
         """Return the highest point at which the profile has the slope b per person; at the end where it has none."""
-        found = self._remembered("b", b, lambda: self._point(self._fixed_point(b)))
-        assert found is not None
-        return found
+        point = self._remembered("b", b, lambda: self._point(self._fixed_point(b)))
+        assert point is not None
+        return point
 
-    def _remembered(self, what: str, value: float, find: Callable[[], Point | None]) -> Point | None:
+    def _remembered(self, what: str, value: float, find: Callable[[], ProfilePoint | None]) -> ProfilePoint | None:
         key = (what, value)
         if key not in self._answers:
             self._answers[key] = find()
         return self._answers[key]
 
-    def _search(self, v: float) -> Point | None:
+    def _search(self, v: float) -> ProfilePoint | None:
         """Return the point with the sum v, by a search for its slope."""
         if not self.least < v < self.most:
             return self._end(v)
@@ -117,7 +117,7 @@ class LinearProfile:
         self._slope = b
         return self._point(self._near, v)
 
-    def _with_unseen(self, v: float, unseen: BoolArray) -> Point:
+    def _with_unseen(self, v: float, unseen: BoolArray) -> ProfilePoint:
         """Return the point with the sum v that gives weight to a category that no observed subset holds."""
         # Its score is 0, so that it has weight only where its cost is 0; then any weight is as good.
         w, j = self._near, int(unseen.argmax())
@@ -183,7 +183,7 @@ class LinearProfile:
         self._near = w / w.sum()
         return self._near
 
-    def _end(self, v: float) -> Point | None:
+    def _end(self, v: float) -> ProfilePoint | None:
         """Return the point with all weight on the categories of the least, or of the greatest, c."""
         inside = (self._c == (self.least if v <= self.least else self.most)).astype(float)
         inc = self._peak.inc
@@ -192,13 +192,13 @@ class LinearProfile:
         rows = Scaled(inc, inside)
         return self._point(newton(rows, self._peak.f, start=inside / inside.sum(), tol=self._peak.tol).w)
 
-    def _point(self, w: FloatArray, v: float | None = None) -> Point:
+    def _point(self, w: FloatArray, v: float | None = None) -> ProfilePoint:
         peak = self._peak
         L = peak.inc.inner(w)
         information, direction = self._information(w, L)
         people = peak.effective(peak.inc.inner(direction) / L) / self._effect
         value = float(self._c @ w) if v is None else v
-        return Point(value, w, peak.drop(w), self._slope_at(w, L), information, people)
+        return ProfilePoint(value, w, peak.drop(w), self._slope_at(w, L), information, people)
 
     def _slope_at(self, w: FloatArray, L: FloatArray) -> float:
         """Return the derivative of the profile per person; at an end of its range the one from inside."""

@@ -13,7 +13,7 @@ from subsetprivacy._choices import Engine, MarginMethod
 from subsetprivacy._types import Distribution, FloatArray, IntArray, Label
 from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.estimation import presenting
-from subsetprivacy.estimation.caveats import with_better
+from subsetprivacy.estimation.caveats import with_interval_advice
 from subsetprivacy.estimation.shares import Shares
 from subsetprivacy.estimation.survey_sample import critical_value
 from subsetprivacy.messages import Note
@@ -55,7 +55,7 @@ class Margin(Shares):
     @property
     def notes(self) -> tuple[Note, ...]:
         """The caveats of the estimate of all."""
-        return with_better(self.fit.notes, None)
+        return with_interval_advice(self.fit.notes, None)
 
     @cached_property
     def w(self) -> FloatArray:
@@ -93,7 +93,7 @@ class Margin(Shares):
     @property
     def cov(self) -> FloatArray:
         """The estimated covariance matrix of `w`; warns where normal theory is doubtful."""
-        self.fit._warn_of_doubts(None)
+        self.fit._warn_of_caveats(None)
         return self._cov
 
     @cached_property
@@ -109,7 +109,7 @@ class Margin(Shares):
     @property
     def se(self) -> FloatArray:
         """The standard errors of `w`; warns where normal theory is doubtful."""
-        self.fit._warn_of_doubts(None)
+        self.fit._warn_of_caveats(None)
         return self._se
 
     @property
@@ -137,10 +137,10 @@ class Margin(Shares):
         simultaneous
             True for intervals that hold all together with probability `level`.
         """
-        found = self._found(level, method, simultaneous)
-        if found.doubtful:
-            self.fit._warn_of_doubts(None)
-        return found.bounds
+        intervals = self._found(level, method, simultaneous)
+        if intervals.doubtful:
+            self.fit._warn_of_caveats(None)
+        return intervals.bounds
 
     def _found(self, level: float, method: MarginMethod, simultaneous: bool = False) -> "Intervals":
         """Return the intervals with what is to be said about them."""
@@ -165,7 +165,7 @@ class Margin(Shares):
         at = np.arange(self.categories.p)
         kinds = (method,) * len(at)
         if method == "wald":
-            return Intervals(at, self._wald(level), kinds, bool(self.fit._doubts), together=together)
+            return Intervals(at, self._wald(level), kinds, bool(self.fit._caveats), together=together)
         require_likelihood(self.fit)
         members = [self._member(k) for k in range(self.categories.p)]
         bounds = of_sums(self.fit, members, level, adjust=method == "adjusted")
@@ -181,9 +181,9 @@ class Margin(Shares):
     def _columns(
         self, level: float = 0.95, method: MarginMethod = "auto", simultaneous: bool = False
     ) -> dict[str, Any]:
-        found = self._found(level, method, simultaneous)
-        columns = presenting.shares(list(self.categories), self.w, self._se, found.bounds, level)
-        return {**columns, "interval": list(found.kinds)}
+        intervals = self._found(level, method, simultaneous)
+        columns = presenting.shares(list(self.categories), self.w, self._se, intervals.bounds, level)
+        return {**columns, "interval": list(intervals.kinds)}
 
     @overload
     def to_frame(
@@ -217,18 +217,18 @@ class Margin(Shares):
         self, level: float = 0.95, *, method: MarginMethod = "auto", simultaneous: bool = False
     ) -> dict[str, Any]:
         """Return the numbers as plain lists, for JSON; the arguments are those of `interval`."""
-        found = self._found(level, method, simultaneous)
+        intervals = self._found(level, method, simultaneous)
         return plain(
             {
                 "variables": self.names,
                 "categories": list(self.categories),
                 "estimate": self.w,
                 "se": self._se,
-                "lower": found.bounds[:, 0],
-                "upper": found.bounds[:, 1],
-                "interval": found.kinds,
+                "lower": intervals.bounds[:, 0],
+                "upper": intervals.bounds[:, 1],
+                "interval": intervals.kinds,
                 "level": level,
-                "simultaneous": found.together or None,
+                "simultaneous": intervals.together or None,
                 "n": self.n,
                 "method": self.fit.method,
                 "notes": self.notes,
@@ -237,10 +237,10 @@ class Margin(Shares):
 
     def summary(self, level: float = 0.95, *, method: MarginMethod = "auto", simultaneous: bool = False) -> Table:
         """Return the table to print or to show in a notebook; the arguments are those of `interval`."""
-        found = self._found(level, method, simultaneous)
-        head, rows = presenting.cells(self, np.arange(self.categories.p), found.bounds, level)
+        intervals = self._found(level, method, simultaneous)
+        head, rows = presenting.cells(self, np.arange(self.categories.p), intervals.bounds, level)
         title = f"{self._called('Margin of', 'Merged categories')}: {self.fit.method}, {self.fit.n_text}"
-        return Table(title, head, rows, (*presenting.interval_notes(found), *self.notes))
+        return Table(title, head, rows, (*presenting.interval_notes(intervals), *self.notes))
 
     def _called(self, margin: str, merged: str) -> str:
         return f"{margin} {' x '.join(self.names)}" if self.names else merged

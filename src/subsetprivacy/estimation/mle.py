@@ -10,11 +10,11 @@ from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design.identify import describe_direction
 from subsetprivacy.errors import ArgumentError, warn_of
 from subsetprivacy.estimation.ascent import ascend
-from subsetprivacy.estimation.fisher import fisher_error
+from subsetprivacy.estimation.fisher import fisher_uncertainty
 from subsetprivacy.estimation.likelihood import MANY
 from subsetprivacy.estimation.mom import mean_indicator
 from subsetprivacy.estimation.mom_conditional import asked_Q
-from subsetprivacy.estimation.newton import MAX_ITERATIONS, TOLERANCE, Solution, newton
+from subsetprivacy.estimation.newton import MAX_ITERATIONS, TOLERANCE, SimplexMaximum, newton
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.simplex import lifted
 from subsetprivacy.estimation.uniqueness import flat_direction
@@ -66,7 +66,7 @@ def mle(
     return likelihood_estimate(counts, solution, "mle", tol, information, unique=unique)
 
 
-def climb(inc: Incidence, f: FloatArray, start: FloatArray | None, tol: float, max_iter: int) -> Solution:
+def climb(inc: Incidence, f: FloatArray, start: FloatArray | None, tol: float, max_iter: int) -> SimplexMaximum:
     """Climb with products alone; where that stops short and a Hessian fits, go on with Newton's method."""
     solution = ascend(inc, f, start=start, tol=tol, max_iter=max_iter)
     if solution.converged or inc.p > LARGE:
@@ -74,7 +74,7 @@ def climb(inc: Incidence, f: FloatArray, start: FloatArray | None, tol: float, m
     return newton(inc, f, start=lifted(solution.w, 1e-3 / inc.p), tol=tol, max_iter=max_iter)
 
 
-def maximise(inc: Incidence, f: FloatArray, tol: float, start: FloatArray | None = None) -> Solution:
+def maximise(inc: Incidence, f: FloatArray, tol: float, start: FloatArray | None = None) -> SimplexMaximum:
     """Maximise the mean log-likelihood of shares f > 0, by the method for so many categories."""
     if inc.p > MANY:
         return climb(inc, f, start, max(tol, 1e-10), 10 * MAX_ITERATIONS)
@@ -114,7 +114,13 @@ def check_stopping(tol: float, max_iter: int) -> None:
 
 
 def likelihood_estimate(
-    counts: SubsetCounts, solution: Solution, method: str, tol: float, information: Information, *, unique: bool = False
+    counts: SubsetCounts,
+    solution: SimplexMaximum,
+    method: str,
+    tol: float,
+    information: Information,
+    *,
+    unique: bool = False,
 ) -> Estimate:
     """Wrap the end of a likelihood iteration, with a warning where it did not arrive or is not unique."""
     remarks: tuple[Note, ...] = ()
@@ -133,15 +139,15 @@ def likelihood_estimate(
     elif not unique:
         direction = flat_direction(counts, solution.w)
     if direction is not None:
-        said = describe_direction(direction, counts.categories)
-        text = f"Not unique: {said} in this sample, so other estimates fit as well."
+        finding = describe_direction(direction, counts.categories)
+        text = f"Not unique: {finding} in this sample, so other estimates fit as well."
         remarks += (Note(NoteKind.NOT_UNIQUE, text, MORE_PEOPLE_OR_QUESTIONS),)
         warn_of(remarks[-1], stacklevel=4)
     return Estimate(
         solution.w,
         counts,
         method,
-        fisher_error(information, counts.design),
+        fisher_uncertainty(information, counts.design),
         iterations=solution.iterations,
         converged=solution.converged,
         trace=solution.trace,

@@ -42,7 +42,7 @@ def mom(counts: SubsetCounts) -> Estimate:
     if alike is not None:
         return moment_estimate(alike.solve(gamma), counts, "mom", alike, varies=subsets_vary(counts))
     w = design.solve_informative_Q(gamma)
-    return moment_estimate(w, counts, "mom", MomentError(), varies=subsets_vary(counts))
+    return moment_estimate(w, counts, "mom", MomentUncertainty(), varies=subsets_vary(counts))
 
 
 def mom_uniform(counts: SubsetCounts) -> Estimate:
@@ -140,7 +140,7 @@ def _known_part(fit: Estimate) -> tuple[float, FloatArray]:
     return between / counts.n, apart
 
 
-class MomentError(FromMatrix):
+class MomentUncertainty(FromMatrix):
     """The error of moments under any Q; along a direction no matrix is needed."""
 
     def __init__(self) -> None:

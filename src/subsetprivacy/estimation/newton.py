@@ -22,7 +22,7 @@ _FAST = 1e-2  # a step that left no more than this of the gap has hardly changed
 
 
 @frozen
-class Solution:
+class SimplexMaximum:
     """Where an iteration ended: the distribution, its certificate and how it went."""
 
     w: FloatArray
@@ -39,7 +39,7 @@ def newton(
     start: FloatArray | None = None,
     tol: float = TOLERANCE,
     max_iter: int = MAX_ITERATIONS,
-) -> Solution:
+) -> SimplexMaximum:
     """Maximise the mean log-likelihood of shares f > 0 over the simplex, to a certified gap of `tol`."""
     w = np.full(inc.p, 1 / inc.p) if start is None else start
     # Even from a good start one step of EM: it takes all weight from a category that no observed subset holds.
@@ -75,7 +75,7 @@ def newton(
             break
         w = w + t * (x - w)
         L = L + t * (reached - L)
-    return Solution(w / total, max(gap, 0.0), len(gaps) - 1, gap <= tol, tuple(gaps))
+    return SimplexMaximum(w / total, max(gap, 0.0), len(gaps) - 1, gap <= tol, tuple(gaps))
 
 
 def _least(values: FloatArray) -> float:

@@ -22,14 +22,16 @@ _RIDGE = 1e-12  # of the largest diagonal entry: a sample may leave a direction 
 
 
 @frozen
-class Solutions:
+class SimplexMaxima:
     """Where the iterations of a batch ended: a row per sample."""
 
     w: FloatArray
     gap: FloatArray
 
 
-def newton_many(inc: Listable, f: FloatArray, *, start: FloatArray | None = None, tol: float = TOLERANCE) -> Solutions:
+def newton_many(
+    inc: Listable, f: FloatArray, *, start: FloatArray | None = None, tol: float = TOLERANCE
+) -> SimplexMaxima:
     """Maximise the mean log-likelihood of every row of shares over the simplex, to a certified gap of `tol`.
 
     Parameters
@@ -64,7 +66,7 @@ def newton_many(inc: Listable, f: FloatArray, *, start: FloatArray | None = None
         L[open_] = sizes + t[:, None] * change
     for k in open_:
         w[k], gap[k] = _alone(inc, f[k], tol)
-    return Solutions(w / w.sum(axis=1, keepdims=True), np.maximum(gap, 0.0))
+    return SimplexMaxima(w / w.sum(axis=1, keepdims=True), np.maximum(gap, 0.0))
 
 
 def _ratio(top: FloatArray, bottom: FloatArray, where: Any = None) -> FloatArray:
@@ -82,16 +84,16 @@ def _maximise(H: FloatArray, g: FloatArray, w: FloatArray) -> FloatArray:
     x = np.zeros_like(w)
     open_: IntArray = np.arange(len(w))
     for _ in range(_PIVOTS):
-        held = fixed[open_]
-        free = ~held
+        at_zero = fixed[open_]
+        free = ~at_zero
         A = H[open_] * (free[:, :, None] & free[:, None, :])
-        A[:, np.arange(p), np.arange(p)] = np.where(held, 1.0, diagonal[open_] + ridge[open_])
-        z = np.linalg.solve(A, np.where(held, 0.0, c[open_] + ridge[open_] * w[open_])[..., None])[..., 0]
+        A[:, np.arange(p), np.arange(p)] = np.where(at_zero, 1.0, diagonal[open_] + ridge[open_])
+        z = np.linalg.solve(A, np.where(at_zero, 0.0, c[open_] + ridge[open_] * w[open_])[..., None])[..., 0]
         x[open_] = z
         negative = z < 0
         any_negative = negative.any(axis=1, keepdims=True)
-        rather = held & ~any_negative & (c[open_] - np.einsum("bij,bj->bi", H[open_], z) > 1e-12)
-        fixed[open_] = (held | negative) & ~rather
+        rather = at_zero & ~any_negative & (c[open_] - np.einsum("bij,bj->bi", H[open_], z) > 1e-12)
+        fixed[open_] = (at_zero | negative) & ~rather
         open_ = open_[(any_negative | rather.any(axis=1, keepdims=True))[:, 0]]
         if not len(open_):
             break

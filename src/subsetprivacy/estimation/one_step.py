@@ -9,7 +9,7 @@ from subsetprivacy._choices import Information, MomentStart
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.errors import NotIdentifiableError, NotIndependentError, TooLargeError
-from subsetprivacy.estimation.fisher import fisher_error
+from subsetprivacy.estimation.fisher import fisher_uncertainty
 from subsetprivacy.estimation.likelihood import observed_information, score
 from subsetprivacy.estimation.mom import mom
 from subsetprivacy.estimation.mom_conditional import mom_conditional
@@ -67,7 +67,7 @@ def one_step(counts: SubsetCounts, *, start: MomentStart = "auto", information: 
     step = _newton_step(w, s, H)
     if step.min() < 0:
         step = _on_simplex(w, s, H)
-    error = fisher_error(information, counts.design)
+    error = fisher_uncertainty(information, counts.design)
     return Estimate(lifted(step, floor), counts, "one-step", error, iterations=1)
 
 

@@ -11,7 +11,7 @@ from subsetprivacy._checks import check_choice, check_distribution
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy._words import counted
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.estimation.caveats import with_better
+from subsetprivacy.estimation.caveats import with_interval_advice
 from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_estimates import ALL_ROWS, SINGLE_ERRORS
@@ -26,39 +26,39 @@ if TYPE_CHECKING:
 MOST_SHOWN, SHOWN = 64, 30
 
 
-def summary(fit: "Estimate", found: "Intervals", level: float) -> Table:
+def summary(fit: "Estimate", intervals: "Intervals", level: float) -> Table:
     """Return the table to print, the level in the column names."""
-    head, rows = cells(fit, found.at, found.bounds, level)
+    head, rows = cells(fit, intervals.at, intervals.bounds, level)
     words = ("weight", "weight") if fit.counts.squares is not None else ("person", "people")
     missing = f", {counted(fit.n_missing, *words)} missing and left out" if fit.n_missing else ""
     title = f"Distribution from subsets: {fit.method}, {fit.n_text}{missing}"
     notes = [] if not np.isfinite(fit.gap) or fit.is_constrained else [certificate(fit)]
-    if len(rows) < len(found.at):
+    if len(rows) < len(intervals.at):
         text = (
-            f"The {len(rows)} largest of {len(found.at)} categories. Being picked for their size, they look larger "
+            f"The {len(rows)} largest of {len(intervals.at)} categories. Being picked for their size, they look larger "
             "than they are."
         )
         notes.append(Note(NoteKind.SHORTENED, text, ALL_ROWS))
     if fit.categories.p > MAX_MATRIX and not np.isfinite(fit._shown_se).any():
         notes.append(Note(NoteKind.NO_STANDARD_ERRORS, "Too many categories for standard errors.", SINGLE_ERRORS))
-    kinds = set(found.kinds)
+    kinds = set(intervals.kinds)
     if fit.design_effects is not None:
-        effects, shown = fit.design_effects[found.at], largest(fit.w[found.at])
+        effects, shown = fit.design_effects[intervals.at], largest(fit.w[intervals.at])
         head = (*head, "design effect")
         rows = tuple((*row, number(effects[k], 2)) for row, k in zip(rows, shown, strict=True))
     if len(kinds) > 1:
-        shown = largest(fit.w[found.at])
-        head, rows = (*head, "interval"), tuple((*row, found.kinds[k]) for row, k in zip(rows, shown, strict=True))
-    notes.extend(interval_notes(found))
+        shown = largest(fit.w[intervals.at])
+        head, rows = (*head, "interval"), tuple((*row, intervals.kinds[k]) for row, k in zip(rows, shown, strict=True))
+    notes.extend(interval_notes(intervals))
     # Where the intervals are not doubtful, what the notes advise is done already.
-    doubt = with_better(fit.notes, found.advice if found.doubtful else None)
+    doubt = with_interval_advice(fit.notes, intervals.advice if intervals.doubtful else None)
     return Table(title, head, rows, (*notes, *doubt))
 
 
-def interval_notes(found: "Intervals") -> list[Note]:
+def interval_notes(intervals: "Intervals") -> list[Note]:
     """Say how the intervals were made."""
-    notes = [Note(NoteKind.INTERVAL_METHOD, KINDS[kind]) for kind in KINDS if kind in found.kinds]
-    return [*notes, Note(NoteKind.SIMULTANEOUS, SIMULTANEOUS[found.together])] if found.together else notes
+    notes = [Note(NoteKind.INTERVAL_METHOD, KINDS[kind]) for kind in KINDS if kind in intervals.kinds]
+    return [*notes, Note(NoteKind.SIMULTANEOUS, SIMULTANEOUS[intervals.together])] if intervals.together else notes
 
 
 SIMULTANEOUS = {  # what a table says about intervals that hold all together
@@ -75,13 +75,15 @@ KINDS = {  # what a table says about its intervals
 }
 
 
-def columns(fit: "Estimate", found: "Intervals", level: float) -> dict[str, Any]:
+def columns(fit: "Estimate", intervals: "Intervals", level: float) -> dict[str, Any]:
     """Return the columns of a data frame: a row per category."""
     labels = fit.categories.labels
     return {
-        **shares([labels[j] for j in found.at], fit.w[found.at], fit._shown_se[found.at], found.bounds, level),
-        "interval": list(found.kinds),
-        **({} if fit.design_effects is None else {"design_effect": fit.design_effects[found.at]}),
+        **shares(
+            [labels[j] for j in intervals.at], fit.w[intervals.at], fit._shown_se[intervals.at], intervals.bounds, level
+        ),
+        "interval": list(intervals.kinds),
+        **({} if fit.design_effects is None else {"design_effect": fit.design_effects[intervals.at]}),
     }
 
 
@@ -123,19 +125,19 @@ def certificate(fit: "Estimate") -> Note:
     return Note(NoteKind.MAXIMUM, f"log-likelihood {fit.loglik:.6g}; {below}{steps}")
 
 
-def plain(fit: "Estimate", found: "Intervals", level: float) -> dict[str, Any]:
+def plain(fit: "Estimate", intervals: "Intervals", level: float) -> dict[str, Any]:
     """Return the numbers as plain lists, for JSON."""
     labels = fit.categories.labels
     return dictionary(
         {
-            "categories": [labels[j] for j in found.at],
-            "estimate": fit.w[found.at],
-            "se": fit._shown_se[found.at],
-            "lower": found.bounds[:, 0],
-            "upper": found.bounds[:, 1],
-            "interval": found.kinds,
+            "categories": [labels[j] for j in intervals.at],
+            "estimate": fit.w[intervals.at],
+            "se": fit._shown_se[intervals.at],
+            "lower": intervals.bounds[:, 0],
+            "upper": intervals.bounds[:, 1],
+            "interval": intervals.kinds,
             "level": level,
-            "simultaneous": found.together or None,
+            "simultaneous": intervals.together or None,
             "n": fit.n,
             "n_missing": fit.n_missing,
             "method": fit.method,
@@ -143,7 +145,7 @@ def plain(fit: "Estimate", found: "Intervals", level: float) -> dict[str, Any]:
             "gap": fit.gap,
             "iterations": fit.iterations,
             "converged": fit.converged,
-            **sampled(fit, found.at),
+            **sampled(fit, intervals.at),
             "notes": fit.notes,
         }
     )
@@ -187,15 +189,15 @@ def picture(
         what = "Estimated shares minus reference"
         heading = draw.Heading(f"{what}, {n_words(fit)}", what)
         return draw.difference(labels, {label or fit.method: fit.w}, known, title=title or heading, ax=ax)
-    found = fit._intervals(*request)
-    level, shown = request[0], np.array(largest(fit.w[found.at]))
-    at = found.at[shown]
-    which = f", the {len(shown)} largest of {len(found.at):,} categories" if len(shown) < len(found.at) else ""
+    intervals = fit._intervals(*request)
+    level, shown = request[0], np.array(largest(fit.w[intervals.at]))
+    at = intervals.at[shown]
+    which = f", the {len(shown)} largest of {len(intervals.at):,} categories" if len(shown) < len(intervals.at) else ""
     return draw.estimate(
         [labels[j] for j in at],
         fit.w[at],
-        found.bounds[shown, 0],
-        found.bounds[shown, 1],
+        intervals.bounds[shown, 0],
+        intervals.bounds[shown, 1],
         level=level,
         label=label or f"{fit.method}, {n_words(fit)}",
         reference=None if known is None else known[at],

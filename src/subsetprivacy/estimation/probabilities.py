@@ -67,7 +67,7 @@ def has_probabilities(fit: Any) -> bool:
     return hasattr(fit, "probabilities") and not is_table(fit)
 
 
-def fitted_probabilities(fit: Any, categories: Categories, said: BoolArray, name: str) -> FloatArray:
+def fitted_probabilities(fit: Any, categories: Categories, informative: BoolArray, name: str) -> FloatArray:
     """Return what a fitted model gives for each person, shape (n, p), in category order.
 
     Parameters
@@ -96,16 +96,16 @@ def fitted_probabilities(fit: Any, categories: Categories, said: BoolArray, name
     classes = None if own is None else list(getattr(own, "labels", own))
     kept = getattr(getattr(fit, "held", None), "said", None)
     if kept is None:
-        kept = np.ones(len(said), np.bool_) if len(given) == len(said) else said
-    if len(kept) != len(said) or len(given) != kept.sum():
+        kept = np.ones(len(informative), np.bool_) if len(given) == len(informative) else informative
+    if len(kept) != len(informative) or len(given) != kept.sum():
         raise MismatchError(
             f"`{name}` must be a fit to the same people; got one of {max(len(kept), len(given))} "
-            f"for {counted(len(said), 'person', 'people')}."
+            f"for {counted(len(informative), 'person', 'people')}."
         )
     P = read_probabilities(given, categories, len(given), name, classes=classes)
     if kept.all():
         return P
-    out = np.empty((len(said), categories.p))
+    out = np.empty((len(informative), categories.p))
     out[kept] = P
     out[~kept] = P.mean(axis=0)
     return out

@@ -23,7 +23,7 @@ from subsetprivacy.estimation.likelihood import MANY, tangent_inverse
 from subsetprivacy.estimation.mle import maximise
 from subsetprivacy.estimation.newton import newton
 from subsetprivacy.estimation.simplex import lifted
-from subsetprivacy.estimation.survey_sample import Survey
+from subsetprivacy.estimation.survey_sample import SurveySample
 from subsetprivacy.incidence import DenseRows, Incidence
 
 _FINEST = 1e-14  # of a certified gap: what rounding leaves
@@ -34,7 +34,7 @@ _PRIOR = 0.2  # of a person: what a cell's mean weight is shrunk by towards the 
 
 
 @frozen(eq=False)
-class Point:
+class ProfilePoint:
     """The highest likelihood with one share fixed.
 
     Attributes
@@ -79,7 +79,7 @@ class Point:
 class Peak:
     """The maximum of the likelihood, from which all profiles fall."""
 
-    def __init__(self, counts: SubsetCounts, start: FloatArray, survey: Survey | None = None) -> None:
+    def __init__(self, counts: SubsetCounts, start: FloatArray, survey: SurveySample | None = None) -> None:
         self.survey = survey
         self.counts, self.inc, self.f = counts, counts.incidence, counts.shares
         self.tol = float(np.clip(1e-3 / counts.total, _FINEST, 1e-9 if self.inc.p <= MANY else 1e-6))
@@ -177,7 +177,7 @@ class Profile:
             return 1 / np.sqrt(max(peak.counts.n * peak.chords.information(self._j, peak.w)[0], 1e-300))
         return 1 / np.sqrt(max(peak.counts.n * self._information(peak.w, peak.L)[0], 1e-300))
 
-    def at(self, v: float) -> Point | None:
+    def at(self, v: float) -> ProfilePoint | None:
         """Return the highest point with the share fixed at v; None where an observed subset becomes impossible."""
         peak = self._peak
         rows = self._rows(v)
@@ -190,7 +190,7 @@ class Profile:
         rest = (1 - v * s[self._j]) / (1 - v) if v < 1 else float(np.delete(s, self._j).max())
         information, direction = self._information(w, L)
         people = peak.effective(peak.inc.inner(direction) / L)
-        return Point(v, w, peak.drop(w), float(s[self._j] - rest), information, people)
+        return ProfilePoint(v, w, peak.drop(w), float(s[self._j] - rest), information, people)
 
     @cached_property
     def _explicit(self) -> tuple[FloatArray, FloatArray] | None:

@@ -14,11 +14,11 @@ from subsetprivacy._types import Distribution, FloatArray, Label, Seed
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.errors import TooLargeError, warn_of
 from subsetprivacy.estimation import likelihood, presenting
-from subsetprivacy.estimation.caveats import doubts, with_better
+from subsetprivacy.estimation.caveats import caveats, with_interval_advice
 from subsetprivacy.estimation.margins import Margin, margin_of
 from subsetprivacy.estimation.shares import Shares
 from subsetprivacy.estimation.simplex import project
-from subsetprivacy.estimation.survey_sample import Survey, critical_value, influence_of
+from subsetprivacy.estimation.survey_sample import SurveySample, critical_value, influence_of
 from subsetprivacy.estimation.uncertainty import Uncertainty, Unprojected
 from subsetprivacy.messages import Advice, Hint, Note, NoteKind
 from subsetprivacy.messages.for_estimates import AUTO_INTERVAL, PROJECT
@@ -73,7 +73,7 @@ class Estimate(Shares):
     trace: tuple[float, ...] = ()
     in_simplex: bool = True
     remarks: tuple[Note, ...] = ()
-    survey: Survey | None = None
+    survey: SurveySample | None = None
 
     def __attrs_post_init__(self) -> None:
         self.w.setflags(write=False)
@@ -168,15 +168,15 @@ class Estimate(Shares):
     def notes(self) -> tuple[Note, ...]:
         """The caveats: what is doubtful about the standard errors, and how the estimate came about."""
         outside = () if np.isfinite(self.gap) else (OUTSIDE,)
-        return (*outside, *self._doubts, *self.remarks)
+        return (*outside, *self._caveats, *self.remarks)
 
     @property
-    def _doubts(self) -> tuple[Note, ...]:
-        return doubts(self)
+    def _caveats(self) -> tuple[Note, ...]:
+        return caveats(self)
 
-    def _warn_of_doubts(self, advice: Advice | Hint | None = AUTO_INTERVAL, *, stacklevel: int = 3) -> None:
+    def _warn_of_caveats(self, advice: Advice | Hint | None = AUTO_INTERVAL, *, stacklevel: int = 3) -> None:
         """Warn of each doubt; `advice` replaces the one to take a better interval."""
-        for note in with_better(self._doubts, advice):
+        for note in with_interval_advice(self._caveats, advice):
             warn_of(note, stacklevel=stacklevel)
 
     @property
@@ -207,7 +207,7 @@ class Estimate(Shares):
     @property
     def cov(self) -> FloatArray:
         """The estimated covariance matrix of `w`; warns where normal theory is doubtful."""
-        self._warn_of_doubts()
+        self._warn_of_caveats()
         return self._cov
 
     @cached_property
@@ -225,7 +225,7 @@ class Estimate(Shares):
     @property
     def se(self) -> FloatArray:
         """The standard errors of `w`; warns where normal theory is doubtful."""
-        self._warn_of_doubts()
+        self._warn_of_caveats()
         return self._se
 
     def interval(
@@ -266,10 +266,10 @@ class Estimate(Shares):
             True for intervals that hold all together with probability `level`: each is made at the level that the
             joint normal distribution of the estimates asks for, and at Bonferroni's where that is doubtful.
         """
-        found = self._intervals(level, method, categories, replications, seed, simultaneous, progress)
-        if found.doubtful:
-            self._warn_of_doubts(found.advice)
-        return found.bounds
+        intervals = self._intervals(level, method, categories, replications, seed, simultaneous, progress)
+        if intervals.doubtful:
+            self._warn_of_caveats(intervals.advice)
+        return intervals.bounds
 
     def _intervals(self, *request: Any) -> "Intervals":
         """Return intervals and their kinds without a warning, for output that prints the doubts itself."""
@@ -293,7 +293,7 @@ class Estimate(Shares):
         from subsetprivacy.estimation.quadratic_form import quantile
 
         check_level(level)
-        self._warn_of_doubts()
+        self._warn_of_caveats()
         return quantile(np.linalg.eigvalsh(self._cov), level) if np.isfinite(self._cov).all() else float("inf")
 
     def projected(self) -> "Estimate":

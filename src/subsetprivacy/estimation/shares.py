@@ -95,12 +95,12 @@ class Shares(Result):
         >>> more.pvalue < 0.05
         True
         """
-        from subsetprivacy.estimation.contrast import Question, chosen_method, contrast_of
+        from subsetprivacy.estimation.contrast import ContrastOptions, chosen_method, contrast_of
 
-        asked = Question.checked(level, null, alternative, method)
+        options = ContrastOptions.checked(level, null, alternative, method)
         if chosen_method(self, method) == "wald":
-            self._base._warn_of_doubts(None)
-        return contrast_of(self, weights, asked)
+            self._base._warn_of_caveats(None)
+        return contrast_of(self, weights, options)
 
     def difference(
         self, other: "Estimate | Margin", *, names: tuple[str, str] = ("first", "second"), same_people: bool = False

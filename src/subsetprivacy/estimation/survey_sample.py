@@ -33,7 +33,7 @@ _MOST_CELLS = 2048  # subsets whose covariance matrix is kept; of more, one numb
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Survey:
+class SurveySample:
     """How the people behind counts were drawn.
 
     Attributes
@@ -123,16 +123,16 @@ class Survey:
         run, options = METHODS[read_method(self.method)], dict(self.options)
         if self.method == "mle":
             options.setdefault("start", np.maximum(start, 0) / np.maximum(start, 0).sum())
-        found = []
+        estimates = []
         for r, amounts in enumerate(sums):
             sample = SubsetCounts.trusted(counts.observed_codes, amounts, counts.design, amounts)
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", SubsetPrivacyWarning)
-                    found.append(run(sample, **options).w)
+                    estimates.append(run(sample, **options).w)
             except SubsetPrivacyError as error:
                 raise type(error)(f"replicate {r}: {error.message}", error.advice) from None
-        return np.array(found)
+        return np.array(estimates)
 
 
 _EFFECT = " A design effect is the variance over that of a simple random sample of as many people."
@@ -174,13 +174,13 @@ def critical_value(level: float, degrees: float) -> float:
 
 
 @frozen
-class SurveyError(FromMatrix):
+class SurveyUncertainty(FromMatrix):
     """The covariance matrix of an estimate whose people were drawn with weights, strata or clusters."""
 
 
-def survey_error() -> SurveyError:
+def survey_uncertainty() -> SurveyUncertainty:
     """Return the uncertainty of an estimate with a survey."""
-    return SurveyError(_covariance)
+    return SurveyUncertainty(_covariance)
 
 
 def _covariance(fit: "Estimate") -> FloatArray:
@@ -221,7 +221,7 @@ def influence_of(fit: "Estimate") -> FloatArray:
     return np.asarray(influence)
 
 
-def survey_of(data: Any, sampling: Any) -> tuple[SubsetCounts, Survey]:
+def survey_of(data: Any, sampling: Any) -> tuple[SubsetCounts, SurveySample]:
     """Return weighted counts of a subset per person, and how these were drawn.
 
     Raises
@@ -248,33 +248,35 @@ def survey_of(data: Any, sampling: Any) -> tuple[SubsetCounts, Survey]:
     counts = count_codes(data.codes, data.design, weights, frequency=False)
     at = np.searchsorted(counts.observed_codes, data.codes)
     at = np.minimum(at, max(len(counts.observed_codes) - 1, 0))
-    told = (weights > 0) & (counts.observed_codes[at] == data.codes) if len(counts.observed_codes) else weights < 0
-    return counts, Survey(sampling, np.where(told, at, -1), len(counts.observed_codes))
+    informative = (
+        (weights > 0) & (counts.observed_codes[at] == data.codes) if len(counts.observed_codes) else weights < 0
+    )
+    return counts, SurveySample(sampling, np.where(informative, at, -1), len(counts.observed_codes))
 
 
-def with_survey(fit: "Estimate", survey: Survey, method: str, options: Any) -> "Estimate":
+def with_survey(fit: "Estimate", survey: SurveySample, method: str, options: Any) -> "Estimate":
     """Return an estimate whose errors are those of its sample."""
     return evolve(
         fit,
-        uncertainty=survey_error(),
+        uncertainty=survey_uncertainty(),
         survey=evolve(survey, method=method, options=tuple(options.items())),
         remarks=(*fit.remarks, note_of_sampling(survey.sampling), *notes_of_margins(survey.sampling)),
     )
 
 
-def share_a_sample(one: "Estimate", two: "Estimate") -> bool:
+def share_a_sample(first: "Estimate", second: "Estimate") -> bool:
     """Tell whether two estimates are of parts, or of answers, of the same sample."""
-    if one.sampling is None or two.sampling is None:
+    if first.sampling is None or second.sampling is None:
         return False
-    return one.sampling.whole is two.sampling.whole
+    return first.sampling.whole is second.sampling.whole
 
 
-def covariance_of_difference(one: "Shares", two: "Shares", order: IntArray) -> FloatArray:
+def covariance_of_difference(first: "Shares", second: "Shares", order: IntArray) -> FloatArray:
     """Return the covariance matrix of the shares of one estimate less those of another of the same sample."""
-    p = one.categories.p
+    p = first.categories.p
     swap = np.zeros((p, p))
     swap[np.arange(p), order] = 1.0
-    joint = joint_covariance([one, two], [np.eye(p), swap])
+    joint = joint_covariance([first, second], [np.eye(p), swap])
     return np.asarray(joint[:p, :p] + joint[p:, p:] - joint[:p, p:] - joint[p:, :p])
 
 

@@ -19,7 +19,7 @@ from attrs import frozen
 from scipy.special import ndtr
 
 from subsetprivacy.estimation.linear_profile import LinearProfile
-from subsetprivacy.estimation.profile import Point
+from subsetprivacy.estimation.profile import ProfilePoint
 
 _EVALUATIONS = 60
 _FINE = 1e-5  # of a standard error
@@ -30,8 +30,8 @@ _LARGEST = 1e9
 class Pair:
     """A point of each of two samples."""
 
-    one: Point
-    two: Point
+    one: ProfilePoint
+    two: ProfilePoint
 
     @property
     def difference(self) -> float:
@@ -52,9 +52,9 @@ class Pair:
 class TwoSamples:
     """The likelihood of a difference between two samples."""
 
-    def __init__(self, one: LinearProfile, two: LinearProfile) -> None:
-        self._one, self._two = one, two
-        self._people = one.at_slope(0.0).people, two.at_slope(0.0).people
+    def __init__(self, first: LinearProfile, second: LinearProfile) -> None:
+        self._one, self._two = first, second
+        self._people = first.at_slope(0.0).people, second.at_slope(0.0).people
 
     @property
     def top(self) -> float:
@@ -105,9 +105,9 @@ class TwoSamples:
         # In a small sample a profile can be a line over some range, and jumps from its one end to the other: the
         # point lies between, and the other sample says where.
         ones, twos = self._one.at(pair.two.v + d), self._two.at(pair.one.v - d)
-        found = [Pair(one, two) for one, two in ((ones, pair.two), (pair.one, twos)) if one and two]
-        found = [each for each in found if abs(each.difference - d) <= 1e-6]
-        return min(found, key=lambda each: each.root, default=pair)
+        pairs = [Pair(first, second) for first, second in ((ones, pair.two), (pair.one, twos)) if first and second]
+        pairs = [each for each in pairs if abs(each.difference - d) <= 1e-6]
+        return min(pairs, key=lambda each: each.root, default=pair)
 
     def _multiplier_of(self, d: float) -> float:
         """Return the multiplier at which the difference is d."""
@@ -119,8 +119,8 @@ class TwoSamples:
         if start == 0:
             return 0.0
         sign = np.sign(start)
-        found = _crossing(lambda m: -sign * excess(m), start)
-        return start if found is None else found
+        crossing = _crossing(lambda m: -sign * excess(m), start)
+        return start if crossing is None else crossing
 
 
 def _crossing(excess: Callable[[float], float], first: float) -> float | None:

@@ -70,11 +70,11 @@ def _gain_from_zero(columns: FloatArray, tied: BoolArray, positive: BoolArray) -
         equal = np.asarray(np.linalg.qr(equal, mode="r"))
     zero = ~positive[tied]
     bounds = [(0, 1) if at_zero else (None, None) for at_zero in zero]
-    found = linprog(-zero.astype(np.float64), A_eq=equal, b_eq=np.zeros(len(equal)), bounds=bounds, method="highs")
-    if found.x is None or found.x[zero].sum() < 0.5:
+    solution = linprog(-zero.astype(np.float64), A_eq=equal, b_eq=np.zeros(len(equal)), bounds=bounds, method="highs")
+    if solution.x is None or solution.x[zero].sum() < 0.5:
         return None
     out = np.zeros(len(tied))
-    out[tied] = found.x
+    out[tied] = solution.x
     return _whole(out)
 
 

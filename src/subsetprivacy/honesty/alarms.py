@@ -8,7 +8,7 @@ import numpy as np
 from attrs import evolve, field, frozen
 
 from subsetprivacy._words import counted
-from subsetprivacy.honesty.resampling import FIRST, Sampler
+from subsetprivacy.honesty.resampling import FIRST, NullSampler
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_tests import CHECK_WITH_BUDGET
 from subsetprivacy.pvalues import positive
@@ -56,7 +56,7 @@ class DataTest:
     level: float = CHANCE
     samples: int = 0
     is_rough: bool = False
-    sampler: Sampler | None = field(default=None, repr=False)
+    sampler: NullSampler | None = field(default=None, repr=False)
 
     @property
     def is_alarm(self) -> bool:
@@ -162,7 +162,7 @@ def even_share(needs: Iterable[float], budget: float = SECONDS) -> float:
     return budget
 
 
-def simulated(by: str, sampler: Sampler, samples: int = FIRST) -> DataTest:
+def simulated(by: str, sampler: NullSampler, samples: int = FIRST) -> DataTest:
     """Compare a statistic with others that are drawn under the hypothesis, the first of them."""
     pvalue, drawn = sampler.pvalue(most=samples)
     statistic = float(sampler.statistic)

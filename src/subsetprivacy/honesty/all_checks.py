@@ -283,14 +283,16 @@ def _variables(
             raise ArgumentError("`questions` must be a mapping by variable where there are several; got one.")
         questions = dict.fromkeys(counts, questions)
     asked = dict(questions or {})
-    for name, one in asked.items():
-        if not isinstance(one, QuestionCounts):
-            raise ArgumentError(f"`questions` must hold QuestionCounts; got {type(one).__name__}.", COUNT_THE_QUESTIONS)
+    for name, question_counts in asked.items():
+        if not isinstance(question_counts, QuestionCounts):
+            raise ArgumentError(
+                f"`questions` must hold QuestionCounts; got {type(question_counts).__name__}.", COUNT_THE_QUESTIONS
+            )
         if name not in counts:
             raise MismatchError(f"`questions` must be of variables of the data; got another one, {name!r}.")
-        if one.design != counts[name].design:
+        if question_counts.design != counts[name].design:
             raise MismatchError(f"`questions` must be of the design of the data; those of {name!r} are of another one.")
-    return {name: require_people(one) for name, one in counts.items()}, asked
+    return {name: require_people(question_counts) for name, question_counts in counts.items()}, asked
 
 
 def _counts_of(data: Any, designs: Mapping[str, Design] | None) -> dict[str, SubsetCounts]:
@@ -311,7 +313,7 @@ def _counts_of(data: Any, designs: Mapping[str, Design] | None) -> dict[str, Sub
     if hasattr(data, "designs") and hasattr(data, "count"):  # a release
         return {name: data.count(name) for name in data.designs}
     if isinstance(data, Mapping):
-        return {str(name): as_counts(one) for name, one in data.items()}
+        return {str(name): as_counts(column) for name, column in data.items()}
     raise ArgumentError(
         f"`data` must be counts, a mapping of them, or a release; got {type(data).__name__}.", CHECK_MAPPING
     )

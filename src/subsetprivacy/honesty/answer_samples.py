@@ -16,7 +16,7 @@ from subsetprivacy.data import SubsetCounts
 from subsetprivacy.estimation.simplex import project_many
 from subsetprivacy.honesty.linear import LinearModel, Step
 from subsetprivacy.honesty.random_answers import chance_model
-from subsetprivacy.honesty.resampling import Sampler
+from subsetprivacy.honesty.resampling import NullSampler
 from subsetprivacy.honesty.table import tabulate
 
 _SAMPLE, _CELL, _SQUARE = 1.2e-5, 1e-7, 2e-10  # seconds for a sample, its cells, and the squares of their rows
@@ -82,7 +82,7 @@ def _solve(H: FloatArray, b: FloatArray, rank: int) -> FloatArray:
     return np.asarray(d * (V @ (np.swapaxes(V, -1, -2) @ right))[..., 0])
 
 
-def answer_samplers(counts: SubsetCounts, seeds: tuple[int, int]) -> tuple[Sampler, Sampler | None]:
+def answer_samplers(counts: SubsetCounts, seeds: tuple[int, int]) -> tuple[NullSampler, NullSampler | None]:
     """Return the samplers of two tests: that some shares explain the answers, and that no one answers by chance.
 
     Parameters
@@ -98,7 +98,7 @@ def answer_samplers(counts: SubsetCounts, seeds: tuple[int, int]) -> tuple[Sampl
     fitted = _Fitted(model, model.step(observed, model.estimate(observed)))
     cells, p = len(observed), model.rows.p
     cost, block = _SAMPLE + cells * (_CELL + _SQUARE * p**2), max(1, min(_BLOCK, _MOST_CELLS // (cells * p)))
-    answers = Sampler(
+    answers = NullSampler(
         float(fitted.unexplained(observed[None])[0]),
         lambda generator, number: fitted.unexplained(fitted.redraw(generator, number)),
         cost,
@@ -107,7 +107,7 @@ def answer_samplers(counts: SubsetCounts, seeds: tuple[int, int]) -> tuple[Sampl
     )
     if chance is None:
         return answers, None
-    random = Sampler(
+    random = NullSampler(
         float(fitted.by_chance(observed[None], chance)[0]),
         lambda generator, number: fitted.by_chance(fitted.redraw(generator, number), chance),
         cost,

@@ -11,9 +11,9 @@ from subsetprivacy._words import counted
 from subsetprivacy.errors import NotIdentifiableError
 from subsetprivacy.honesty.fits import GoodnessOfFit
 from subsetprivacy.honesty.linear import LinearModel, Step
-from subsetprivacy.honesty.pvalue_method import CHI_SQUARE, Calibration, chi_square_pvalue
+from subsetprivacy.honesty.pvalue_method import CHI_SQUARE, PValueMethod, chi_square_pvalue
 from subsetprivacy.honesty.reading import one_at_a_time
-from subsetprivacy.honesty.resampling import Sampler
+from subsetprivacy.honesty.resampling import NullSampler
 from subsetprivacy.honesty.table import AnswerTable
 from subsetprivacy.messages import Advice, Hint
 from subsetprivacy.messages.for_tests import (
@@ -42,7 +42,7 @@ class Tested:
 def answers_part(
     name: str,
     model: LinearModel,
-    calibration: Calibration,
+    pvalue_method: PValueMethod,
     second: Second = lambda observed, start: 0.0,
 ) -> Tested:
     """Test whether a model fits the answers.
@@ -53,7 +53,7 @@ def answers_part(
         The name of the test.
     model
         The model.
-    calibration
+    pvalue_method
         How the p-value is found.
     second
         Another statistic of the answers and the estimate, to be resampled with the first.
@@ -65,7 +65,7 @@ def answers_part(
     if model.df == 0:  # nothing to test; the fit is asked for
         return Tested(GoodnessOfFit(name, 0.0, 0, 1.0, CHI_SQUARE, least), fit, value, None)
     cost = _OVERHEAD + _CELL * model.rows.rows * model.rows.p**2
-    resample, notes = calibration.choose(fit.expected, cost)
+    resample, notes = pvalue_method.choose(fit.expected, cost)
     if not resample:
         pvalue = chi_square_pvalue(fit.statistic, model.df)
         return Tested(GoodnessOfFit(name, fit.statistic, model.df, pvalue, CHI_SQUARE, least, notes), fit, value, None)
@@ -73,9 +73,9 @@ def answers_part(
     def draw(generator: np.random.Generator, number: int) -> FloatArray:
         return np.array([_statistics(model, fit, second, generator) for _ in range(number)])
 
-    sampler = Sampler(np.array([fit.statistic, value]), draw, cost, calibration.generator)
-    pvalue, second_pvalue = calibration.resample(sampler).tolist()
-    part = GoodnessOfFit(name, fit.statistic, model.df, pvalue, calibration.bootstrap, least, notes)
+    sampler = NullSampler(np.array([fit.statistic, value]), draw, cost, pvalue_method.generator)
+    pvalue, second_pvalue = pvalue_method.resample(sampler).tolist()
+    part = GoodnessOfFit(name, fit.statistic, model.df, pvalue, pvalue_method.bootstrap, least, notes)
     return Tested(part, fit, value, second_pvalue)
 
 

@@ -18,7 +18,7 @@ from subsetprivacy.honesty.data_check import problem_of
 from subsetprivacy.honesty.draws import draws_part
 from subsetprivacy.honesty.fits import GoodnessOfFit
 from subsetprivacy.honesty.linear import LinearModel
-from subsetprivacy.honesty.pvalue_method import LEAST_REPLICATIONS, Calibration
+from subsetprivacy.honesty.pvalue_method import LEAST_REPLICATIONS, PValueMethod
 from subsetprivacy.honesty.random_answers import chance_model, random_answers, random_part, score_statistic
 from subsetprivacy.honesty.reading import check_chance, data_seed, read_counts
 from subsetprivacy.honesty.residuals import residuals
@@ -118,32 +118,32 @@ def check_honesty(
     check_level(level)
     check_chance(chance)
     counts = read_counts(data, column=column, design=design)
-    calibration = Calibration.of(method, replications, data_seed(counts, "honesty") if seed is None else seed)
-    check = _checked(counts, level, calibration)
-    calibration.warn()
+    pvalue_method = PValueMethod.of(method, replications, data_seed(counts, "honesty") if seed is None else seed)
+    check = _checked(counts, level, pvalue_method)
+    pvalue_method.warn()
     return check.judged(chance)
 
 
-def _checked(counts: SubsetCounts, level: float, calibration: Calibration) -> HonestyCheck:
+def _checked(counts: SubsetCounts, level: float, pvalue_method: PValueMethod) -> HonestyCheck:
     plain = require_spare(LinearModel(tabulate(counts)))
     model, no_share = chance_model(plain)
-    draws, no_draws = _draws(counts, calibration)
+    draws, no_draws = _draws(counts, pvalue_method)
     if model is None:
-        answers = answers_part("answers", plain, calibration)
+        answers = answers_part("answers", plain, pvalue_method)
         chance, rest = None, None
     else:
-        answers = answers_part("answers", plain, calibration, second=partial(score_statistic, model))
-        others = answers_part("rest", model, calibration)
-        chance = random_answers(model, others.fit, random_part(answers, calibration))
+        answers = answers_part("answers", plain, pvalue_method, second=partial(score_statistic, model))
+        others = answers_part("rest", model, pvalue_method)
+        chance = random_answers(model, others.fit, random_part(answers, pvalue_method))
         rest = others.part if model.df > 0 else None
     general = (no_share, no_draws, _fixed_sizes(counts))
     notes = (*(note for note in general if note), *_notes_of(answers.part, draws, rest))
-    tests = tuple(_as_test(part, calibration) for part in (answers.part, chance and chance.test) if part)
+    tests = tuple(_as_test(part, pvalue_method) for part in (answers.part, chance and chance.test) if part)
     return HonestyCheck(counts, answers.part, draws, chance, rest, residuals(plain, answers.fit), level, notes, tests)
 
 
-def _as_test(part: GoodnessOfFit, calibration: Calibration) -> DataTest:
-    samples = calibration.replications if part.law == calibration.bootstrap else 0
+def _as_test(part: GoodnessOfFit, pvalue_method: PValueMethod) -> DataTest:
+    samples = pvalue_method.replications if part.law == pvalue_method.bootstrap else 0
     return DataTest("answers", part.statistic, part.df, part.pvalue, part.law, samples=samples)
 
 
@@ -163,7 +163,7 @@ def look_at_honesty(counts: SubsetCounts, seed: int) -> HonestyCheck:
         text = "There are too many different answers to be checked together with all others."
         return HonestyCheck(counts, problem=Note(NoteKind.TOO_MANY_CELLS, text, CHECK_HONESTY_ALONE))
     try:
-        check = _checked(counts, LEVEL, Calibration.of("chi-square", LEAST_REPLICATIONS, seed))
+        check = _checked(counts, LEVEL, PValueMethod.of("chi-square", LEAST_REPLICATIONS, seed))
     except NotIdentifiableError as error:
         return HonestyCheck(counts, problem=problem_of(error, NoteKind.NOT_IDENTIFIABLE))
     except SubsetPrivacyError as error:
@@ -185,13 +185,13 @@ def _with_samplers(check: HonestyCheck, seed: int) -> tuple[DataTest, ...]:
     )
 
 
-def _draws(counts: SubsetCounts, calibration: Calibration) -> tuple[GoodnessOfFit | None, Note | None]:
+def _draws(counts: SubsetCounts, pvalue_method: PValueMethod) -> tuple[GoodnessOfFit | None, Note | None]:
     """Return the test of the draws, or the reason why there is none."""
     if counts.design.strata(counts.observed_codes) is None:
         text = "The subsets do not tell the questions: draws and answers are tested together, as answers."
         return None, Note(NoteKind.TESTED_TOGETHER, text)
     try:
-        return draws_part(counts, calibration), None
+        return draws_part(counts, pvalue_method), None
     except (NotIdentifiableError, TooLargeError) as error:
         return None, Note(NoteKind.NOT_TESTED, f"The draws are not tested: {error.message}", error.advice)
 

@@ -16,10 +16,16 @@ from subsetprivacy.honesty.alarms import CHANCE, DataTest
 from subsetprivacy.honesty.data_check import first_test, not_tested, problem_of
 from subsetprivacy.honesty.draws_result import AskedCell, DrawsCheck
 from subsetprivacy.honesty.fits import GoodnessOfFit
-from subsetprivacy.honesty.pvalue_method import CHI_SQUARE, Calibration, chi_square_pvalue
+from subsetprivacy.honesty.pvalue_method import CHI_SQUARE, PValueMethod, chi_square_pvalue
 from subsetprivacy.honesty.reading import check_chance, data_seed, one_at_a_time, read_counts, require_people
 from subsetprivacy.honesty.resampling import FIRST
-from subsetprivacy.honesty.stated_distribution import Stated, has_alike_pairs, pair_counts, pairs_test, pearson_test
+from subsetprivacy.honesty.stated_distribution import (
+    StatedDistribution,
+    has_alike_pairs,
+    pair_counts,
+    pairs_test,
+    pearson_test,
+)
 from subsetprivacy.messages import Note
 from subsetprivacy.messages.for_tests import DRAWS_BY_PAIRS, DRAWS_OF_ONE_VARIABLE, RECORD_THE_QUESTION
 
@@ -104,9 +110,9 @@ def check_draws(
     check_chance(chance)
     if not isinstance(data, QuestionCounts):
         data = require_people(read_counts(data, DRAWS_OF_ONE_VARIABLE, column, design)).require_data()
-    calibration = Calibration.of(method, replications, data_seed(data, "draws") if seed is None else seed)
-    tester = _Calibrated(calibration)
-    how = _How(tester, calibration.generator, replications, _is_by_pairs(data.design, method))
+    pvalue_method = PValueMethod.of(method, replications, data_seed(data, "draws") if seed is None else seed)
+    tester = _PValueTester(pvalue_method)
+    how = _How(tester, pvalue_method.generator, replications, _is_by_pairs(data.design, method))
     if isinstance(data, QuestionCounts):
         if not data.asked:
             raise NoDataError("at least one question must have been asked; got none.")
@@ -114,7 +120,7 @@ def check_draws(
         first_test(check)  # raises where nothing is tested
     else:
         check = _of_counts(data, how)
-    calibration.warn()
+    pvalue_method.warn()
     return evolve(check, remarks=tuple(tester.notes)).judged(chance)
 
 
@@ -143,7 +149,7 @@ def look_at_draws(counts: SubsetCounts, questions: QuestionCounts | None, seed: 
         return DrawsCheck(int(counts.n), problem=problem_of(error))
 
 
-def draws_part(counts: SubsetCounts, calibration: Calibration) -> GoodnessOfFit:
+def draws_part(counts: SubsetCounts, pvalue_method: PValueMethod) -> GoodnessOfFit:
     """Return the test of the draws as a part of the check of honesty.
 
     Raises
@@ -151,8 +157,8 @@ def draws_part(counts: SubsetCounts, calibration: Calibration) -> GoodnessOfFit:
     NotIdentifiableError, TooLargeError
         If the questions are not told by the subsets, or cannot be listed.
     """
-    tester = _Calibrated(calibration)
-    check = _of_counts(counts, _How(tester, calibration.generator, calibration.replications, by_pairs=False))
+    tester = _PValueTester(pvalue_method)
+    check = _of_counts(counts, _How(tester, pvalue_method.generator, pvalue_method.replications, by_pairs=False))
     test = first_test(check)
     assert test.df is not None  # by questions
     return GoodnessOfFit(
@@ -160,23 +166,23 @@ def draws_part(counts: SubsetCounts, calibration: Calibration) -> GoodnessOfFit:
     )
 
 
-class _Calibrated:
+class _PValueTester:
     """A tester by the method and number of replications that the caller asks for; collects the notes."""
 
-    def __init__(self, calibration: Calibration) -> None:
-        self._calibration = calibration
+    def __init__(self, pvalue_method: PValueMethod) -> None:
+        self._pvalue_method = pvalue_method
         self.notes: list[Note] = []
 
     def __call__(self, observed: IntArray, law: FloatArray) -> DataTest:
-        stated = Stated.of(observed, law)
-        sampler = stated.sampler(self._calibration.generator)
-        resample, notes = self._calibration.choose(stated.expected, sampler.cost)
+        stated = StatedDistribution.of(observed, law)
+        sampler = stated.sampler(self._pvalue_method.generator)
+        resample, notes = self._pvalue_method.choose(stated.expected, sampler.cost)
         self.notes += notes
         statistic, df = stated.statistic, stated.df
         if not resample:
             return DataTest("questions", statistic, df, chi_square_pvalue(statistic, df), CHI_SQUARE)
-        pvalue, number = float(self._calibration.resample(sampler)), self._calibration.replications
-        return DataTest("questions", statistic, df, pvalue, self._calibration.bootstrap, samples=number)
+        pvalue, number = float(self._pvalue_method.resample(sampler)), self._pvalue_method.replications
+        return DataTest("questions", statistic, df, pvalue, self._pvalue_method.bootstrap, samples=number)
 
 
 @frozen(eq=False)
@@ -245,25 +251,25 @@ def _of_counts(counts: SubsetCounts, how: _How) -> DrawsCheck:
             DRAWS_BY_PAIRS if has_alike_pairs(design) else None,
         )
     rows = np.column_stack([codes, design.complement(codes)]) if how.by_pairs else codes[:, None]
-    check = _compared(DrawsCheck(int(counts.n)), design, rows, counts.n_a.astype(np.int64), how, told=True)
+    check = _compared(DrawsCheck(int(counts.n)), design, rows, counts.n_a.astype(np.int64), how, from_counts=True)
     if check.problem is not None:
         raise NotIdentifiableError("there must be two questions or more for draws to be tested; got one.")
     return check
 
 
 def _compared(
-    check: DrawsCheck, design: Design, rows: IntArray, n: IntArray, how: _How, *, told: bool = False
+    check: DrawsCheck, design: Design, rows: IntArray, n: IntArray, how: _How, *, from_counts: bool = False
 ) -> DrawsCheck:
     """Compare questions, each a row of codes, with the design, one by one or by pairs of options.
 
-    `told`: without a question about everything, which a subset does not tell.
+    `from_counts`: without a question about everything, which a subset does not tell.
     """
     if how.by_pairs:
         return _by_pairs(check, design, rows, n, how)
     law = design.question_law()
     assert law is not None  # they are listed
     listed, nu = law
-    if told:
+    if from_counts:
         kept = ~design.is_missing(listed).any(axis=1)
         listed, nu = listed[kept], nu[kept]
     observed = placed(design, listed, rows, n)

@@ -122,8 +122,8 @@ class DrawsCheck(DataCheck):
         return (*pairs, *(self.remarks or _samples_note(test)), *self._caveats())
 
     def __repr__(self) -> str:
-        found = ", ".join(f"{test.by} {pvalue_text(test.pvalue)}" for test in self.tests)
-        return f"<DrawsCheck of {people(self.n)}, {f'p-values: {found}' if found else 'not tested'}>"
+        pvalues = ", ".join(f"{test.by} {pvalue_text(test.pvalue)}" for test in self.tests)
+        return f"<DrawsCheck of {people(self.n)}, {f'p-values: {pvalues}' if pvalues else 'not tested'}>"
 
     def summary(self) -> Table:
         """Return the tests, to print or to show."""

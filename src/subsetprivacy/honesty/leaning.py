@@ -142,9 +142,9 @@ class LeaningCheck(DataCheck):
         return (*notes, *self._caveats())
 
     def __repr__(self) -> str:
-        found = "not tested" if self.test is None else f"p-value {pvalue_text(self.test.pvalue)}"
+        result = "not tested" if self.test is None else f"p-value {pvalue_text(self.test.pvalue)}"
         share = "" if self.share is None else f"share {self.share:.4f}, std. error {self.se:.4f}, "
-        return f"<LeaningCheck of {counted(self.n, 'answer')}: {share}{found}>"
+        return f"<LeaningCheck of {counted(self.n, 'answer')}: {share}{result}>"
 
     def summary(self) -> Table:
         """Return the test, and the share or the positions, to print or to show."""
@@ -152,7 +152,7 @@ class LeaningCheck(DataCheck):
 
     def _found(self) -> tuple[Note, ...]:
         if self.positions:
-            text = f"Positions chosen, from the first: {', '.join(f'{one:,}' for one in self.positions)}."
+            text = f"Positions chosen, from the first: {', '.join(f'{n:,}' for n in self.positions)}."
             return (Note(NoteKind.LEGEND, text),)
         if self.share is None or self.lower is None or self.upper is None:
             return ()

@@ -11,7 +11,7 @@ from subsetprivacy._choices import FitMethod
 from subsetprivacy._seeds import numpy_generator
 from subsetprivacy._types import FloatArray
 from subsetprivacy.errors import ArgumentError, warn_of
-from subsetprivacy.honesty.resampling import Sampler
+from subsetprivacy.honesty.resampling import NullSampler
 from subsetprivacy.messages import Note, NoteKind, unique
 from subsetprivacy.messages.for_tests import BOOTSTRAP_FIT, FEWER_REPLICATIONS, LONG_BOOTSTRAP
 
@@ -24,7 +24,7 @@ _SECONDS = 15.0  # of a plain machine, that an unasked bootstrap may take
 
 
 @frozen(slots=False, eq=False)
-class Calibration:
+class PValueMethod:
     """How p-values are found: by name, number of replications and source of randomness."""
 
     method: str
@@ -33,7 +33,7 @@ class Calibration:
     doubts: list[Note] = field(factory=list)
 
     @classmethod
-    def of(cls, method: FitMethod, replications: int, seed: Any) -> "Calibration":
+    def of(cls, method: FitMethod, replications: int, seed: Any) -> "PValueMethod":
         """Check the arguments that every test here takes."""
         check_choice(method, METHODS, "method")
         number = check_count(replications, "replications", least=LEAST_REPLICATIONS)
@@ -77,7 +77,7 @@ class Calibration:
         """The name of the law of resampled statistics."""
         return f"bootstrap ({self.replications})"
 
-    def resample(self, sampler: Sampler) -> FloatArray:
+    def resample(self, sampler: NullSampler) -> FloatArray:
         """Return the p-values of the statistics of a sampler, from as many samples as were asked for."""
         return sampler.pvalues(most=self.replications)[0]
 

@@ -24,7 +24,7 @@ from subsetprivacy.estimation.simplex import project
 from subsetprivacy.honesty.answers import Tested
 from subsetprivacy.honesty.fits import GoodnessOfFit, RandomAnswers
 from subsetprivacy.honesty.linear import MOST_EXACT, LinearModel, Step
-from subsetprivacy.honesty.pvalue_method import HALF, Calibration, half_pvalue
+from subsetprivacy.honesty.pvalue_method import HALF, PValueMethod, half_pvalue
 from subsetprivacy.honesty.reading import one_at_a_time
 from subsetprivacy.incidence import Affine
 from subsetprivacy.messages import Note, NoteKind
@@ -67,12 +67,12 @@ def score_statistic(model: LinearModel, observed: FloatArray, start: FloatArray)
     return max(share / se, 0.0) ** 2
 
 
-def random_part(tested: Tested, calibration: Calibration) -> GoodnessOfFit:
+def random_part(tested: Tested, pvalue_method: PValueMethod) -> GoodnessOfFit:
     """Return the test that nobody answers by chance, from the second statistic of the test of the answers."""
     if tested.second_pvalue is None:
         pvalue, law = half_pvalue(tested.second), HALF
     else:
-        pvalue, law = tested.second_pvalue, calibration.bootstrap
+        pvalue, law = tested.second_pvalue, pvalue_method.bootstrap
     return GoodnessOfFit("random", tested.second, 1, pvalue, law, tested.part.least_expected)
 
 

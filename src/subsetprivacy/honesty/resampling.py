@@ -13,7 +13,7 @@ _STEP = 4
 
 
 @frozen(eq=False)
-class Sampler:
+class NullSampler:
     r"""The statistic of the data, and a way to draw such statistics under the hypothesis.
 
     Attributes
@@ -50,8 +50,8 @@ class Sampler:
 
     def pvalue(self, level: float = 1.0, most: int = FIRST) -> tuple[float, int]:
         """Return the p-value of one statistic, and the number of samples; the arguments are of `pvalues`."""
-        found, drawn = self.pvalues(level, most)
-        return float(found), drawn
+        pvalue, drawn = self.pvalues(level, most)
+        return float(pvalue), drawn
 
     def pvalues(self, level: float = 1.0, most: int = FIRST) -> tuple[FloatArray, int]:
         """Return the p-value of each statistic, and the number of samples, drawn while one may end below the level.

@@ -182,8 +182,8 @@ class HonestyCheck(DataCheck):
         return tuple(part for part in (self._answers, self.draws, chance, self.rest) if part)
 
     def __repr__(self) -> str:
-        found = ", ".join(f"{part.name} {pvalue_text(part.pvalue)}" for part in self.parts)
-        p = f"p-values: {found}" if found else "not tested"
+        pvalues = ", ".join(f"{part.name} {pvalue_text(part.pvalue)}" for part in self.parts)
+        p = f"p-values: {pvalues}" if pvalues else "not tested"
         return f"<HonestyCheck of a {self.counts.design.kind} design, {p}>"
 
     def summary(self) -> Table:
@@ -191,8 +191,8 @@ class HonestyCheck(DataCheck):
         title = (
             f"Honesty check: {self.counts.design.kind} design, {self.counts.design.p} categories, {self.counts.n_text}"
         )
-        found = () if self.random is None else (self._share_note(), self.random.notes[0])
-        return Table(title, COLUMNS, tuple(part.row() for part in self.parts), (*found, *self.notes))
+        share_notes = () if self.random is None else (self._share_note(), self.random.notes[0])
+        return Table(title, COLUMNS, tuple(part.row() for part in self.parts), (*share_notes, *self.notes))
 
     def _columns(self) -> dict[str, Any]:
         rows = [part.facts() for part in self.parts]
@@ -233,7 +233,7 @@ class HonestyCheck(DataCheck):
         """Return the numbers under stable names, for JSON; tests that could not be made are None."""
         chance = self.random
         low, high = self.random_share_interval
-        told = chance is not None and bool(np.isfinite(chance.w).all())
+        is_known = chance is not None and bool(np.isfinite(chance.w).all())
         facts = {
             "design": self.counts.design.kind,
             "categories": list(self.counts.categories),
@@ -248,8 +248,8 @@ class HonestyCheck(DataCheck):
             "random_share_detectable": chance.detectable if chance else None,
             "random_share_lower": low if chance else None,
             "random_share_upper": high if chance else None,
-            "honest_w": chance.w if chance and told else None,
-            "honest_w_se": chance.w_se if chance and told else None,
+            "honest_w": chance.w if chance and is_known else None,
+            "honest_w_se": chance.w_se if chance and is_known else None,
             "tests": [test.facts() for test in self.tests],
             "alarm": self.is_alarm,
             "problem": None if self.problem is None else self.problem.to_dict(),

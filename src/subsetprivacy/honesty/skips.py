@@ -20,7 +20,7 @@ from subsetprivacy.honesty.draws import placed
 from subsetprivacy.honesty.hypergeometric import skips_at_random
 from subsetprivacy.honesty.pvalue_method import CHI_SQUARE, LEAST_REPLICATIONS, are_small, chi_square_pvalue
 from subsetprivacy.honesty.reading import check_chance, data_seed
-from subsetprivacy.honesty.resampling import FIRST, Sampler
+from subsetprivacy.honesty.resampling import FIRST, NullSampler
 from subsetprivacy.honesty.stated_distribution import has_alike_pairs, pairs_test, pearson_test
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.pvalues import pvalue_text
@@ -123,8 +123,8 @@ class SkipsCheck(DataCheck):
         return (*drawn, *self._caveats())
 
     def __repr__(self) -> str:
-        found = "not tested" if self.test is None else f"p-value {pvalue_text(self.test.pvalue)}"
-        return f"<SkipsCheck: {self.skipped} of {people(self.asked)} skipped, {found}>"
+        result = "not tested" if self.test is None else f"p-value {pvalue_text(self.test.pvalue)}"
+        return f"<SkipsCheck: {self.skipped} of {people(self.asked)} skipped, {result}>"
 
     def summary(self) -> Table:
         """Return the test and the share that skips, to print or to show."""
@@ -136,7 +136,9 @@ class SkipsCheck(DataCheck):
 
     def _numbers(self) -> dict[str, Any]:
         names = ("asked", "skipped", "kind", "rate", "lower", "upper")
-        options = [{"option": one.option, **{name: getattr(one, name) for name in _OF_OPTION}} for one in self.options]
+        options = [
+            {"option": option.option, **{name: getattr(option, name) for name in _OF_OPTION}} for option in self.options
+        ]
         return {**{name: getattr(self, name) for name in names}, "options": options}
 
     def plot(self, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
@@ -156,9 +158,9 @@ class SkipsCheck(DataCheck):
             raise NotIdentifiableError("rates must be known by option to be drawn; yes/no questions have them.")
         heading = draw.Heading(f"Share that skips, by option, {percent(LEVEL)} intervals, {self.asked:,} people asked")
         return draw.rates(
-            [label_text(one.option) for one in self.options],
-            [_rates(one.skipped_with, one.asked_with) for one in self.options],
-            [_rates(one.skipped_without, one.asked_without) for one in self.options],
+            [label_text(option.option) for option in self.options],
+            [_rates(option.skipped_with, option.asked_with) for option in self.options],
+            [_rates(option.skipped_without, option.asked_without) for option in self.options],
             names=("asked about", "not asked about"),
             title=heading if title is None else title,
             ax=ax,
@@ -324,7 +326,7 @@ def _redrawn(
         return distance(skips_at_random(generator, everyone, k, size).astype(np.float64))
 
     block = max(1, min(_BLOCK, _MOST_CELLS // len(asked)))
-    return simulated(by, Sampler(float(distance(skipped)), sample, _SET * (100 + len(asked)), seed, block), samples)
+    return simulated(by, NullSampler(float(distance(skipped)), sample, _SET * (100 + len(asked)), seed, block), samples)
 
 
 # Questions with groups ------------------------------------------------------------------------

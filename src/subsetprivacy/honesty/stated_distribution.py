@@ -7,7 +7,7 @@ from subsetprivacy._types import FloatArray, IntArray, Seed
 from subsetprivacy.design import Design
 from subsetprivacy.honesty.alarms import DataTest, simulated
 from subsetprivacy.honesty.pvalue_method import CHI_SQUARE, are_small, chi_square_pvalue
-from subsetprivacy.honesty.resampling import FIRST, Sampler
+from subsetprivacy.honesty.resampling import FIRST, NullSampler
 from subsetprivacy.mechanism.randomness import SeededSource
 
 MANY_CELLS = 4096  # up to which all cells of a sample are drawn, and beyond which few people are drawn one by one
@@ -17,7 +17,7 @@ _CELL, _MEMBERSHIP = 5e-8, 1e-8  # seconds for one of a sample
 
 
 @frozen(eq=False)
-class Stated:
+class StatedDistribution:
     """Counts, and the probabilities that they should follow.
 
     Attributes
@@ -32,7 +32,7 @@ class Stated:
     law: FloatArray
 
     @classmethod
-    def of(cls, observed: IntArray, law: FloatArray) -> "Stated":
+    def of(cls, observed: IntArray, law: FloatArray) -> "StatedDistribution":
         """Make it of probabilities that sum to 1 but for rounding."""
         return cls(observed, law / law.sum())
 
@@ -61,17 +61,17 @@ class Stated:
         expected = self.expected
         return np.asarray(((counts - expected) ** 2 / expected).sum(axis=-1))
 
-    def sampler(self, seed: Seed) -> Sampler:
+    def sampler(self, seed: Seed) -> NullSampler:
         """Return what draws the statistic of as many people by the stated probabilities."""
         block = max(1, min(200, _MOST_CELLS // len(self.law)))
-        return Sampler(self.statistic, self._draw, _CELL * (10 + len(self.law)), seed, block)
+        return NullSampler(self.statistic, self._draw, _CELL * (10 + len(self.law)), seed, block)
 
     def _draw(self, generator: np.random.Generator, number: int) -> FloatArray:
         if len(self.law) <= max(MANY_CELLS, 4 * self.n):
             return self._distance(generator.multinomial(self.n, self.law, number))
         ends = np.cumsum(self.law)[:-1]
         people = [np.searchsorted(ends, generator.random(self.n), side="right") for _ in range(number)]
-        return np.array([self._distance(np.bincount(one, minlength=len(self.law))) for one in people])
+        return np.array([self._distance(np.bincount(sample, minlength=len(self.law))) for sample in people])
 
 
 def pearson_test(by: str, observed: IntArray, law: FloatArray, seed: Seed, samples: int = FIRST) -> DataTest:
@@ -86,7 +86,7 @@ def pearson_test(by: str, observed: IntArray, law: FloatArray, seed: Seed, sampl
     seed, samples
         The seed of the samples, and how many to draw at first.
     """
-    stated = Stated.of(observed, law)
+    stated = StatedDistribution.of(observed, law)
     if are_small(stated.expected):
         return simulated(by, stated.sampler(seed), samples)
     statistic = stated.statistic
@@ -157,4 +157,4 @@ def pairs_test(design: Design, groups: IntArray, n: IntArray, seed: Seed, sample
 
     statistic = float(distance(pair_counts(groups, n, p), int(n.sum())))
     cost = _MEMBERSHIP * people * m * p
-    return simulated("pairs of options", Sampler(statistic, draw, cost, seed, block=50), samples)
+    return simulated("pairs of options", NullSampler(statistic, draw, cost, seed, block=50), samples)

@@ -7,14 +7,14 @@ import numpy as np
 from subsetprivacy._types import Label
 from subsetprivacy._words import counted
 from subsetprivacy.errors import TooLargeError
-from subsetprivacy.independence.crossing import Crossing, Side
+from subsetprivacy.independence.crossing import CrossedVariable, Crossing
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.tables import label_text
 
 FEW = 5
 
 
-def doubts(parts: Sequence[Crossing], method: str, statistic: float, df: str) -> tuple[Note, ...]:
+def caveats(parts: Sequence[Crossing], method: str, statistic: float, df: str) -> tuple[Note, ...]:
     """Return a note for each thing that makes the limit law doubtful, or the test another one than it seems."""
     if not parts:
         return ()
@@ -88,6 +88,6 @@ def _listed(labels: Sequence[Label]) -> str:
     return ", ".join(label_text(label) for label in labels[:4]) + (", …" if len(labels) > 4 else "")
 
 
-def _near_zero(side: Side) -> bool:
+def _near_zero(side: CrossedVariable) -> bool:
     least = int(np.argmin(side.fit.w))
     return bool(side.fit.w[least] < 2 * side.fit._shown_se[least])

@@ -25,7 +25,7 @@ _WORTH, _GRID = 16, 1 << 20  # all pairs are cells while they are not many more 
 
 
 @frozen(slots=False, eq=False)
-class Side:
+class CrossedVariable:
     r"""One variable of the table, with what is known of it under independence.
 
     Attributes
@@ -160,8 +160,8 @@ class Side:
 class Sheet:
     """Where the counts of a table, or of a batch of tables, belong: a pair of subsets for each cell."""
 
-    first: Side
-    second: Side
+    first: CrossedVariable
+    second: CrossedVariable
     at_a: IntArray
     at_b: IntArray
     is_grid: bool
@@ -176,10 +176,10 @@ class Sheet:
         """The pairs of categories that the pair of subsets holds."""
         return self._pairs(self.first.members, self.second.members)
 
-    def _pairs(self, one: FloatArray, two: FloatArray) -> Listable:
+    def _pairs(self, first: FloatArray, second: FloatArray) -> Listable:
         if self.is_grid:
-            return Kronecker(DenseRows(one), DenseRows(two))
-        return joint_incidence([(DenseRows(one), self.at_a), (DenseRows(two), self.at_b)])
+            return Kronecker(DenseRows(first), DenseRows(second))
+        return joint_incidence([(DenseRows(first), self.at_a), (DenseRows(second), self.at_b)])
 
     def seen(self, n: FloatArray) -> "Sheet":
         """Return the sheet of the cells that occur in one table."""
@@ -215,8 +215,8 @@ class Crossing:
     """
 
     table: JointCounts
-    first: Side
-    second: Side
+    first: CrossedVariable
+    second: CrossedVariable
     n: float
 
     @cached_property
@@ -274,7 +274,7 @@ def cross(table: JointCounts) -> Crossing:
             f"a table must have at most {MAX_JOINT} combinations of categories; got {table.categories.p}."
         )
     table.require_data().design.require_identifiable()
-    sides = [Side(name, table.margin(name, complete=True), table.n) for name in table.names]
+    sides = [CrossedVariable(name, table.margin(name, complete=True), table.n) for name in table.names]
     for side in sides:
         if len(side.codes) < 2:
             raise NotIdentifiableError(

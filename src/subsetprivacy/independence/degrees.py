@@ -23,14 +23,14 @@ def degrees(crossing: Crossing, method: str, kind: str = "corrected") -> float:
     so its cells count one less. Where so few questions were asked that they do not tell all parameters, p-1 and q-1
     are what they do tell. Bonferroni: 1, that of a 2 x 2 table.
     """
-    one, two = crossing.first, crossing.second
-    parameters = one.rank + two.rank
+    first, second = crossing.first, crossing.second
+    parameters = first.rank + second.rank
     if method == "bonferroni":
         return 1
     if method.startswith("lrt"):
-        return one.rank * two.rank
+        return first.rank * second.rank
     try:
-        cells = one.possible * two.possible
+        cells = first.possible * second.possible
         if kind == "paper":
             return cells
         return (cells - 1 if method == "pearson" else _free_cells(crossing)) - parameters

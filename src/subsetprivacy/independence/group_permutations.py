@@ -17,7 +17,7 @@ from subsetprivacy.estimation.likelihood import MANY
 from subsetprivacy.estimation.mle import maximise
 from subsetprivacy.estimation.newton_many import newton_many
 from subsetprivacy.estimation.simplex import lifted
-from subsetprivacy.independence.null_distributions import MAX_EXACT, Effort, NullLaw, affordable
+from subsetprivacy.independence.null_distributions import MAX_EXACT, NullDistribution, PermutationOptions, affordable
 from subsetprivacy.independence.tables import LARGEST, all_tables, blocks, drawing_time
 
 _SPEED = 1e9  # operations a second of a plain machine
@@ -87,28 +87,28 @@ class GroupTable:
         gains = (n * np.log(np.divide(L, together, out=np.ones_like(L), where=n > 0))).sum(axis=1)
         return np.maximum(2 * gains.reshape(-1, groups).sum(axis=1), 0.0)
 
-    def law(self, effort: Effort) -> NullLaw:
+    def law(self, settings: PermutationOptions) -> NullDistribution:
         """Return the statistics of all tables with these margins if they are few, else of random ones."""
         rows, columns = self.observed.sum(axis=1), self.observed.sum(axis=0)
         each = self._seconds()
-        most = MAX_EXACT if effort.budget is None else min(MAX_EXACT, int(effort.budget / each))
+        most = MAX_EXACT if settings.budget is None else min(MAX_EXACT, int(settings.budget / each))
         if (every := all_tables(rows, columns, most)) is not None:
             tables, probabilities = every
             law = self._of(tables.reshape(len(tables), -1).astype(np.float64))
-            if effort.progress is not None:
-                effort.progress(len(tables), len(tables))
-            return NullLaw("exact", law, probabilities)
-        drawing = drawing_time(int(rows.sum()), self.observed.size, effort.permutations)
-        size, notes = affordable(drawing + each, effort)
+            if settings.progress is not None:
+                settings.progress(len(tables), len(tables))
+            return NullDistribution("exact", law, probabilities)
+        drawing = drawing_time(int(rows.sum()), self.observed.size, settings.permutations)
+        size, notes = affordable(drawing + each, settings)
         statistics: list[FloatArray] = []
         done = 0
-        for block in blocks(rows, columns, size, effort.generator):
+        for block in blocks(rows, columns, size, settings.generator):
             statistics.append(self.statistics(block))
             done += len(block)
-            if effort.progress is not None:
-                effort.progress(done, size)
+            if settings.progress is not None:
+                settings.progress(done, size)
         kind = "permutation" if size else "asymptotic"
-        return NullLaw(kind, np.concatenate([np.empty(0), *statistics]), None, notes)
+        return NullDistribution(kind, np.concatenate([np.empty(0), *statistics]), None, notes)
 
     def _of(self, tables: FloatArray) -> FloatArray:
         return np.concatenate([self.statistics(tables[start : start + 256]) for start in range(0, len(tables), 256)])

@@ -19,11 +19,17 @@ from subsetprivacy.independence.caveats import FEW
 from subsetprivacy.independence.crossing import cross
 from subsetprivacy.independence.degrees import DF
 from subsetprivacy.independence.group_permutations import GroupTable, are_exchangeable
-from subsetprivacy.independence.null_distributions import ASYMPTOTIC, NULLS, Effort, NullLaw, affordable
+from subsetprivacy.independence.null_distributions import (
+    ASYMPTOTIC,
+    NULLS,
+    NullDistribution,
+    PermutationOptions,
+    affordable,
+)
 from subsetprivacy.independence.result import IndependenceResult
 from subsetprivacy.independence.strata import without_group
 from subsetprivacy.independence.tables import LARGEST
-from subsetprivacy.independence.testing import BUDGET, METHODS, conduct, read_effort
+from subsetprivacy.independence.testing import BUDGET, METHODS, conduct, read_permutation_options
 from subsetprivacy.mechanism.simulate import informative_law, simulate_informative
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_tests import COUNT_BY_GROUP, NAME_THE_OPTION, UNPACK_GROUPS, WEIGHT_ALL_GROUPS
@@ -35,7 +41,7 @@ WEIGHTED_GROUPS = "Weighted: each group is scaled to its effective number of peo
 
 
 @frozen(slots=False, eq=False)
-class Pooled:
+class PooledShares:
     """The distribution that fits all groups best, under designs of their own.
 
     Attributes
@@ -109,19 +115,19 @@ def homogeneity_test(
     3
     """
     named = read_groups(groups)
-    effort = read_effort(permutations, budget, seed, progress)
+    settings = read_permutation_options(permutations, budget, seed, progress)
     hypothesis = f"the same distribution in {len(named)} groups"
     unknown = tuple(without_group(groups[0])) if isinstance(groups[0], Mapping) else ()
     together, reason = _as_table(named)
     if together is None:
         if check_choice(df, DF, "df") == "paper":
             raise ArgumentError(f"`df` must be 'corrected', since {reason}; got 'paper'.")
-        found = _comparing(named, method, hypothesis, null, effort, reason)
-        return evolve(found, remarks=(*found.remarks, *unknown))
+        result = _comparing(named, method, hypothesis, null, settings, reason)
+        return evolve(result, remarks=(*result.remarks, *unknown))
     crossing = cross(together)
-    found = conduct({"group x variable": crossing}, method, hypothesis, null, df, effort)
+    result = conduct({"group x variable": crossing}, method, hypothesis, null, df, settings)
     return evolve(
-        found,
+        result,
         tables=named,
         null_estimates={"pooled": crossing.second.fit},
         remarks=unknown,
@@ -194,7 +200,7 @@ def _comparing(
     method: IndependenceMethod,
     hypothesis: str,
     null: NullMethod | None,
-    effort: Effort,
+    settings: PermutationOptions,
     reason: str,
 ) -> IndependenceResult:
     """Compare the fits of the groups with one for all; people change groups, or are simulated where they cannot."""
@@ -210,13 +216,13 @@ def _comparing(
     statistic, pooled = _statistic(samples, sizes)
     freedom = (len(samples) - 1) * (p - 1)
     limit = float(chdtrc(freedom, statistic))
-    remarks = _doubts(samples, pooled)
-    if kind == "asymptotic" or not effort.permutations:
+    remarks = _caveats(samples, pooled)
+    if kind == "asymptotic" or not settings.permutations:
         law = ASYMPTOTIC
     elif kind == "permutation":
-        law = GroupTable.of(samples, pooled).law(effort)
+        law = GroupTable.of(samples, pooled).law(settings)
     else:
-        law = _simulated(samples, sizes, pooled, effort)
+        law = _simulated(samples, sizes, pooled, settings)
         asked = "as asked for" if exchangeable else _why_not(samples, reason)
         remarks.append(Note(NoteKind.NULL_LAW, f"People are simulated from the pooled estimate: {asked}."))
     return IndependenceResult(
@@ -228,7 +234,7 @@ def _comparing(
         limit,
         law,
         named,
-        {"pooled": Pooled(samples[0].categories, read_only(pooled))},
+        {"pooled": PooledShares(samples[0].categories, read_only(pooled))},
         tuple(remarks),
     )
 
@@ -240,7 +246,7 @@ def _why_not(samples: Sequence[SubsetCounts], reason: str) -> str:
     return reason if reason == DIFFER else f"tables of {LARGEST} people or more cannot be drawn at random"
 
 
-def _doubts(samples: Sequence[SubsetCounts], w: FloatArray) -> list[Note]:
+def _caveats(samples: Sequence[SubsetCounts], w: FloatArray) -> list[Note]:
     """Say what makes the limit law doubtful."""
     notes: list[Note] = []
     if samples[0].squares is not None:
@@ -275,18 +281,20 @@ def _statistic(samples: Sequence[SubsetCounts], sizes: FloatArray) -> tuple[floa
     return float(max(2 * sum(gains), 0.0)), pooled
 
 
-def _simulated(samples: Sequence[SubsetCounts], sizes: FloatArray, w: FloatArray, effort: Effort) -> NullLaw:
+def _simulated(
+    samples: Sequence[SubsetCounts], sizes: FloatArray, w: FloatArray, settings: PermutationOptions
+) -> NullDistribution:
     """Return the statistics of people simulated from w, in each group under its own design."""
     p, cells = len(w), sum(len(counts.n_a) for counts in samples)
-    size, notes = affordable(1e-3 + 40 * (cells * p**2 + p**3) / 1e9, effort)
+    size, notes = affordable(1e-3 + 40 * (cells * p**2 + p**3) / 1e9, settings)
     people = [max(round(n), 1) for n in sizes.tolist()]
     statistics = np.empty(size)
     for k in range(size):
         drawn = [
-            simulate_informative(counts.design, w, n, effort.generator)
+            simulate_informative(counts.design, w, n, settings.generator)
             for counts, n in zip(samples, people, strict=True)
         ]
         statistics[k] = _statistic(drawn, np.array(people, np.float64))[0]
-        if effort.progress is not None:
-            effort.progress(k + 1, size)
-    return NullLaw("bootstrap" if size else "asymptotic", statistics, None, notes)
+        if settings.progress is not None:
+            settings.progress(k + 1, size)
+    return NullDistribution("bootstrap" if size else "asymptotic", statistics, None, notes)

@@ -25,7 +25,7 @@ from subsetprivacy.estimation.mle import mle
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.independence import latent_fit
 from subsetprivacy.independence.latent_null import STARTS, NullFit, fit_null
-from subsetprivacy.independence.null_distributions import NullLaw
+from subsetprivacy.independence.null_distributions import NullDistribution
 from subsetprivacy.independence.result import IndependenceResult
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_tests import JOIN_RARE, WITHOUT_WEIGHTS
@@ -100,7 +100,7 @@ def latent_test(
     # The null fit is a free table too: where rounding puts it above, it is the free fit.
     statistic = 2 * max(alternative.loglik - null.loglik, 0.0)
     drawn, late = latent_fit.resample(table, null.w.ravel(), null.model, number, generator, progress)
-    law = NullLaw("bootstrap", drawn)
+    law = NullDistribution("bootstrap", drawn)
     condition = "" if given is None else f" given {given}"
     name = " x ".join(part for part in (first, second, given) if part is not None)
     return IndependenceResult(
@@ -128,14 +128,14 @@ def _read_names(
             WITHOUT_WEIGHTS,
         )
     joint = counts.categories
-    held = joint.names if isinstance(joint, JointCategories) else ()
+    variables = joint.names if isinstance(joint, JointCategories) else ()
     least = 2 if given is None else 3
-    if len(held) < least:
-        raise ArgumentError(f"`counts` must be of {least} variables or more; got {max(len(held), 1)}.")
+    if len(variables) < least:
+        raise ArgumentError(f"`counts` must be of {least} variables or more; got {max(len(variables), 1)}.")
     named = {"first": first, "second": second} | ({} if given is None else {"given": given})
     for argument, name in named.items():
-        if not isinstance(name, str) or name not in held:
-            raise CategoryError(f"`{argument}` must be one of the variables {', '.join(held)}; got {shown(name)}.")
+        if not isinstance(name, str) or name not in variables:
+            raise CategoryError(f"`{argument}` must be one of the variables {', '.join(variables)}; got {shown(name)}.")
     if len(set(named.values())) < len(named):
         raise ArgumentError(f"{', '.join(f'`{argument}`' for argument in named)} must be different variables.")
     table = _require(_summed(counts, tuple(named.values())))

@@ -129,7 +129,7 @@ def _ratio(part: FloatArray, whole: FloatArray, many: int) -> FloatArray:
 
 
 @frozen(slots=False, eq=False)
-class Ends:
+class LocalMaxima:
     """Where many climbs ended: distributions, mean log-likelihoods, gaps, iterations."""
 
     w: FloatArray
@@ -140,7 +140,7 @@ class Ends:
 
 def climb(
     inc: Incidence, f: FloatArray, w: FloatArray, model: ConditionalIndependence, *, tol: float, max_iter: int
-) -> Ends:
+) -> LocalMaxima:
     r"""Climb by accelerated EM from every start in w (k, p) to a gap of `tol`, or for `max_iter` iterations.
 
     Parameters
@@ -157,7 +157,7 @@ def climb(
     One update: :math:`u = w \sum_a (f_a/L_a) 1_a`, then `project`. Extrapolated along two of them (Varadhan and Roland
     2008), and back to the two where that does not help, so the likelihood never falls. Who has arrived leaves.
     """
-    ends = Ends(w.copy(), np.empty(len(w)), np.empty(len(w)), np.zeros(len(w), np.int64))
+    ends = LocalMaxima(w.copy(), np.empty(len(w)), np.empty(len(w)), np.zeros(len(w), np.int64))
     live = np.arange(len(w))
     L = inc.inner(w)
     for iteration in range(max_iter + 1):
@@ -245,7 +245,9 @@ def resample(
         inc, f, total = _draw(counts.design, w, n, here.stop - done, generator, grid)
         free = _free(inc, f, lifted(w, 1e-3 / len(w)), tol)
         near = within(w[None], model)
-        begin = [np.vstack([near, starting_points(one, model, RESAMPLED_STARTS - 1, generator)]) for one in free]
+        begin = [
+            np.vstack([near, starting_points(estimate, model, RESAMPLED_STARTS - 1, generator)]) for estimate in free
+        ]
         ends = _best(inc, f, np.array(begin), model, tol)
         late += int((ends.gap > tol).sum())
         ratios[here] = 2 * total * np.maximum(_loglik(f, inc.inner(free)) - ends.loglik, 0.0)
@@ -261,7 +263,7 @@ def _free(inc: Listable, f: FloatArray, start: FloatArray, tol: float) -> FloatA
     return np.array([maximise(*_seen(inc, row), tol, start).w for row in f])
 
 
-def _best(inc: Incidence, f: FloatArray, begin: FloatArray, model: ConditionalIndependence, tol: float) -> Ends:
+def _best(inc: Incidence, f: FloatArray, begin: FloatArray, model: ConditionalIndependence, tol: float) -> LocalMaxima:
     """Climb from all starts (samples, starts, p) most of the way, and from where the best of each got to the end."""
     samples, starts, p = begin.shape
     each = np.repeat(f, starts, axis=0)

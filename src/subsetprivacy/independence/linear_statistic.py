@@ -12,7 +12,14 @@ from attrs import frozen
 
 from subsetprivacy._choices import Alternative
 from subsetprivacy._types import FloatArray, IntArray
-from subsetprivacy.independence.null_distributions import ASYMPTOTIC, MAX_EXACT, Effort, NullLaw, affordable, too_many
+from subsetprivacy.independence.null_distributions import (
+    ASYMPTOTIC,
+    MAX_EXACT,
+    NullDistribution,
+    PermutationOptions,
+    affordable,
+    too_many,
+)
 from subsetprivacy.independence.tables import LARGEST, all_tables, blocks, drawing_time
 
 _GRID = 1 << 20  # cells up to which tables are drawn; beyond, people are shuffled
@@ -94,10 +101,10 @@ class Stratum:
 
     def every(self, most: int) -> tuple[FloatArray, FloatArray] | None:
         """Return the statistics of all tables with these margins, and their probabilities; None if they are many."""
-        found = all_tables(*self._margins, most) if self.cells <= _GRID else None
-        if found is None:
+        every = all_tables(*self._margins, most) if self.cells <= _GRID else None
+        if every is None:
             return None
-        tables, probabilities = found
+        tables, probabilities = every
         return tables.reshape(len(tables), -1) @ self._products, probabilities
 
     def drawn(self, size: int, generator: np.random.Generator) -> Iterator[FloatArray]:
@@ -118,24 +125,26 @@ def oriented(z: FloatArray, alternative: Alternative) -> FloatArray:
     return np.abs(z) if alternative == "two-sided" else z if alternative == "greater" else -z
 
 
-def linear_law(strata: Sequence[Stratum], alternative: Alternative, effort: Effort) -> NullLaw:
+def linear_null_distribution(
+    strata: Sequence[Stratum], alternative: Alternative, settings: PermutationOptions
+) -> NullDistribution:
     """Return the oriented z scores of all tables with these margins if they are few, else of random ones."""
-    if not effort.permutations:
+    if not settings.permutations:
         return ASYMPTOTIC
     sd = float(np.sqrt(sum(stratum.variance for stratum in strata)))
     if len(strata) == 1 and (every := strata[0].every(MAX_EXACT)) is not None:
-        if effort.progress is not None:
-            effort.progress(len(every[0]), len(every[0]))
-        return NullLaw("exact", oriented(every[0] / sd, alternative), every[1])
+        if settings.progress is not None:
+            settings.progress(len(every[0]), len(every[0]))
+        return NullDistribution("exact", oriented(every[0] / sd, alternative), every[1])
     if any(stratum.total >= LARGEST for stratum in strata):
         return too_many("trend")
-    size, notes = affordable(sum(stratum.seconds(effort.permutations) for stratum in strata), effort)
+    size, notes = affordable(sum(stratum.seconds(settings.permutations) for stratum in strata), settings)
     total = np.zeros(size)
     for number, stratum in enumerate(strata):
         at = 0
-        for values in stratum.drawn(size, effort.generator):
+        for values in stratum.drawn(size, settings.generator):
             total[at : at + len(values)] += values
             at += len(values)
-            if effort.progress is not None:
-                effort.progress(number * size + at, len(strata) * size)
-    return NullLaw("permutation" if size else "asymptotic", oriented(total / sd, alternative), None, notes)
+            if settings.progress is not None:
+                settings.progress(number * size + at, len(strata) * size)
+    return NullDistribution("permutation" if size else "asymptotic", oriented(total / sd, alternative), None, notes)

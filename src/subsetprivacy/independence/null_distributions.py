@@ -30,7 +30,7 @@ _TIE = 1e-6  # a statistic this near is the same: maxima are only so exact
 
 
 @frozen
-class Effort:
+class PermutationOptions:
     """How much is to be computed, with which random numbers, and whom to tell about it."""
 
     permutations: int
@@ -40,7 +40,7 @@ class Effort:
 
 
 @frozen(slots=False, eq=False)
-class NullLaw:
+class NullDistribution:
     """The statistics of tables under the null hypothesis.
 
     Attributes
@@ -65,10 +65,10 @@ class NullLaw:
         values = np.asarray(observed, np.float64)
         beyond = self.statistics >= values[..., None] - _TIE * (1 + np.abs(values[..., None]))
         if self.weights is not None:
-            found = np.clip(beyond @ self.weights, SMALLEST, 1.0)
+            pvalues = np.clip(beyond @ self.weights, SMALLEST, 1.0)
         else:
-            found = (1 + beyond.sum(axis=-1)) / (1 + len(self.statistics))
-        return float(found) if values.ndim == 0 else found
+            pvalues = (1 + beyond.sum(axis=-1)) / (1 + len(self.statistics))
+        return float(pvalues) if values.ndim == 0 else pvalues
 
     def error(self, pvalue: float) -> float:
         """Return the Monte-Carlo standard error of a p-value: 0 where all tables were looked at."""
@@ -77,67 +77,71 @@ class NullLaw:
         return float(np.sqrt(pvalue * (1 - pvalue) / len(self.statistics))) if len(self.statistics) else np.nan
 
 
-ASYMPTOTIC = NullLaw("asymptotic", np.empty(0))
+ASYMPTOTIC = NullDistribution("asymptotic", np.empty(0))
 
 
-def null_law(crossings: Sequence[Crossing], method: IndependenceMethod, kind: NullMethod, effort: Effort) -> NullLaw:
+def null_distribution(
+    crossings: Sequence[Crossing], method: IndependenceMethod, kind: NullMethod, settings: PermutationOptions
+) -> NullDistribution:
     """Return the law of the sum (of Bonferroni's, the largest) of the statistics over the crossings."""
-    if kind == "asymptotic" or effort.permutations == 0:
+    if kind == "asymptotic" or settings.permutations == 0:
         return ASYMPTOTIC
     statistic = STATISTICS[method]
-    if kind == "permutation" and len(crossings) == 1 and (every := _all(crossings[0], statistic, method, effort)):
+    if kind == "permutation" and len(crossings) == 1 and (every := _all(crossings[0], statistic, method, settings)):
         return every
     if any(crossing.n >= LARGEST for crossing in crossings):
         return too_many(method)
     anew = 0.0 if kind == "permutation" else _REFIT
-    each = sum(anew + drawing(crossing, effort.permutations) + cost(crossing, method) for crossing in crossings)
+    each = sum(anew + drawing(crossing, settings.permutations) + cost(crossing, method) for crossing in crossings)
     size, notes = affordable(
-        each, effort, always=method == "lrt-mom", advice=NO_BUDGET_OR_FASTER if method == "lrt" else NO_BUDGET
+        each, settings, always=method == "lrt-mom", advice=NO_BUDGET_OR_FASTER if method == "lrt" else NO_BUDGET
     )
     if not size:
-        return NullLaw("asymptotic", np.empty(0), None, notes)
+        return NullDistribution("asymptotic", np.empty(0), None, notes)
     draw = shuffled if kind == "permutation" else simulated
     together = np.maximum if method == "bonferroni" else np.add
     total = np.full(size, -np.inf if method == "bonferroni" else 0.0)
     for number, crossing in enumerate(crossings):
         at = 0
-        for sheet, n in draw(crossing, size, effort.generator):
+        for sheet, n in draw(crossing, size, settings.generator):
             here = slice(at, at + len(n))
             # Without a sheet everybody reported the same subset of a variable: no dependence can show.
             total[here] = together(total[here], 0.0 if sheet is None else statistic(sheet, n))
             at += len(n)
-            if effort.progress is not None:
-                effort.progress(number * size + at, len(crossings) * size)
-    return NullLaw(kind, total, None, notes)
+            if settings.progress is not None:
+                settings.progress(number * size + at, len(crossings) * size)
+    return NullDistribution(kind, total, None, notes)
 
 
-def _all(crossing: Crossing, statistic: Statistic, method: str, effort: Effort) -> NullLaw | None:
+def _all(
+    crossing: Crossing, statistic: Statistic, method: str, settings: PermutationOptions
+) -> NullDistribution | None:
     """Return the law over all tables with these margins, if they are few."""
     if not crossing.on_grid:
         return None
     most = MAX_EXACT
-    if effort.budget is not None:
-        most = min(most, int(effort.budget / cost(crossing, method)))
+    if settings.budget is not None:
+        most = min(most, int(settings.budget / cost(crossing, method)))
     rows, columns = (np.rint(side.n_a).astype(np.int64) for side in (crossing.first, crossing.second))
-    found = all_tables(rows, columns, most)
-    if found is None:
+    every = all_tables(rows, columns, most)
+    if every is None:
         return None
-    tables, law = found
+    tables, law = every
     flat = tables.reshape(len(tables), -1).astype(np.float64)
     blocks = [statistic(crossing.sheet, flat[start : start + 256]) for start in range(0, len(flat), 256)]
-    if effort.progress is not None:
-        effort.progress(len(flat), len(flat))
-    return NullLaw("exact", np.concatenate(blocks), law)
+    if settings.progress is not None:
+        settings.progress(len(flat), len(flat))
+    return NullDistribution("exact", np.concatenate(blocks), law)
 
 
-def too_many(method: str) -> NullLaw:
+def too_many(method: str) -> NullDistribution:
     """Say that random tables of so many people cannot be drawn."""
-    said = f"tables of {LARGEST} people or more cannot be drawn at random"
+    reason = f"tables of {LARGEST} people or more cannot be drawn at random"
     if method == "lrt-mom":
-        raise TooLargeError(f"{said}, and lrt-mom has no limit law.", METHOD_LRT)
-    note = Note(NoteKind.BUDGET, f"Too many people: {said}; the p-value is the asymptotic one.")
+        raise TooLargeError(f"{reason}, and lrt-mom has no limit law.", METHOD_LRT)
+    note = Note(NoteKind.BUDGET, f"Too many people: {reason}; the p-value is the asymptotic one.")
     warn_of(note, stacklevel=5)
-    return NullLaw("asymptotic", np.empty(0), None, (note,))
+    return NullDistribution("asymptotic", np.empty(0), None, (note,))
 
 
 def cost(crossing: Crossing, method: str) -> float:
@@ -154,7 +158,7 @@ def cost(crossing: Crossing, method: str) -> float:
 
 def affordable(
     seconds: float,
-    effort: Effort,
+    settings: PermutationOptions,
     *,
     fewest: int = FEWEST,
     always: bool = False,
@@ -167,17 +171,17 @@ def affordable(
     `fewest` are worth having, or else none; `always` where there is no limit law to fall back on; `advice` where there
     is one.
     """
-    wanted = effort.permutations
-    if effort.budget is None or seconds * wanted <= effort.budget:
+    wanted = settings.permutations
+    if settings.budget is None or seconds * wanted <= settings.budget:
         return wanted, ()
-    allowed = int(effort.budget / seconds)
+    allowed = int(settings.budget / seconds)
     round_ = 100 if allowed >= FEWEST else 10  # p-values in whole per cents, or in tenths
     done = allowed - (allowed + 1) % round_ if allowed >= fewest else fewest if always else 0
     done = min(done, wanted)
     instead = f"{done} were made" if done else "none were made and the p-value is the asymptotic one"
     text = (
         f"Budget: {wanted} {what} would take about {seconds * wanted:.3g} s, more than the budget of "
-        f"{effort.budget:g} s; {instead}."
+        f"{settings.budget:g} s; {instead}."
     )
     note = Note(NoteKind.BUDGET, text, NO_BUDGET_NO_LIMIT_LAW if always else advice)
     warn_of(note, stacklevel=stacklevel)
@@ -191,12 +195,12 @@ def simulated(
     people = max(round(crossing.n), 2)
     design = crossing.table.design
     for _ in range(size):
-        one, two = (
+        first, second = (
             simulate_informative(side.design, side.fit.w, people, generator)
             for side in (crossing.first, crossing.second)
         )
-        at_a, at_b, n = one_table(one.counts[one.informative], two.counts[two.informative], generator)
-        joint = np.asarray(design.join([one.observed_codes[at_a], two.observed_codes[at_b]]))
+        at_a, at_b, n = one_table(first.counts[first.informative], second.counts[second.informative], generator)
+        joint = np.asarray(design.join([first.observed_codes[at_a], second.observed_codes[at_b]]))
         order = np.argsort(joint)
         try:
             drawn = cross(JointCounts.trusted(joint[order], n[order], design))

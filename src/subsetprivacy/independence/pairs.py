@@ -11,7 +11,7 @@ from subsetprivacy._checks import read_only
 from subsetprivacy._types import FloatArray, Label
 from subsetprivacy.independence.crossing import Crossing
 from subsetprivacy.independence.degrees import asymptotic_pvalue
-from subsetprivacy.independence.null_distributions import NullLaw
+from subsetprivacy.independence.null_distributions import NullDistribution
 from subsetprivacy.independence.statistics import pair_statistics
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.pvalues import pvalue_text
@@ -63,8 +63,8 @@ class PairTests(Result):
             (label_text(label), *(pvalue_text(value) for value in line))
             for label, line in zip(self.rows, self.pvalues, strict=True)
         )
-        one, two = self.names
-        head = (f"{one} \\ {two}", *(label_text(label) for label in self.columns))
+        first, second = self.names
+        head = (f"{first} \\ {second}", *(label_text(label) for label in self.columns))
         return Table("Adjusted p-values of pairs of categories", head, rows, self.notes)
 
     def to_dict(self) -> dict[str, Any]:
@@ -83,9 +83,9 @@ class PairTests(Result):
     @classmethod
     def _restored(cls, facts: Mapping[str, Any]) -> Self:
         """Return what `to_dict` wrote; labels are text then."""
-        one, two = facts["variables"]
+        first, second = facts["variables"]
         tables = (np.array(facts[name], np.float64) for name in ("statistics", "pvalues"))
-        return cls((one, two), tuple(facts["rows"]), tuple(facts["columns"]), *tables)
+        return cls((first, second), tuple(facts["rows"]), tuple(facts["columns"]), *tables)
 
     def _columns(self) -> dict[str, Any]:
         return {
@@ -103,21 +103,21 @@ class PairTests(Result):
         title, ax
             A heading, and the matplotlib axes to draw in; by default those of a new figure.
         """
-        one, two = self.names
-        heading = draw.Heading(f"Which categories of {one} and {two} go together")
+        first, second = self.names
+        heading = draw.Heading(f"Which categories of {first} and {second} go together")
         return draw.heatmap(
             [label_text(label) for label in self.rows],
             [label_text(label) for label in self.columns],
             self.statistics,
-            row_name=one,
-            column_name=two,
+            row_name=first,
+            column_name=second,
             label="Pearson's statistic of the pair",
             title=heading if title is None else title,
             ax=ax,
         )
 
 
-def pair_tests(part: Crossing, law: NullLaw) -> PairTests:
+def pair_tests(part: Crossing, law: NullDistribution) -> PairTests:
     """Return the 2 x 2 tables of a crossing, with p-values from the law of the largest statistic."""
     statistics = pair_statistics(part.sheet, part.counts[None, :])[0]
     if len(law.statistics):

@@ -16,9 +16,9 @@ from subsetprivacy.data import SubsetCounts
 from subsetprivacy.errors import ArgumentError, SubsetPrivacyWarning
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.independence.caveats import doubts
+from subsetprivacy.independence.caveats import caveats
 from subsetprivacy.independence.crossing import Crossing
-from subsetprivacy.independence.null_distributions import NullLaw
+from subsetprivacy.independence.null_distributions import NullDistribution
 from subsetprivacy.independence.pairs import PairTests
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_tests import EACH_ESTIMATE
@@ -83,7 +83,7 @@ class IndependenceResult(Result):
     df: float
     pvalue: float = field(converter=positive)
     asymptotic_pvalue: float = field(converter=positive)
-    law: NullLaw
+    law: NullDistribution
     tables: Mapping[Label, SubsetCounts]
     null_estimates: Mapping[str, Any]
     remarks: tuple[Note, ...] = ()
@@ -120,7 +120,7 @@ class IndependenceResult(Result):
     @cached_property
     def notes(self) -> tuple[Note, ...]:
         """The caveats; worked out when they are first asked for."""
-        doubtful = doubts(self.crossings, self.method, self.statistic, self.df_kind)
+        doubtful = caveats(self.crossings, self.method, self.statistic, self.df_kind)
         return (*self.law.notes, *doubtful, *self._joint_boundary(), *self.remarks)
 
     def _joint_boundary(self) -> list[Note]:

@@ -44,16 +44,16 @@ def _fit_all(sheet: Sheet, n: FloatArray) -> FloatArray:
     total = n.sum(axis=-1, keepdims=True)
     # So near the maximum that the statistic, 2n times a mean log-likelihood, is right to 1e-6 as far as digits last.
     tol = float(np.clip(5e-7 / total.max(), 1e-13, 1e-9))
-    found = newton_many(sheet.incidence, n / total, start=_start(sheet), tol=tol)
-    _require_near(float((2 * total[:, 0] * found.gap).max()))
-    return found.w
+    maxima = newton_many(sheet.incidence, n / total, start=_start(sheet), tol=tol)
+    _require_near(float((2 * total[:, 0] * maxima.gap).max()))
+    return maxima.w
 
 
 def _lrt_of_one(sheet: Sheet, n: FloatArray) -> float:
     tol = float(np.clip(1e-4 / n.sum(), 1e-10, 1e-8))
-    found = maximise(sheet.incidence, n / n.sum(), tol, _start(sheet))
-    _require_near(2 * float(n.sum()) * found.gap)
-    return float(_ratio(sheet, n, sheet.incidence.inner(found.w)))
+    maximum = maximise(sheet.incidence, n / n.sum(), tol, _start(sheet))
+    _require_near(2 * float(n.sum()) * maximum.gap)
+    return float(_ratio(sheet, n, sheet.incidence.inner(maximum.w)))
 
 
 def _require_near(missing: float) -> None:
@@ -80,15 +80,15 @@ def lrt_mom(sheet: Sheet, n: FloatArray) -> FloatArray:
     :math:`Q_A^{-1}\hat\Gamma Q_B^{-1}` is projected onto the simplex and mixed with 1/n of the independent table, so
     that no observed cell is impossible.
     """
-    one, two = sheet.first, sheet.second
+    first, second = sheet.first, sheet.second
     total = n.sum(axis=-1, keepdims=True)
-    gamma = sheet.incidence.spread(n / total).reshape(-1, one.design.p, two.design.p)
-    half = two.design.solve_informative_Q(gamma)
-    whole = one.design.solve_informative_Q(np.swapaxes(half, -1, -2))
+    gamma = sheet.incidence.spread(n / total).reshape(-1, first.design.p, second.design.p)
+    half = second.design.solve_informative_Q(gamma)
+    whole = first.design.solve_informative_Q(np.swapaxes(half, -1, -2))
     W = project_many(np.swapaxes(whole, -1, -2).reshape(len(gamma), -1))
-    W = (1 - 1 / total) * W + np.outer(one.moments, two.moments).ravel() / total
+    W = (1 - 1 / total) * W + np.outer(first.moments, second.moments).ravel() / total
     L = sheet.incidence.inner(W)
-    independent = (one.rows @ one.moments)[sheet.at_a] * (two.rows @ two.moments)[sheet.at_b]
+    independent = (first.rows @ first.moments)[sheet.at_a] * (second.rows @ second.moments)[sheet.at_b]
     return _against(n, L, np.broadcast_to(independent, L.shape))
 
 

@@ -12,7 +12,7 @@ from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTabl
 from subsetprivacy.errors import ArgumentError, NoDataError, NotIdentifiableError
 from subsetprivacy.independence.crossing import Crossing, cross
 from subsetprivacy.independence.result import IndependenceResult
-from subsetprivacy.independence.testing import BUDGET, conduct, read_effort, read_table
+from subsetprivacy.independence.testing import BUDGET, conduct, read_permutation_options, read_table
 from subsetprivacy.independence.unseen import unseen_test
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_tests import CROSS_BY_GROUP, NAME_THE_GIVEN
@@ -89,8 +89,8 @@ def conditional_independence_test(
     """
     if given is not None and not isinstance(tables, Mapping):
         options = {"method": method, "null": null, "df": df}
-        effort = read_effort(199 if permutations is None else permutations, budget, seed, progress)
-        return unseen_test(tables, given, options, effort, starts)
+        settings = read_permutation_options(199 if permutations is None else permutations, budget, seed, progress)
+        return unseen_test(tables, given, options, settings, starts)
     if not isinstance(tables, Mapping) or not tables:
         names: tuple[str, ...] = getattr(tables, "names", ())
         raise ArgumentError(
@@ -104,9 +104,9 @@ def conditional_independence_test(
     first = next(iter(crossings.values()))
     where = f"each of {len(crossings)} groups" if len(crossings) > 1 else "the one group that can be tested"
     hypothesis = f"{first.first.name} and {first.second.name} are independent in {where}"
-    effort = read_effort(999 if permutations is None else permutations, budget, seed, progress)
-    found = conduct(crossings, method, hypothesis, null, df, effort, grouped=True)
-    return evolve(found, remarks=left_out)
+    settings = read_permutation_options(999 if permutations is None else permutations, budget, seed, progress)
+    result = conduct(crossings, method, hypothesis, null, df, settings, grouped=True)
+    return evolve(result, remarks=left_out)
 
 
 def _groups(tables: Mapping[Label, Any]) -> tuple[dict[Label, Crossing], tuple[Note, ...]]:

@@ -14,7 +14,7 @@ from subsetprivacy.errors import ArgumentError
 from subsetprivacy.independence.crossing import Crossing, cross
 from subsetprivacy.independence.degrees import DF, asymptotic_pvalue, degrees
 from subsetprivacy.independence.latent_null import STARTS
-from subsetprivacy.independence.null_distributions import NULLS, Effort, null_law
+from subsetprivacy.independence.null_distributions import NULLS, PermutationOptions, null_distribution
 from subsetprivacy.independence.pairs import pair_tests
 from subsetprivacy.independence.result import IndependenceResult
 from subsetprivacy.independence.statistics import STATISTICS
@@ -106,14 +106,14 @@ def independence_test(
     (9, 999, 0.001)
     """
     counts = read_counts(table)
-    effort = read_effort(permutations, budget, seed, progress)
+    settings = read_permutation_options(permutations, budget, seed, progress)
     if not isinstance(counts, JointCounts) and isinstance(counts.categories, JointCategories):
         options = {"method": method, "null": null, "df": df}
-        return unseen_test(counts, None, options, effort, STARTS)
+        return unseen_test(counts, None, options, settings, STARTS)
     crossing = cross(read_table(counts))
     hypothesis = f"{crossing.first.name} and {crossing.second.name} are independent"
     both = f"{crossing.first.name} x {crossing.second.name}"
-    return conduct({both: crossing}, method, hypothesis, null, df, effort)
+    return conduct({both: crossing}, method, hypothesis, null, df, settings)
 
 
 _INSTEAD: tuple[tuple[Any, Advice], ...] = (  # of what is no table
@@ -142,14 +142,14 @@ def read_table(table: Any) -> JointCounts:
     )
 
 
-def read_effort(permutations: int, budget: Any, seed: Any, progress: Any) -> Effort:
+def read_permutation_options(permutations: int, budget: Any, seed: Any, progress: Any) -> PermutationOptions:
     """Return how much is to be computed, or raise."""
     check_count(permutations, "permutations")
     if budget is not None and (
         isinstance(budget, bool) or not (isinstance(budget, (int, float, np.number)) and 0 < budget < np.inf)
     ):
         raise ArgumentError(f"`budget` must be a number of seconds above 0, or None for no limit; got {shown(budget)}.")
-    return Effort(permutations, None if budget is None else float(budget), numpy_generator(seed), progress)
+    return PermutationOptions(permutations, None if budget is None else float(budget), numpy_generator(seed), progress)
 
 
 def conduct(
@@ -158,7 +158,7 @@ def conduct(
     hypothesis: str,
     null: NullMethod | None,
     df: DegreesOfFreedom,
-    effort: Effort,
+    settings: PermutationOptions,
     *,
     grouped: bool = False,
 ) -> IndependenceResult:
@@ -176,14 +176,14 @@ def conduct(
         )
     if method == "lrt-mom" and kind == "asymptotic":
         raise ArgumentError("`null` must be another for lrt-mom, which has no limit law; got 'asymptotic'.")
-    if method == "lrt-mom" and not effort.permutations:
+    if method == "lrt-mom" and not settings.permutations:
         raise ArgumentError("`permutations` must be at least 1 for lrt-mom, which has no limit law; got 0.")
     each = [float(STATISTICS[method](part.sheet, part.counts[None, :])[0]) for part in parts]
     statistic = _no_rounding(max(each) if method == "bonferroni" else sum(each), sum(part.n for part in parts))
     freedom = 1 if method == "bonferroni" else sum(degrees(part, method, df) for part in parts)
     pairs = sum(part.first.different_members * part.second.different_members for part in parts)
     limit = asymptotic_pvalue(method, statistic, freedom, pairs)
-    law = null_law(parts, method, kind, effort)
+    law = null_distribution(parts, method, kind, settings)
     return IndependenceResult(
         hypothesis,
         method,

@@ -19,11 +19,11 @@ from subsetprivacy.estimation.mle import maximise
 from subsetprivacy.incidence import Stacked
 from subsetprivacy.independence.crossing import cross
 from subsetprivacy.independence.homogeneity import WEIGHTED_GROUPS, read_groups
-from subsetprivacy.independence.linear_statistic import Stratum, linear_law, oriented
-from subsetprivacy.independence.null_distributions import ASYMPTOTIC, Effort
+from subsetprivacy.independence.linear_statistic import Stratum, linear_null_distribution, oriented
+from subsetprivacy.independence.null_distributions import ASYMPTOTIC, PermutationOptions
 from subsetprivacy.independence.scores import posterior_means, read_scores
 from subsetprivacy.independence.strata import without_group
-from subsetprivacy.independence.testing import BUDGET, read_effort
+from subsetprivacy.independence.testing import BUDGET, read_permutation_options
 from subsetprivacy.independence.trend_result import TrendResult
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_tests import COMPARE_DISTRIBUTIONS, COUNT_ONE_VARIABLE, GROUPS_OR_TABLE
@@ -117,12 +117,12 @@ def trend_test(
     (True, True)
     """
     check_choice(alternative, ALTERNATIVES, "alternative")
-    effort = read_effort(permutations, budget, seed, progress)
+    settings = read_permutation_options(permutations, budget, seed, progress)
     if isinstance(data, Mapping):
         problem = _of_groups(data, scores, group_scores)
     else:
         problem = _of_table(data, scores, group_scores)
-    return _tested(problem, alternative, effort)
+    return _tested(problem, alternative, settings)
 
 
 @frozen
@@ -252,14 +252,14 @@ def _design_notes(designs: int, alone: Sequence[SubsetCounts]) -> list[Note]:
     return notes
 
 
-def _tested(problem: _Problem, alternative: Alternative, effort: Effort) -> TrendResult:
+def _tested(problem: _Problem, alternative: Alternative, settings: PermutationOptions) -> TrendResult:
     """Compare the statistic with its distribution under permutations."""
     strata = problem.strata
     variance = sum(stratum.variance for stratum in strata)
     if not variance > 0:
         raise NotIdentifiableError("people must have reported subsets with different mean scores; got one for all.")
     z = sum(stratum.statistic for stratum in strata) / float(np.sqrt(variance))
-    law = ASYMPTOTIC if problem.weighted else linear_law(strata, alternative, effort)
+    law = ASYMPTOTIC if problem.weighted else linear_null_distribution(strata, alternative, settings)
     beyond = float(oriented(np.array([z]), alternative)[0])
     limit = float(ndtr(-beyond)) * (2 if alternative == "two-sided" else 1)
     return TrendResult(

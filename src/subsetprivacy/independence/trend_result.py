@@ -18,7 +18,7 @@ from subsetprivacy.data import SubsetCounts
 from subsetprivacy.errors import ArgumentError, SubsetPrivacyWarning
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.independence.null_distributions import NullLaw
+from subsetprivacy.independence.null_distributions import NullDistribution
 from subsetprivacy.independence.result import NULLS
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_estimates import ALL_ROWS
@@ -69,7 +69,7 @@ class TrendResult(Result):
     alternative: Alternative
     pvalue: float = field(converter=positive)
     asymptotic_pvalue: float = field(converter=positive)
-    law: NullLaw
+    law: NullDistribution
     tables: Mapping[Label, SubsetCounts]
     groups: tuple[Label, ...]
     group_scores: FloatArray = field(converter=read_only)
@@ -126,8 +126,8 @@ class TrendResult(Result):
             method = "wald"
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SubsetPrivacyWarning)
-            found = [fit.contrast(self.scores, level=level, method=method) for fit in self.estimates.values()]
-        return np.array([(one.value, one.se, one.lower, one.upper) for one in found])
+            contrasts = [fit.contrast(self.scores, level=level, method=method) for fit in self.estimates.values()]
+        return np.array([(contrast.value, contrast.se, contrast.lower, contrast.upper) for contrast in contrasts])
 
     def _conditional_means(self, level: float, method: ContrastMethod) -> FloatArray:
         r"""Return the same given each category of the first variable, by the delta method.

@@ -8,7 +8,7 @@ from subsetprivacy._checks import check_count, shown
 from subsetprivacy.data import SubsetCounts, as_counts
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.independence.latent import LEAST_REPLICATIONS, latent_test
-from subsetprivacy.independence.null_distributions import Effort, affordable
+from subsetprivacy.independence.null_distributions import PermutationOptions, affordable
 from subsetprivacy.independence.result import IndependenceResult
 from subsetprivacy.messages.for_tests import CROSS_BY_COLUMN, PICK_SOME
 from subsetprivacy.variables import JointCategories
@@ -18,7 +18,7 @@ def unseen_test(
     table: Any,
     given: str | None,
     options: dict[str, Any],
-    effort: Effort,
+    settings: PermutationOptions,
     starts: int,
 ) -> IndependenceResult:
     """Test independence of two variables, given a third or not, by the likelihood ratio and simulated samples.
@@ -31,7 +31,7 @@ def unseen_test(
         The third variable, or None.
     options
         The options of the other tests, of which only these values make sense here.
-    effort
+    settings
         How many samples to simulate, with which random numbers.
     starts
         How often the fit of the null hypothesis is begun again.
@@ -43,21 +43,21 @@ def unseen_test(
     for name, allowed in wanted.items():
         if not isinstance(options[name], str | None) or options[name] not in allowed:
             raise ArgumentError(f"`{name}` must be {allowed[-1]!r} {why}; got {shown(options[name])}.")
-    check_count(effort.permutations, "permutations", least=LEAST_REPLICATIONS)
+    check_count(settings.permutations, "permutations", least=LEAST_REPLICATIONS)
     size, notes = affordable(
-        _cost(counts), effort, fewest=LEAST_REPLICATIONS, always=True, what="samples", stacklevel=4
+        _cost(counts), settings, fewest=LEAST_REPLICATIONS, always=True, what="samples", stacklevel=4
     )
-    found = latent_test(
+    result = latent_test(
         counts,
         first,
         second,
         given,
         replications=size,
         starts=starts,
-        seed=effort.generator,
-        progress=effort.progress,
+        seed=settings.generator,
+        progress=settings.progress,
     )
-    return evolve(found, remarks=(*notes, *found.remarks))
+    return evolve(result, remarks=(*notes, *result.remarks))
 
 
 def _cost(counts: SubsetCounts) -> float:

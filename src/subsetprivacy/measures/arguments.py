@@ -48,16 +48,16 @@ def _two_names(joint: Categories, names: tuple[str, ...]) -> tuple[str, str]:
 
 def given_first(names: tuple[str, str], given: Any) -> tuple[str, str]:
     """Return the two names, the given one first."""
-    one, two = names
+    first, second = names
     if given is None:
-        return one, two
+        return first, second
     if not isinstance(given, str) or given not in names:
-        raise CategoryError(f"`given` must be one of the variables {one}, {two}; got {shown(given)}.")
-    return (one, two) if given == one else (two, one)
+        raise CategoryError(f"`given` must be one of the variables {first}, {second}; got {shown(given)}.")
+    return (first, second) if given == first else (second, first)
 
 
 @frozen
-class Side:
+class PairVariable:
     """One of the two variables, as an argument speaks of it.
 
     Attributes
@@ -80,8 +80,8 @@ class Side:
 
     def index(self, label: Any) -> int:
         """Return the position of a label."""
-        if (found := _position(self.categories, label)) is not None:
-            return found
+        if (position := _position(self.categories, label)) is not None:
+            return position
         raise CategoryError(
             f"`{self.argument}` must be among the {self.categories.p} categories {self.categories.preview()} of "
             f"{self.name}; got {shown(label)}.",
@@ -105,7 +105,7 @@ class Side:
         return labels[0], labels[1]
 
 
-def sides(pair: Margin, arguments: tuple[str, str], advice: Advice) -> tuple[Side, Side]:
+def sides(pair: Margin, arguments: tuple[str, str], advice: Advice) -> tuple[PairVariable, PairVariable]:
     """Return the two variables of a pair, each with the argument that takes its categories.
 
     Parameters
@@ -113,9 +113,11 @@ def sides(pair: Margin, arguments: tuple[str, str], advice: Advice) -> tuple[Sid
     advice
         What to do with a category of the wrong variable; names that as `other`, the two as `first` and `second`.
     """
-    (one, two), (first, second) = pair.names, pair.categories.parts  # type: ignore[attr-defined]
-    of_second, of_first = (advice(other=name, first=one, second=two) for name in (two, one))
-    return Side(arguments[0], one, first, second, of_second), Side(arguments[1], two, second, first, of_first)
+    (row_name, column_name), (first, second) = pair.names, pair.categories.parts  # type: ignore[attr-defined]
+    of_second, of_first = (advice(other=name, first=row_name, second=column_name) for name in (column_name, row_name))
+    return PairVariable(arguments[0], row_name, first, second, of_second), PairVariable(
+        arguments[1], column_name, second, first, of_first
+    )
 
 
 def _position(categories: Categories, label: Any) -> int | None:
@@ -127,23 +129,23 @@ def _position(categories: Categories, label: Any) -> int | None:
 
 def conditional_shares(pair: Margin, groups: tuple[Label, Label], outcome: Label) -> tuple[Share, Share]:
     """Return the share of an outcome (a category of the second variable) in two categories of the first."""
-    one, two = pair.categories.parts  # type: ignore[attr-defined]
-    row, column = np.divmod(pair.where, two.p)
-    j = two.index(outcome)
+    row_categories, column_categories = pair.categories.parts  # type: ignore[attr-defined]
+    row, column = np.divmod(pair.where, column_categories.p)
+    j = column_categories.index(outcome)
     first, second = (
         Share(np.flatnonzero((row == i) & (column == j)), np.flatnonzero((row == i) & (column != j)))
-        for i in (one.index(group) for group in groups)
+        for i in (row_categories.index(group) for group in groups)
     )
     return first, second
 
 
 def odds(pair: Margin, rows: tuple[Label, Label], columns: tuple[Label, Label]) -> tuple[Share, Share]:
     """Return the share of the first of two columns, within these two, in each of two rows."""
-    one, two = pair.categories.parts  # type: ignore[attr-defined]
-    row, column = np.divmod(pair.where, two.p)
-    c, d = (two.index(label) for label in columns)
+    row_categories, column_categories = pair.categories.parts  # type: ignore[attr-defined]
+    row, column = np.divmod(pair.where, column_categories.p)
+    c, d = (column_categories.index(label) for label in columns)
     first, second = (
         Share(np.flatnonzero((row == i) & (column == c)), np.flatnonzero((row == i) & (column == d)))
-        for i in (one.index(label) for label in rows)
+        for i in (row_categories.index(label) for label in rows)
     )
     return first, second

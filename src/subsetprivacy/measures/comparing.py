@@ -13,7 +13,7 @@ from subsetprivacy.estimation.result import MAX_PROFILED, Estimate
 from subsetprivacy.measures.measure import METHODS, Measure
 from subsetprivacy.measures.precision import near_zero, standard_error
 from subsetprivacy.measures.profile import TwoShareProfile
-from subsetprivacy.measures.scales import Scale
+from subsetprivacy.measures.scales import MeasureScale
 from subsetprivacy.measures.shares import Share, TwoShares
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_measures import (
@@ -34,7 +34,7 @@ _OF_DELTA = (NoteKind.NO_STANDARD_ERRORS, NoteKind.NEAR_ZERO)  # what a profile 
 
 
 def compare(
-    fit: Estimate, kind: type[Scale], shares: tuple[Share, Share], name: str, level: float, method: MeasureMethod
+    fit: Estimate, kind: type[MeasureScale], shares: tuple[Share, Share], name: str, level: float, method: MeasureMethod
 ) -> Measure:
     """Return the comparison of two shares of a joint estimate, with its interval."""
     check_level(level)
@@ -44,7 +44,7 @@ def compare(
     return measure if method == "delta" else _by_profile(fit, kind, shares, measure)
 
 
-def _by_delta(fit: Estimate, scale: Scale, shares: tuple[Share, Share], name: str, level: float) -> Measure:
+def _by_delta(fit: Estimate, scale: MeasureScale, shares: tuple[Share, Share], name: str, level: float) -> Measure:
     v, (low, high) = scale.estimate, scale.limits
     if np.isnan(v):
         note = _UNKNOWN if fit.in_simplex else _NEGATIVE
@@ -69,7 +69,7 @@ def _by_delta(fit: Estimate, scale: Scale, shares: tuple[Share, Share], name: st
     return Measure(name, value, factor * se, *ends, level, "delta", scale.null, pvalue, notes)
 
 
-def _by_profile(fit: Estimate, kind: type[Scale], shares: tuple[Share, Share], measure: Measure) -> Measure:
+def _by_profile(fit: Estimate, kind: type[MeasureScale], shares: tuple[Share, Share], measure: Measure) -> Measure:
     """Replace interval and test by those of the likelihood, around its maximum."""
     require_profile(fit)
     counts = fit.counts

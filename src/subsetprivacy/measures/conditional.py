@@ -108,7 +108,7 @@ class ConditionalShares(Result):
     @property
     def se(self) -> FloatArray:
         """The standard errors by the delta method; warns where normal theory is doubtful."""
-        self.pair.fit._warn_of_doubts(None)
+        self.pair.fit._warn_of_caveats(None)
         return self._se
 
     def interval(self, level: float = 0.95) -> FloatArray:
@@ -118,7 +118,7 @@ class ConditionalShares(Result):
         compare shares by `Association.difference` with ``method="profile"``.
         """
         check_level(level)
-        self.pair.fit._warn_of_doubts(None)
+        self.pair.fit._warn_of_caveats(None)
         return self._bounds(level, self._se)
 
     def _bounds(self, level: float, errors: FloatArray) -> FloatArray:
@@ -132,7 +132,7 @@ class ConditionalShares(Result):
         text = f"No shares where no one is estimated to be: {self.given} = {', '.join(empty[:_NAMES])}{more}."
         no_one = (Note(NoteKind.NO_ESTIMATE, text),) if empty else ()
         absent = not_computed(self.pair.fit, "standard errors", ASK_FOR_ERRORS)
-        return (*no_one, *absent, *presenting.doubts(self.pair.fit))
+        return (*no_one, *absent, *presenting.caveats(self.pair.fit))
 
     @property
     def _heading(self) -> str:

@@ -63,7 +63,7 @@ class LikelihoodRegion:
             {"type": "ineq", "fun": self.slack, "jac": self._slack_gradient},
             {"type": "eq", "fun": lambda z: z @ self._unit - 1, "jac": lambda z: self._unit},
         ]
-        found = []
+        values = []
         for start in self._starts(slope * scale):
             end = minimize(
                 lambda z: scale * function(z * self._unit),
@@ -75,8 +75,8 @@ class LikelihoodRegion:
                 options=_OPTIONS,
             )
             if self.slack(end.x) > -_FEASIBLE:
-                found.append(function(end.x * self._unit))
-        return min(found, default=float("nan"))
+                values.append(function(end.x * self._unit))
+        return min(values, default=float("nan"))
 
     def _starts(self, slope: FloatArray) -> list[FloatArray]:
         """Return points on the way down from the peak, strictly inside the simplex."""

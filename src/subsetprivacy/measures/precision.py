@@ -8,7 +8,7 @@ from scipy.special import ndtri
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy.errors import TooLargeError, warn_of
-from subsetprivacy.estimation.caveats import with_better
+from subsetprivacy.estimation.caveats import with_interval_advice
 from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.measures.measure import Measure
 from subsetprivacy.measures.shares import Share
@@ -100,7 +100,7 @@ def warned(fit: "Estimate", measure: Measure) -> Measure:
     """Warn the caller of a public method of a doubtful delta interval: of the estimate, or else of what it rests on."""
     if measure.method == "delta":
         near = tuple(note for note in measure.notes if note.kind is NoteKind.NEAR_ZERO)
-        for note in with_better(fit._doubts, _better(fit)) or near:
+        for note in with_interval_advice(fit._caveats, _better(fit)) or near:
             warn_of(note, stacklevel=3)
     return measure
 

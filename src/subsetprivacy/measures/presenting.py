@@ -11,7 +11,7 @@ from subsetprivacy._checks import check_choice
 from subsetprivacy._choices import AssociationPicture
 from subsetprivacy._types import FloatArray
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.estimation.caveats import with_better
+from subsetprivacy.estimation.caveats import with_interval_advice
 from subsetprivacy.estimation.margins import Margin
 from subsetprivacy.estimation.presenting import n_words
 from subsetprivacy.estimation.result import Estimate
@@ -29,9 +29,9 @@ KINDS: tuple[AssociationPicture, ...] = get_args(AssociationPicture)
 MAX_SIDE = 24  # rows or columns of a table that can be read; of a larger one as many cells are listed
 
 
-def doubts(fit: Estimate) -> tuple[Note, ...]:
+def caveats(fit: Estimate) -> tuple[Note, ...]:
     """Return the doubts about the joint estimate, without advice that does not apply here."""
-    return with_better(fit.notes, None)
+    return with_interval_advice(fit.notes, None)
 
 
 def notes(both: "Association") -> tuple[Note, ...]:
@@ -40,7 +40,7 @@ def notes(both: "Association") -> tuple[Note, ...]:
     absent = not_computed(both.fit, "standard errors, and V is not corrected for its bias", ASK_FOR_ERRORS_AND_V)
     if not absent and corrected != corrected and raw == raw:
         absent = (NO_ERRORS,)
-    return (*absent, *doubts(both.fit))
+    return (*absent, *caveats(both.fit))
 
 
 def with_errors(values: FloatArray, errors: FloatArray) -> list[list[str]]:
@@ -61,30 +61,30 @@ def is_large(table: FloatArray) -> bool:
 
 def listed(pair: Margin, values: FloatArray, errors: FloatArray) -> tuple[tuple[tuple[str, ...], ...], Note]:
     """Return a line for each of the largest joint shares, with a value and its error, and a note that says so."""
-    one, two = pair.categories.parts  # type: ignore[attr-defined]
+    first, second = pair.categories.parts  # type: ignore[attr-defined]
     largest = np.argsort(-pair.w, kind="stable")[:MAX_SIDE]
     cells = with_errors(values.reshape(-1, 1)[largest], errors.reshape(-1, 1)[largest])
-    at = np.divmod(largest, two.p)
-    lines = tuple((str(one.labels[i]), str(two.labels[j]), cell) for i, j, (cell,) in zip(*at, cells, strict=True))
+    at = np.divmod(largest, second.p)
+    lines = tuple((str(first.labels[i]), str(second.labels[j]), cell) for i, j, (cell,) in zip(*at, cells, strict=True))
     text = f"The pairs with the {len(lines)} largest of {pair.categories.p} joint shares."
     return lines, Note(NoteKind.SHORTENED, text, ALL_PAIRS)
 
 
 def cross_table(both: "Association") -> Table:
     """Return the joint shares with their errors, the margins at the edges, Cramér's V below."""
-    one, two = both.names
+    first, second = both.names
     raw, corrected = both._shown_v
     line = f"Cramér's V {number(raw)}, corrected for its upward bias {number(corrected)}."
-    title = f"{one} and {two}: {described(both.fit)}"
+    title = f"{first} and {second}: {described(both.fit)}"
     below: tuple[Note | str, ...] = (line, *both.notes)
     if is_large(both.table):
         lines, note = listed(both.pair, both.table, both._shown_se)
-        return Table(title, (one, two, "share"), lines, (note, *below))
+        return Table(title, (first, second, "share"), lines, (note, *below))
     cells = with_errors(both.table, both._shown_se)
     right, foot = _edge(both.rows), _edge(both.columns)
     labels = [label_text(label) for label in both.rows.categories]
     body = [(label, *line, edge) for label, line, edge in zip(labels, cells, right, strict=True)]
-    head = (f"{one} \\ {two}", *(label_text(label) for label in both.columns.categories), "all")
+    head = (f"{first} \\ {second}", *(label_text(label) for label in both.columns.categories), "all")
     rows = (*body, ("all", *foot, number(float(both.table.sum()))))
     return Table(title, head, rows, below)
 
@@ -139,8 +139,8 @@ def long(
     more: Mapping[str, FloatArray] | None = None,
 ) -> dict[str, Any]:
     """Return the columns of a long data frame: the two categories, the shares with their intervals, other numbers."""
-    one, two = (part.labels for part in pair.categories.parts)  # type: ignore[attr-defined]
-    pairs = list(product(one, two))
+    first, second = (part.labels for part in pair.categories.parts)  # type: ignore[attr-defined]
+    pairs = list(product(first, second))
     numbers = {
         "estimate": table.ravel(),
         "se": errors.ravel(),

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import chdtrc, chdtri
 
-from subsetprivacy.measures.scales import Scale
+from subsetprivacy.measures.scales import MeasureScale
 from subsetprivacy.measures.shares import TwoShares
 
 _STEPS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -32,7 +32,7 @@ class TwoShareProfile:
         The maximum of the log-likelihood per person, and the number of people.
     """
 
-    def __init__(self, shares: TwoShares, scale: Scale, top: float, n: float) -> None:
+    def __init__(self, shares: TwoShares, scale: MeasureScale, top: float, n: float) -> None:
         self._shares, self._scale, self._top, self._n = shares, scale, top, n
 
     def height(self, v: float) -> float:
@@ -49,11 +49,11 @@ class TwoShareProfile:
         least, middle, width = min(depths), _STEPS[int(np.argmin(depths))], _STEPS[1]
         for _ in range(_WINDOWS):
             window = (middle - width, middle + width)
-            found = minimize_scalar(depth, bounds=window, method="bounded", options={"xatol": _ALONG})
-            gain, least = least - float(found.fun), min(least, float(found.fun))
-            if gain <= _GAIN or abs(found.x - middle) < 0.98 * width:
+            minimum = minimize_scalar(depth, bounds=window, method="bounded", options={"xatol": _ALONG})
+            gain, least = least - float(minimum.fun), min(least, float(minimum.fun))
+            if gain <= _GAIN or abs(minimum.x - middle) < 0.98 * width:
                 break
-            middle = float(found.x)  # at the edge of the window: move it on
+            middle = float(minimum.x)  # at the edge of the window: move it on
         return -least
 
     def pvalue(self) -> float:

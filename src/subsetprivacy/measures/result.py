@@ -105,7 +105,7 @@ class Association(Result):
         The standard error is that of the estimated difference, not one computed under independence. Not a number
         where it is 0, or where nothing is known.
         """
-        self.fit._warn_of_doubts(None)
+        self.fit._warn_of_caveats(None)
         return self._residuals
 
     # Questions --------------------------------------------------------------------------------
@@ -174,12 +174,12 @@ class Association(Result):
         self, kind: Any, word: str, outcome: Label, between: Any, given: str | None, level: float, method: MeasureMethod
     ) -> Measure:
         pair = margin_of(self.fit, given_first(self.names, given))
-        one, two = pair.names
+        first, second = pair.names
         groups, outcomes = sides(pair, ("between", "outcome"), GIVEN_THE_OTHER)
         a, b = groups.two(between)
         outcomes.index(outcome)
         shares = conditional_shares(pair, (a, b), outcome)
-        name = f"{word} P({two} = {outcome}) between {one} = {a} and {one} = {b}"
+        name = f"{word} P({second} = {outcome}) between {first} = {a} and {first} = {b}"
         return compare(self.fit, kind, shares, name, level, method)
 
     def odds_ratio(
@@ -205,8 +205,8 @@ class Association(Result):
         that of the ratio itself. With a cell of zero the ratio is 0 or infinite, and only the profile interval tells
         something, on one side.
         """
-        one, two = sides(self.pair, ("rows", "columns"), SWAP_ROWS_AND_COLUMNS)
-        (a, b), (c, d) = one.two(rows), two.two(columns)
+        row_variable, column_variable = sides(self.pair, ("rows", "columns"), SWAP_ROWS_AND_COLUMNS)
+        (a, b), (c, d) = row_variable.two(rows), column_variable.two(columns)
         name = f"odds ratio of {self.names[0]} = {a} against {b} and {self.names[1]} = {c} against {d}"
         return warned(self.fit, compare(self.fit, OddsRatioScale, odds(self.pair, (a, b), (c, d)), name, level, method))
 
@@ -252,7 +252,7 @@ class Association(Result):
     @property
     def se(self) -> FloatArray:
         """The standard errors of `table`; warns where normal theory is doubtful."""
-        self.fit._warn_of_doubts(None)
+        self.fit._warn_of_caveats(None)
         return self._se
 
     @cached_property

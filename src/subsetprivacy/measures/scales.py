@@ -13,7 +13,7 @@ from scipy.special import expit, logit
 FAR = 36.0  # e to this power is as good as infinite: shares of 1e-16
 
 
-class Scale(Protocol):
+class MeasureScale(Protocol):
     """A comparison of two shares; made with the estimated ones."""
 
     ends: ClassVar[tuple[float, float]]

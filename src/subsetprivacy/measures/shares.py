@@ -55,7 +55,7 @@ class Share:
         out[self.rest] = -share / self.whole(w)
         return out
 
-    def held(self, value: float, p: int) -> FloatArray:
+    def fixed(self, value: float, p: int) -> FloatArray:
         r"""Return the distributions on the whole that have this share, as the columns that span them.
 
         Notes
@@ -76,12 +76,12 @@ class Share:
 class TwoShares:
     """The log-likelihood per person, maximised with two shares held; they have no category in common."""
 
-    def __init__(self, counts: SubsetCounts, one: Share, two: Share) -> None:
+    def __init__(self, counts: SubsetCounts, first: Share, second: Share) -> None:
         self._inc, self._f, self._p = counts.incidence, counts.shares, counts.categories.p
-        self._one, self._two = one, two
-        held = np.concatenate([one.part, one.rest, two.part, two.rest])
-        self._free = np.delete(np.eye(self._p), held, axis=1)
-        columns = len(one.part) * len(one.rest) + len(two.part) * len(two.rest) + self._free.shape[1]
+        self._one, self._two = first, second
+        covered = np.concatenate([first.part, first.rest, second.part, second.rest])
+        self._free = np.delete(np.eye(self._p), covered, axis=1)
+        columns = len(first.part) * len(first.rest) + len(second.part) * len(second.rest) + self._free.shape[1]
         if columns > MAX_COLUMNS:
             raise TooLargeError(
                 f"a profile interval must have at most {MAX_COLUMNS} free directions; got {columns}.",
@@ -93,7 +93,7 @@ class TwoShares:
 
     def height(self, x: float, y: float) -> float:
         """Return the maximum; a large negative number where some observed subset becomes impossible."""
-        T = np.hstack([self._one.held(x, self._p), self._two.held(y, self._p), self._free])
+        T = np.hstack([self._one.fixed(x, self._p), self._two.fixed(y, self._p), self._free])
         rows = Mapped(self._inc, T) if self._matrix is None else DenseRows(self._matrix @ T)
         if rows.inner(np.full(rows.p, 1 / rows.p)).min() <= 0:
             return _IMPOSSIBLE

@@ -79,15 +79,15 @@ def _constraints(categories: "Categories", margins: Sequence[KnownMargin]) -> tu
                 f"{margin.name}."
             )
         axes = [categories.axis(name) for name in margin.names]
-        held = np.zeros(categories.p, bool)
+        covered = np.zeros(categories.p, bool)
         for label, total in zip(margin.labels, margin.totals, strict=True):
             here = np.ones(categories.p, bool)
             for axis, part in zip(axes, margin.parts(label), strict=True):
                 here &= at[axis] == categories.parts[axis].index(part)
-            held |= here
+            covered |= here
             rows.append(here.astype(float))
             known.append(float(total) / margin.sum)
-        if not held.all():
+        if not covered.all():
             raise CategoryError(f"the margin of {margin.name} must have all labels of its variables; some are missing.")
     return np.array(rows), np.array(known)
 

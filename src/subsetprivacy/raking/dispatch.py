@@ -17,7 +17,7 @@ from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.messages import NoteKind
 from subsetprivacy.messages.for_sampling import RAKE_A_TABLE, WEIGHTS_STAY_POSITIVE
 from subsetprivacy.raking.constrained import rake_counts
-from subsetprivacy.raking.margins import Person, columns_of_people, in_totals, read_margins
+from subsetprivacy.raking.margins import CalibrationProblem, columns_of_people, in_totals, read_margins
 from subsetprivacy.raking.result import Raked
 from subsetprivacy.raking.weights import calibrate
 from subsetprivacy.sampling import Sampling
@@ -132,8 +132,8 @@ def rake(
     names = list(dict.fromkeys(name for margin in known for name in margin.names))
     columns, drawn = _columns(data, names, designs, sampling)
     known, size = in_totals(known, population, float(drawn.weights.sum()))
-    person = columns_of_people(columns, known, size, drawn)
-    made = _raked(person, drawn, method, bounds)
+    problem = columns_of_people(columns, known, size, drawn)
+    made = _raked(problem, drawn, method, bounds)
     for note in made.notes:
         if note.kind is NoteKind.NOT_CONVERGED:
             warn_of(note, stacklevel=2)
@@ -169,52 +169,54 @@ def _columns(
         data = {name: data.select(name) for name in data.names}
     wanted = [*names, *(() if sampling is None else sampling.columns)]
     try:
-        held = columns_of(data, wanted)
+        columns = columns_of(data, wanted)
     except ArgumentError as error:
         raise ArgumentError(error.message, error.advice or RAKE_A_TABLE) from None
     for name, design in (designs or {}).items():
-        if name in held and not isinstance(held[name], SubsetData):
-            codes = np.asarray(held[name])
-            held[name] = SubsetData(codes, require_design(design))
-    n = next(len(column) for column in held.values())
-    drawn = Sampling(np.ones(n)) if sampling is None else sampling.of(held)
+        if name in columns and not isinstance(columns[name], SubsetData):
+            codes = np.asarray(columns[name])
+            columns[name] = SubsetData(codes, require_design(design))
+    n = next(len(column) for column in columns.values())
+    drawn = Sampling(np.ones(n)) if sampling is None else sampling.of(columns)
     if drawn.n != n:
         raise MismatchError(f"`sampling` must be of the people of `data`; got {drawn.n} for {people(n)}.")
     if drawn.domain is not None:
         raise ArgumentError("`sampling` must be of the whole sample; got a part of it.")
-    return held, drawn
+    return columns, drawn
 
 
-def _raked(person: Person, sampling: Sampling, method: CalibrationMethod, bounds: tuple[float, float] | None) -> Raked:
+def _raked(
+    problem: CalibrationProblem, sampling: Sampling, method: CalibrationMethod, bounds: tuple[float, float] | None
+) -> Raked:
     d = sampling.weights
-    found = calibrate(person.X, d, person.totals, method, bounds)
-    weights = d * found.ratio
+    calibrated = calibrate(problem.X, d, problem.totals, method, bounds)
+    weights = d * calibrated.ratio
     negative = int((weights < 0).sum())
     if negative:
         raise ArgumentError(
             f"weights must not become negative; linear calibration makes {counted(negative, 'one', 'of them')} so.",
             WEIGHTS_STAY_POSITIVE,
         )
-    replicates = None if sampling.replication is None else _replicated(person, sampling, method, bounds)
-    new = sampling.calibrated(weights, replicates, Calibration(person.X, d, person.private))
+    replicates = None if sampling.replication is None else _replicated(problem, sampling, method, bounds)
+    new = sampling.calibrated(weights, replicates, Calibration(problem.X, d, problem.private))
     return Raked(
         sampling=new,
-        ratio=found.ratio,
+        ratio=calibrated.ratio,
         method=method,
         bounds=None if bounds is None else (float(bounds[0]), float(bounds[1])),
-        terms=person.terms,
-        before=person.shown(d @ person.X),
-        after=person.shown(weights @ person.X),
-        target=person.shown(person.totals),
-        means=person.means,
-        private=person.private,
-        iterations=found.iterations,
-        converged=found.converged,
+        terms=problem.terms,
+        before=problem.shown(d @ problem.X),
+        after=problem.shown(weights @ problem.X),
+        target=problem.shown(problem.totals),
+        means=problem.means,
+        private=problem.private,
+        iterations=calibrated.iterations,
+        converged=calibrated.converged,
     )
 
 
 def _replicated(
-    person: Person, sampling: Sampling, method: CalibrationMethod, bounds: tuple[float, float] | None
+    problem: CalibrationProblem, sampling: Sampling, method: CalibrationMethod, bounds: tuple[float, float] | None
 ) -> Replicates:
     """Return replicates whose weights are calibrated to the same totals."""
     replication = sampling.replication
@@ -222,9 +224,9 @@ def _replicated(
     made: list[FloatArray] = []
     lost = 0
     for weights in replication.each_weights(sampling.weights):
-        found = calibrate(person.X, weights, person.totals, method, bounds)
-        lost += not found.converged
-        made.append(np.maximum(weights * found.ratio, 0.0))
+        calibrated = calibrate(problem.X, weights, problem.totals, method, bounds)
+        lost += not calibrated.converged
+        made.append(np.maximum(weights * calibrated.ratio, 0.0))
     if lost:
         raise MismatchError(
             f"replicates must be able to reach the margins; {lost} of {replication.number} are not.", RAKE_A_TABLE

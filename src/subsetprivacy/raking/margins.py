@@ -81,7 +81,7 @@ def read_margins(margins: Any) -> list[KnownMargin]:
 
 def _margin(name: Any, given: Any) -> KnownMargin:
     names = (name,) if isinstance(name, str) else tuple(name) if isinstance(name, tuple) else ()
-    if not names or not all(isinstance(one, str) for one in names):
+    if not names or not all(isinstance(part, str) for part in names):
         raise ArgumentError(f"`margins` must be by names of columns, or tuples of them; got {shown(name)}.")
     if hasattr(given, "items") and not isinstance(given, Mapping):
         given = dict(given.items())  # a series
@@ -149,13 +149,14 @@ def in_totals(
         size = margin.sum if size is None else size
     size = weight if size is None else float(size)
     made = [
-        KnownMargin(one.names, one.labels, one.totals * (size if one.is_mean else size / one.sum)) for one in margins
+        KnownMargin(known.names, known.labels, known.totals * (size if known.is_mean else size / known.sum))
+        for known in margins
     ]
     return made, size
 
 
 @frozen(eq=False, repr=False)
-class Person:
+class CalibrationProblem:
     """The columns that people are calibrated to."""
 
     X: FloatArray
@@ -171,7 +172,7 @@ class Person:
 
 def columns_of_people(
     columns: Mapping[str, Any], margins: Sequence[KnownMargin], size: float, sampling: Sampling
-) -> Person:
+) -> CalibrationProblem:
     """Return for each person the indicators of the labels of all margins: unbiased ones of private columns.
 
     Raises
@@ -191,7 +192,7 @@ def columns_of_people(
         terms += [(margin.name, label_text(label)) for label in margin.labels] or [(margin.name, "mean")]
         means += [margin.is_mean] * part.shape[1]
     X = np.concatenate(parts, axis=1)
-    return Person(X, np.array(totals), tuple(terms), tuple(dict.fromkeys(private)), np.array(means))
+    return CalibrationProblem(X, np.array(totals), tuple(terms), tuple(dict.fromkeys(private)), np.array(means))
 
 
 _Found = tuple[FloatArray, dict[Label, int]]
@@ -207,16 +208,18 @@ def _indicators(column: Any, name: str, margin: KnownMargin, sampling: Sampling)
     if isinstance(column, SubsetData):
         return _of_subsets(column, name, labels, sampling), position
     values = _listed(column, name, sampling.n)
-    found = np.fromiter((position.get(value, -1) if isinstance(value, Hashable) else -1 for value in values), np.int64)
-    if (found < 0).any():
+    positions = np.fromiter(
+        (position.get(value, -1) if isinstance(value, Hashable) else -1 for value in values), np.int64
+    )
+    if (positions < 0).any():
         missing = sum(is_missing(value) for value in values)
         what = f"{missing} of them missing, " if missing else ""
         raise CategoryError(
-            f"the margin of {margin.name} must have the label of everyone; got {people(int((found < 0).sum()))} "
-            f"without, {what}first in row {int((found < 0).argmax())}.",
-            DESIGNS_OF_SUBSETS(name=name) if (found < 0).all() else MARGIN_OF_ALL_LABELS,
+            f"the margin of {margin.name} must have the label of everyone; got {people(int((positions < 0).sum()))} "
+            f"without, {what}first in row {int((positions < 0).argmax())}.",
+            DESIGNS_OF_SUBSETS(name=name) if (positions < 0).all() else MARGIN_OF_ALL_LABELS,
         )
-    return (found[:, None] == np.arange(len(labels))).astype(np.float64), position
+    return (positions[:, None] == np.arange(len(labels))).astype(np.float64), position
 
 
 def _of_subsets(data: SubsetData, name: str, labels: Sequence[Label], sampling: Sampling) -> FloatArray:

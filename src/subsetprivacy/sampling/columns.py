@@ -27,7 +27,7 @@ def columns_of(table: Any, names: Sequence[str]) -> dict[str, Any]:
     if isinstance(table, Mapping):
         for name in names:
             if name not in table:
-                raise ArgumentError(*no_such_column(name, [str(held) for held in table], "the table", "names"))
+                raise ArgumentError(*no_such_column(name, [str(column) for column in table], "the table", "names"))
         check_same_index({name: table[name] for name in names})
         return {name: table[name] for name in names}
     if not is_table(table):
@@ -92,7 +92,7 @@ def labels(values: Any, name: str, length: int | None = None) -> IntArray:
         raise MismatchError(f"`{name}` must be one label per person; got shape {array.shape}{of}.")
     if array.dtype.kind in "biuUS":
         return np.unique(array, return_inverse=True)[1].astype(np.int64)
-    gaps = np.isnan(array) if array.dtype.kind == "f" else np.array([is_missing(one) for one in array], np.bool_)
+    gaps = np.isnan(array) if array.dtype.kind == "f" else np.array([is_missing(value) for value in array], np.bool_)
     if gaps.any():
         raise ArgumentError(
             f"`{name}` must hold a label for every person; got {int(gaps.sum())} without one, first in row "
@@ -113,11 +113,11 @@ def _as_labels(values: Any) -> AnyArray:
 
 
 def _of_objects(array: AnyArray, name: str) -> IntArray:
-    strange = next((row for row, one in enumerate(array) if not isinstance(one, Hashable)), None)
+    strange = next((row for row, value in enumerate(array) if not isinstance(value, Hashable)), None)
     if strange is not None:
         raise ArgumentError(f"`{name}` must hold labels; got {type(array[strange]).__name__} in row {strange}.")
     known: dict[Any, int] = {}
-    return np.fromiter((known.setdefault(one, len(known)) for one in array), np.int64, len(array))
+    return np.fromiter((known.setdefault(value, len(known)) for value in array), np.int64, len(array))
 
 
 def nested(inner: IntArray, outer: IntArray | None) -> IntArray:

@@ -115,9 +115,9 @@ def made_replicates(
     units: Units, method: ReplicateMethod, count: int | None, seed: Seed | None, rho: float
 ) -> Replicates:
     """Return replicates of a method; see `Sampling.with_replicates`."""
-    if len(units.alone):
+    if len(units.single_unit_strata):
         raise ArgumentError(
-            f"each stratum must have at least two units of the first stage; got {len(units.alone)} of "
+            f"each stratum must have at least two units of the first stage; got {len(units.single_unit_strata)} of "
             f"{counted(len(units.fraction), 'stratum', 'strata')} with one.",
             LONELY,
         )
@@ -195,5 +195,5 @@ def given_replicates(
     about_mean: bool,
 ) -> Replicates:
     """Return replicates of weights per person, (people, replicates), that someone else has made."""
-    held = np.ascontiguousarray(replicates.T)
-    return Replicates(method, held if combined else held * weights, None, *scales, about_mean)
+    columns = np.ascontiguousarray(replicates.T)
+    return Replicates(method, columns if combined else columns * weights, None, *scales, about_mean)

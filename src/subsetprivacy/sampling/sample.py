@@ -138,12 +138,12 @@ class Sampling:
     def names(self) -> dict[str, Any]:
         """The columns that are named and not yet resolved, by what they are for."""
         given = {role: getattr(self, f"_{role}", None) for role in _ROLES}
-        return {role: one for role, one in given.items() if isinstance(one, str) or _is_names(role, one)}
+        return {role: column for role, column in given.items() if isinstance(column, str) or _is_names(role, column)}
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns that `of` reads."""
-        flat = [[one] if isinstance(one, str) else list(one) for one in self.names.values()]
+        flat = [[column] if isinstance(column, str) else list(column) for column in self.names.values()]
         return tuple(dict.fromkeys(name for names in flat for name in names))
 
     def of(self, table: Any) -> "Sampling":
@@ -162,9 +162,9 @@ class Sampling:
         """
         if not self.names:
             return self
-        held = columns_of(table, self.columns)
+        columns = columns_of(table, self.columns)
         made: dict[str, Any] = {
-            role: held[name] if isinstance(name, str) else _side_by_side([held[one] for one in name])
+            role: columns[name] if isinstance(name, str) else _side_by_side([columns[part] for part in name])
             for role, name in self.names.items()
         }
         return evolve(self, **made)
@@ -187,8 +187,8 @@ class Sampling:
     @property
     def weights(self) -> FloatArray:
         """The weight of each person; 0 for people outside of the part that `within` has made."""
-        held: FloatArray = self._resolved()._weights
-        return held if self.domain is None else held * self.domain
+        weights: FloatArray = self._resolved()._weights
+        return weights if self.domain is None else weights * self.domain
 
     @property
     def whole(self) -> "Sampling":
@@ -198,20 +198,20 @@ class Sampling:
     @property
     def strata(self) -> IntArray | None:
         """The number of each person's stratum; None where there are none."""
-        held: IntArray | None = self._resolved()._strata
-        return held
+        strata: IntArray | None = self._resolved()._strata
+        return strata
 
     @property
     def clusters(self) -> IntArray | None:
         """The number of each person's cluster, different in different strata; None where there are none."""
-        held: IntArray | None = self._resolved()._clusters
-        return held
+        clusters: IntArray | None = self._resolved()._clusters
+        return clusters
 
     @property
     def fpc(self) -> FloatArray | None:
         """For each person the share of units drawn in their stratum, or how many it has; None without."""
-        held: FloatArray | None = self._resolved()._fpc
-        return held
+        fpc: FloatArray | None = self._resolved()._fpc
+        return fpc
 
     @cached_property
     def units(self) -> Units:
@@ -221,14 +221,14 @@ class Sampling:
     @cached_property
     def replication(self) -> Replicates | None:
         """The replicates, and how covariances are made of them; None where variances are linearized."""
-        held = self._resolved()._replicates
-        if held is None or isinstance(held, Replicates):
-            return held
+        replicates = self._resolved()._replicates
+        if replicates is None or isinstance(replicates, Replicates):
+            return replicates
         assert self.replicate_method is not None
-        scales = check_scales(self.replicate_method, held.shape[1], self.scale, self.rscales, self.rho)
+        scales = check_scales(self.replicate_method, replicates.shape[1], self.scale, self.rscales, self.rho)
         about_mean = self.center == "mean"
         return given_replicates(
-            held, self._weights, self.replicate_method, scales, combined=self.combined, about_mean=about_mean
+            replicates, self._weights, self.replicate_method, scales, combined=self.combined, about_mean=about_mean
         )
 
     @property
@@ -254,8 +254,8 @@ class Sampling:
         if self.replication is None:
             return known
         independent = self.replication.rank() - 1
-        told = self.strata is not None or self.clusters is not None
-        return min(known, independent) if told else independent
+        has_units = self.strata is not None or self.clusters is not None
+        return min(known, independent) if has_units else independent
 
     # Covariances ------------------------------------------------------------------------------
 
@@ -425,7 +425,7 @@ class Sampling:
     def _evolved(self, **changed: Any) -> "Sampling":
         """Return a copy with some fields changed, all of which are right."""
         made = Sampling.__new__(Sampling)
-        for name in (one.name for one in fields(Sampling)):
+        for name in (attribute.name for attribute in fields(Sampling)):
             object.__setattr__(made, name, changed.get(name, getattr(self, name)))
         return made
 
@@ -451,14 +451,14 @@ class Sampling:
 
     def __repr__(self) -> str:
         if self.names:
-            named = (f"{role} {one!r}" if isinstance(one, str) else role for role, one in self.names.items())
+            named = (f"{role} {column!r}" if isinstance(column, str) else role for role, column in self.names.items())
             return f"<Sampling: {', '.join(named)}, columns of a table>"
         return f"<Sampling: {', '.join(self._facts())}>"
 
 
 def _is_names(role: str, given: Any) -> bool:
     is_list = role == "replicates" and isinstance(given, Sequence) and not isinstance(given, (str, np.ndarray))
-    return is_list and len(given) > 0 and all(isinstance(one, str) for one in given)
+    return is_list and len(given) > 0 and all(isinstance(name, str) for name in given)
 
 
 def _side_by_side(columns: list[Any]) -> AnyArray:

@@ -47,7 +47,7 @@ class Units:
         return self.number - len(self.fraction)
 
     @cached_property
-    def alone(self) -> IntArray:
+    def single_unit_strata(self) -> IntArray:
         """The strata that have one unit of several: nothing shows how much units differ there."""
         return np.flatnonzero((self.sizes == 1) & (self.fraction < 1))
 
@@ -63,7 +63,7 @@ class Units:
 
     def covariance_of_sparse(self, totals: Any, *, center_lonely: bool) -> FloatArray:
         """Return the same of totals that are a sparse matrix: squares less those of the means, stratum by stratum."""
-        if len(self.alone) and center_lonely:
+        if len(self.single_unit_strata) and center_lonely:
             return self.covariance(totals.toarray(), center_lonely=True)
         self._refuse_lonely()
         factor = (1 - self.fraction) * self.sizes / np.maximum(self.sizes - 1, 1)
@@ -73,9 +73,9 @@ class Units:
         return np.asarray(squares.toarray() - (sums.T * (factor / self.sizes)) @ sums)
 
     def _refuse_lonely(self) -> None:
-        if len(self.alone):
+        if len(self.single_unit_strata):
             raise ArgumentError(
-                f"each stratum must have at least two units of the first stage; got {len(self.alone)} of "
+                f"each stratum must have at least two units of the first stage; got {len(self.single_unit_strata)} of "
                 f"{counted(len(self.fraction), 'stratum', 'strata')} with one.",
                 LONELY,
             )
@@ -92,7 +92,7 @@ class Units:
             self._refuse_lonely()
         sizes = self.sizes
         means = _by_stratum(totals, self.stratum, len(sizes)) / np.maximum(sizes, 1)[:, None]
-        means[self.alone] = totals.mean(axis=0)
+        means[self.single_unit_strata] = totals.mean(axis=0)
         factor = (1 - self.fraction) * sizes / np.maximum(sizes - 1, 1)
         apart = (totals - means[self.stratum]) * np.sqrt(factor)[self.stratum, None]
         return np.asarray(apart.T @ apart)

@@ -11,7 +11,7 @@ from subsetprivacy.honesty.alarms import Alarm
 from subsetprivacy.honesty.check import look_at_honesty
 from subsetprivacy.honesty.draws import look_at_draws
 from subsetprivacy.honesty.leaning import look_at_leaning, shares_for
-from subsetprivacy.honesty.resampling import Sampler
+from subsetprivacy.honesty.resampling import NullSampler
 from subsetprivacy.honesty.skips import look_at_skips
 
 pytestmark = pytest.mark.slow
@@ -148,14 +148,14 @@ def test_honest_people_raise_any_alarm_in_one_survey_of_a_hundred(n):
 
 def test_a_survey_with_everything_wrong_draws_no_more_samples_than_there_is_time_for(monkeypatch):
     """By what a sample costs on a plain machine, which is known beforehand and so the same on every one."""
-    drawn_for, usual = [], Sampler.pvalue
+    drawn_for, usual = [], NullSampler.pvalue
 
     def noted(self, *given, **also):
         pvalue, number = usual(self, *given, **also)
         drawn_for.append(number * self.cost)
         return pvalue, number
 
-    monkeypatch.setattr(Sampler, "pvalue", noted)
+    monkeypatch.setattr(NullSampler, "pvalue", noted)
 
     def gone(shown, truth, rng):
         return rng.random(len(truth)) < np.where(shown[:, 0] & 1 == 1, 0.2, 0.02)

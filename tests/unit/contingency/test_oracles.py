@@ -117,11 +117,11 @@ def test_nothing_better_is_found_by_brute_force(model):
 
 
 def test_derivatives_are_those_of_differences():
-    from subsetprivacy.contingency.likelihood import Likelihood
+    from subsetprivacy.contingency.likelihood import TableLikelihood
 
     counts = sp.simulate(private(), shares(), 1500, seed=2)
     fit = fitted(counts, "all pairs")
-    likelihood = Likelihood(fit.structure, counts.incidence, counts.n_a)
+    likelihood = TableLikelihood(fit.structure, counts.incidence, counts.n_a)
     theta = np.random.default_rng(1).normal(size=fit.structure.size)
     there = likelihood.full(theta)
     h = 1e-5
@@ -134,12 +134,12 @@ def test_derivatives_are_those_of_differences():
 
 def test_many_reports_and_few_give_the_same_information():
     """Sums over cells and sums over reports are two ways to the same matrix."""
-    from subsetprivacy.contingency.likelihood import Likelihood
+    from subsetprivacy.contingency.likelihood import TableLikelihood
 
     both = sp.product({"x": sp.uniform(list("abcd")), "y": sp.uniform(list("rstu"))})
     counts = sp.simulate(both, np.full(16, 1 / 16), 5000, seed=1)
     fit = fitted(counts, "independence")
-    likelihood = Likelihood(fit.structure, counts.incidence, counts.n_a)
+    likelihood = TableLikelihood(fit.structure, counts.incidence, counts.n_a)
     A = np.random.default_rng(0).normal(size=(3, 16))
     B = counts.incidence.inner(A)
     assert counts.incidence.rows > 2 * counts.incidence.p

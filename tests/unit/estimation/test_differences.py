@@ -373,7 +373,7 @@ def test_only_standard_errors_warn():
     with quietly():
         few = drawn(n=12, seed=3)
     found = drawn().difference(few)
-    assert few._doubts
+    assert few._caveats
     found.interval()
     found.pvalues()
     found.summary()

@@ -70,7 +70,7 @@ def test_one_category_on_request_is_a_single_interval():
 def test_bonferroni_where_normal_theory_is_doubtful():
     with quietly():
         fit = sp.estimate(sp.simulate(U4, [0.97, 0.01, 0.01, 0.01], 100, seed=3))
-        assert fit._doubts
+        assert fit._caveats
         assert fit.interval(0.9, simultaneous=True) == pytest.approx(fit.interval(1 - 0.1 / 4))
         assert fit.to_dict(simultaneous=True)["simultaneous"] == "bonferroni"
         merged = fit.collapse({"x": ["b", "c"]})

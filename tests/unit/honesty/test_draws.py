@@ -12,7 +12,7 @@ from subsetprivacy.data import SubsetCounts, SubsetData
 from subsetprivacy.design import independent, uniform
 from subsetprivacy.errors import ArgumentError, NotIdentifiableError, SmallCountWarning, TooLargeError
 from subsetprivacy.honesty import check_draws
-from subsetprivacy.honesty.pvalue_method import Calibration
+from subsetprivacy.honesty.pvalue_method import PValueMethod
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.messages import NoteKind
 from subsetprivacy.messages.for_tests import BOOTSTRAP_FIT, DRAWS_BY_PAIRS
@@ -131,6 +131,6 @@ def test_it_shows_itself():
     ],
 )
 def test_counts_are_small_by_cochrans_rule(expected, small):
-    resample, notes = Calibration.of("auto", 99, 1).choose(np.array(expected), 1e-6)
+    resample, notes = PValueMethod.of("auto", 99, 1).choose(np.array(expected), 1e-6)
     assert resample is small
     assert bool(notes) is small

@@ -22,7 +22,7 @@ from check_levels import (
 
 import subsetprivacy as sp
 from subsetprivacy.honesty.alarms import SECONDS, Alarm
-from subsetprivacy.honesty.resampling import Sampler
+from subsetprivacy.honesty.resampling import NullSampler
 
 pytestmark = pytest.mark.slow
 RUNS = 400
@@ -115,14 +115,14 @@ def test_a_survey_with_everything_wrong_draws_no_more_samples_than_there_is_time
     """By what a sample costs on a plain machine, which is known beforehand and so the same on every one."""
     from asking import ask
 
-    drawn_for, usual = [], Sampler.pvalues
+    drawn_for, usual = [], NullSampler.pvalues
 
     def noted(self, *given, **also):
         pvalues, number = usual(self, *given, **also)
         drawn_for.append(number * self.cost)
         return pvalues, number
 
-    monkeypatch.setattr(Sampler, "pvalues", noted)
+    monkeypatch.setattr(NullSampler, "pvalues", noted)
     gone = Manners(at_random=0.5, always_yes=0.2, skips=lambda shown, truth: np.where(shown[:, 0] & 1 == 1, 0.2, 0.02))
     designs = {**SIX, "g": sp.uniform(options(16)), "h": sp.uniform(options(48)), "i": sp.partition(options(48), 4)}
     made = {name: ask(design, np.ones(design.p), 1500, k, gone) for k, (name, design) in enumerate(designs.items())}

@@ -12,8 +12,8 @@ import subsetprivacy as sp
 from subsetprivacy.honesty.alarms import Alarm, DataTest, alarm_for, even_share, settled, simulated
 from subsetprivacy.honesty.answer_samples import answer_samplers
 from subsetprivacy.honesty.hypergeometric import skips_at_random
-from subsetprivacy.honesty.resampling import Sampler
-from subsetprivacy.honesty.stated_distribution import Stated, pairs_test, pearson_test
+from subsetprivacy.honesty.resampling import NullSampler
+from subsetprivacy.honesty.stated_distribution import StatedDistribution, pairs_test, pearson_test
 from subsetprivacy.mechanism.randomness import SeededSource
 from subsetprivacy.messages import NoteKind
 
@@ -25,7 +25,7 @@ class Counted:
 
     def __init__(self, statistic, cost=1e-6, seed=1, block=200):
         self.drawn = 0
-        self.sampler = Sampler(statistic, self.draw, cost, seed, block)
+        self.sampler = NullSampler(statistic, self.draw, cost, seed, block)
 
     def draw(self, generator, number):
         self.drawn += number
@@ -90,7 +90,7 @@ def test_honest_data_raise_an_alarm_as_often_as_the_level_says():
 
 
 def test_several_statistics_share_their_samples():
-    sampler = Sampler(np.array([0.9, 2.0]), lambda rng, number: np.tile(rng.random(number), (2, 1)).T, 1e-6, 1)
+    sampler = NullSampler(np.array([0.9, 2.0]), lambda rng, number: np.tile(rng.random(number), (2, 1)).T, 1e-6, 1)
     pvalues, drawn = sampler.pvalues(most=499)
     stream = np.random.default_rng(1).random(499)
     assert drawn == 499
@@ -98,9 +98,9 @@ def test_several_statistics_share_their_samples():
 
 
 def test_ties_but_for_rounding_are_as_extreme_and_no_pvalue_is_0():
-    same = Sampler(3.0, lambda rng, number: np.full(number, 3.0 - 1e-12), 1e-6, 1)
+    same = NullSampler(3.0, lambda rng, number: np.full(number, 3.0 - 1e-12), 1e-6, 1)
     assert same.pvalue(most=19) == (1.0, 19)
-    never = Sampler(3.0, lambda rng, number: np.zeros(number), 1e-6, 1)
+    never = NullSampler(3.0, lambda rng, number: np.zeros(number), 1e-6, 1)
     assert never.pvalue(most=19) == (0.05, 19)
     assert DataTest("x", 1e9, 1, 0.0, "chi-square").pvalue > 0
 
@@ -180,7 +180,7 @@ def test_few_people_and_many_cells_are_drawn_one_by_one_with_the_same_law():
     cells, n = 5000, 40
     law = np.arange(1.0, cells + 1) / (cells * (cells + 1) / 2)
     rng = np.random.default_rng(1)
-    stated = Stated.of(rng.multinomial(n, law), law)
+    stated = StatedDistribution.of(rng.multinomial(n, law), law)
     one_by_one = stated._draw(np.random.default_rng(2), 3000)
     all_at_once = stated._distance(np.random.default_rng(3).multinomial(n, law, 3000))
     assert stats.ks_2samp(one_by_one, all_at_once).pvalue > 0.001

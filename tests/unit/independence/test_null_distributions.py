@@ -7,7 +7,14 @@ from lopsided import ASKED, GIVEN3, WARNER
 import subsetprivacy as sp
 from subsetprivacy.errors import BudgetWarning
 from subsetprivacy.independence.crossing import cross
-from subsetprivacy.independence.null_distributions import Effort, NullLaw, affordable, cost, null_law, simulated
+from subsetprivacy.independence.null_distributions import (
+    NullDistribution,
+    PermutationOptions,
+    affordable,
+    cost,
+    null_distribution,
+    simulated,
+)
 from subsetprivacy.independence.tables import drawing
 from subsetprivacy.messages import NoteKind
 
@@ -20,58 +27,58 @@ def crossed(n=200, seed=1):
 
 
 def effort(permutations=99, budget=None, seed=1, progress=None):
-    return Effort(permutations, budget, np.random.default_rng(seed), progress)
+    return PermutationOptions(permutations, budget, np.random.default_rng(seed), progress)
 
 
 # p-values -----------------------------------------------------------------------------------------------------------
 
 
 def test_the_observed_table_counts_among_random_ones():
-    law = NullLaw("permutation", np.array([1.0, 5.0, 2.0, 9.0]))
+    law = NullDistribution("permutation", np.array([1.0, 5.0, 2.0, 9.0]))
     assert [law.pvalue(t) for t in (10.0, 9.0, 5.0, 4.9, 0.0)] == [0.2, 0.4, 0.6, 0.6, 1.0]
     assert law.pvalue(np.array([[10.0], [2.0]])).tolist() == [[0.2], [0.8]]
     assert law.error(0.2) == pytest.approx(np.sqrt(0.2 * 0.8 / 4))
 
 
 def test_of_all_tables_the_probabilities_add_up():
-    law = NullLaw("exact", np.array([1.0, 5.0, 2.0]), np.array([0.5, 0.2, 0.3]))
+    law = NullDistribution("exact", np.array([1.0, 5.0, 2.0]), np.array([0.5, 0.2, 0.3]))
     assert [law.pvalue(t) for t in (5.0, 2.0, 1.5, 1.0)] == pytest.approx([0.2, 0.5, 0.5, 1.0])
     assert law.error(0.5) == 0
     assert law.pvalue(0.0) <= 1
 
 
 def test_ties_that_only_rounding_breaks_count():
-    law = NullLaw("permutation", np.full(9, 100.0))
+    law = NullDistribution("permutation", np.full(9, 100.0))
     assert law.pvalue(100.0 + 1e-9) == 1
     assert law.pvalue(100.01) == 0.1
-    negative = NullLaw("permutation", np.full(9, -3.0))
+    negative = NullDistribution("permutation", np.full(9, -3.0))
     assert negative.pvalue(-3.0 + 1e-9) == 1
 
 
 def test_a_limit_law_has_no_error():
-    assert np.isnan(NullLaw("asymptotic", np.empty(0)).error(0.3))
+    assert np.isnan(NullDistribution("asymptotic", np.empty(0)).error(0.3))
 
 
 # Kinds --------------------------------------------------------------------------------------------------------------
 
 
 def test_no_tables_where_none_are_wanted():
-    assert null_law([crossed()], "pearson", "asymptotic", effort()).kind == "asymptotic"
-    assert null_law([crossed()], "pearson", "permutation", effort(0)).kind == "asymptotic"
+    assert null_distribution([crossed()], "pearson", "asymptotic", effort()).kind == "asymptotic"
+    assert null_distribution([crossed()], "pearson", "permutation", effort(0)).kind == "asymptotic"
 
 
 def test_few_tables_are_all_looked_at_only_if_time_allows():
     two = sp.product({"x": WARNER, "y": WARNER})
     small = cross(sp.JointCounts.of_table([[5, 2], [3, 4]], two))
-    law = null_law([small], "lrt", "permutation", effort())
+    law = null_distribution([small], "lrt", "permutation", effort())
     assert (law.kind, len(law.statistics)) == ("exact", 7)
     assert law.weights.sum() == pytest.approx(1)
     short = 6.5 * cost(small, "lrt")
     with pytest.warns(BudgetWarning, match="none were made"):
-        assert null_law([small], "lrt", "permutation", effort(budget=short)).kind == "asymptotic"
+        assert null_distribution([small], "lrt", "permutation", effort(budget=short)).kind == "asymptotic"
     enough = 3 * (cost(small, "lrt") + drawing(small, 3))
-    assert null_law([small], "lrt", "permutation", effort(3, budget=enough)).kind == "permutation"
-    assert null_law([small, small], "lrt", "permutation", effort(19)).kind == "permutation"
+    assert null_distribution([small], "lrt", "permutation", effort(3, budget=enough)).kind == "permutation"
+    assert null_distribution([small, small], "lrt", "permutation", effort(19)).kind == "permutation"
 
 
 def test_simulated_people_follow_the_fitted_independent_table():
@@ -108,7 +115,7 @@ def test_simulated_people_who_all_say_the_same_show_no_dependence():
     assert len(drawn) == 30
     alike = [sheet is None for sheet, _ in drawn]
     assert 0 < sum(alike) < 30
-    law = null_law([small], "pearson", "bootstrap", effort(30, None))
+    law = null_distribution([small], "pearson", "bootstrap", effort(30, None))
     assert len(law.statistics) == 30
     assert 0 < (law.statistics == 0).sum() < 30
 

@@ -8,7 +8,7 @@ from problems import quietly
 
 import subsetprivacy as sp
 from subsetprivacy.errors import TooLargeError
-from subsetprivacy.estimation.fisher import FisherError
+from subsetprivacy.estimation.fisher import FisherUncertainty
 from subsetprivacy.measures import association
 from subsetprivacy.messages import NoteKind
 
@@ -51,8 +51,8 @@ class TestWithoutAsking:
         def refuse(*_):
             raise AssertionError("nobody asked for a standard error")
 
-        monkeypatch.setattr(FisherError, "along", refuse)
-        monkeypatch.setattr(FisherError, "matrix", refuse)
+        monkeypatch.setattr(FisherUncertainty, "along", refuse)
+        monkeypatch.setattr(FisherUncertainty, "matrix", refuse)
 
     def test_the_summary_lists_the_largest_shares(self, huge):
         table = huge.summary()

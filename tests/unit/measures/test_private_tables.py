@@ -181,18 +181,18 @@ class TestThreeVariables:
             association(sp.estimate(THREE), "x", "y").cramers_v(method="profile")
 
 
-def test_the_columns_of_a_held_share_span_all_distributions_that_have_it():
+def test_the_columns_of_a_fixed_share_span_all_distributions_that_have_it():
     part, rest = np.array([1, 4]), np.array([0, 3, 5])
-    held = Share(part, rest).held(0.3, 7)
-    assert held.shape == (7, 6)
-    assert held.sum(axis=0) == pytest.approx(np.ones(6))
+    fixed = Share(part, rest).fixed(0.3, 7)
+    assert fixed.shape == (7, 6)
+    assert fixed.sum(axis=0) == pytest.approx(np.ones(6))
     chance = np.random.default_rng(1)
     for _ in range(5):
         w = np.zeros(7)
         w[part], w[rest] = 0.3 * chance.dirichlet([1, 1]), 0.7 * chance.dirichlet([1, 1, 1])
-        assert nnls(held, w)[1] < 1e-12
+        assert nnls(fixed, w)[1] < 1e-12
         u = chance.dirichlet(np.ones(6))
-        assert Share(part, rest).of(held @ u) == pytest.approx(0.3)
+        assert Share(part, rest).of(fixed @ u) == pytest.approx(0.3)
 
 
 def test_weak_association_reaches_zero():
