@@ -6,8 +6,10 @@ stratum by stratum; what is left is the likelihood ratio, with samples drawn fro
 
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from attrs import evolve
 from scipy.special import chdtrc
 
 from subsetprivacy._checks import check_count, shown
@@ -25,10 +27,10 @@ from subsetprivacy.estimation.mle import mle
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.independence import latent_fit
 from subsetprivacy.independence.latent_null import STARTS, NullFit, fit_null
-from subsetprivacy.independence.null_distributions import NullDistribution
+from subsetprivacy.independence.null_distributions import NullDistribution, PermutationOptions, affordable
 from subsetprivacy.independence.result import IndependenceResult
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_tests import JOIN_RARE, WITHOUT_WEIGHTS
+from subsetprivacy.messages.for_tests import CROSS_BY_COLUMN, JOIN_RARE, PICK_SOME, WITHOUT_WEIGHTS
 from subsetprivacy.variables import JointCategories
 
 MAX_CELLS = 4096
@@ -181,3 +183,72 @@ def _notes(null: NullFit, alternative: Estimate, late: int) -> tuple[Note, ...]:
         text = f"In {late} of the drawn samples the fit of the hypothesis stopped early: the p-value may be too large."
         notes.append(Note(NoteKind.NOT_CONVERGED, text))
     return tuple(notes)
+
+
+def run_latent_test(
+    table: Any,
+    given: str | None,
+    options: dict[str, Any],
+    settings: PermutationOptions,
+    starts: int,
+) -> IndependenceResult:
+    """Test independence of two variables, given a third or not, by the likelihood ratio and simulated samples.
+
+    Parameters
+    ----------
+    table
+        Counts of exactly the variables that matter.
+    given
+        The third variable, or None.
+    options
+        The options of the other tests, of which only these values make sense here.
+    settings
+        How many samples to simulate, with which random numbers.
+    starts
+        How often the fit of the null hypothesis is begun again.
+    """
+    counts = as_counts(table)
+    first, second = _others(counts, given)
+    wanted = {"method": ("lrt",), "null": (None, "bootstrap"), "df": ("corrected",)}
+    why = "where the third variable is seen through subsets" if given else "for variables that share one code"
+    for name, allowed in wanted.items():
+        if not isinstance(options[name], str | None) or options[name] not in allowed:
+            raise ArgumentError(f"`{name}` must be {allowed[-1]!r} {why}; got {shown(options[name])}.")
+    check_count(settings.permutations, "permutations", least=LEAST_REPLICATIONS)
+    size, notes = affordable(
+        _cost(counts), settings, fewest=LEAST_REPLICATIONS, always=True, what="samples", stacklevel=4
+    )
+    result = latent_test(
+        counts,
+        first,
+        second,
+        given,
+        replications=size,
+        starts=starts,
+        seed=settings.generator,
+        progress=settings.progress,
+    )
+    return evolve(result, remarks=(*notes, *result.remarks))
+
+
+def _cost(counts: SubsetCounts) -> float:
+    """Return about how many seconds the fits of one simulated sample take, on a plain machine."""
+    design = counts.design
+    cells = len(design.support()[0]) if design.enumerable else counts.n
+    return 1e-3 + 1e-7 * min(cells, 16 * counts.n) * counts.categories.p
+
+
+def _others(counts: SubsetCounts, given: str | None) -> tuple[str, str]:
+    """Return the two variables that are tested."""
+    joint = counts.categories
+    names = joint.names if isinstance(joint, JointCategories) else ()
+    if given is not None and (not isinstance(given, str) or given not in names):
+        raise ArgumentError(
+            f"`given` must be one of the variables {', '.join(names) or '(there is one)'}; got {shown(given)}.",
+            None if isinstance(given, str) else CROSS_BY_COLUMN,
+        )
+    left = [name for name in names if name != given]
+    if len(left) != 2:
+        wanted = "three variables" if given else "two variables"
+        raise ArgumentError(f"`table` must be of {wanted}; got {len(names)}: {', '.join(names)}.", PICK_SOME)
+    return left[0], left[1]

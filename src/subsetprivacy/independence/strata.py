@@ -11,9 +11,9 @@ from subsetprivacy._words import counted
 from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_counts
 from subsetprivacy.errors import ArgumentError, NoDataError, NotIdentifiableError
 from subsetprivacy.independence.crossing import Crossing, cross
+from subsetprivacy.independence.latent import run_latent_test
 from subsetprivacy.independence.result import IndependenceResult
 from subsetprivacy.independence.testing import BUDGET, conduct, read_permutation_options, read_table
-from subsetprivacy.independence.unseen import unseen_test
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_tests import CROSS_BY_GROUP, NAME_THE_GIVEN
 
@@ -90,7 +90,7 @@ def conditional_independence_test(
     if given is not None and not isinstance(tables, Mapping):
         options = {"method": method, "null": null, "df": df}
         settings = read_permutation_options(199 if permutations is None else permutations, budget, seed, progress)
-        return unseen_test(tables, given, options, settings, starts)
+        return run_latent_test(tables, given, options, settings, starts)
     if not isinstance(tables, Mapping) or not tables:
         names: tuple[str, ...] = getattr(tables, "names", ())
         raise ArgumentError(

@@ -13,12 +13,12 @@ from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTabl
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.independence.crossing import Crossing, cross
 from subsetprivacy.independence.degrees import DF, asymptotic_pvalue, degrees
+from subsetprivacy.independence.latent import run_latent_test
 from subsetprivacy.independence.latent_null import STARTS
 from subsetprivacy.independence.null_distributions import NULLS, PermutationOptions, null_distribution
 from subsetprivacy.independence.pairs import pair_tests
 from subsetprivacy.independence.result import IndependenceResult
 from subsetprivacy.independence.statistics import STATISTICS
-from subsetprivacy.independence.unseen import unseen_test
 from subsetprivacy.messages import Advice
 from subsetprivacy.messages.for_tests import CROSS_TWO_COLUMNS, TABLE_FOR_EACH_GROUP, TABLE_OF_NUMBERS
 from subsetprivacy.variables import JointCategories
@@ -109,7 +109,7 @@ def independence_test(
     settings = read_permutation_options(permutations, budget, seed, progress)
     if not isinstance(counts, JointCounts) and isinstance(counts.categories, JointCategories):
         options = {"method": method, "null": null, "df": df}
-        return unseen_test(counts, None, options, settings, STARTS)
+        return run_latent_test(counts, None, options, settings, STARTS)
     crossing = cross(read_table(counts))
     hypothesis = f"{crossing.first.name} and {crossing.second.name} are independent"
     both = f"{crossing.first.name} x {crossing.second.name}"
