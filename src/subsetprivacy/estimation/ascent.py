@@ -1,12 +1,12 @@
 r"""Projected gradient steps for :math:`\max_w \sum_a f_a \ln 1_a^\top w` on the simplex (`obj`), without a matrix.
 
-Where yes/no questions split the weight evenly, as Hadamard rows do, minus the Hessian
-:math:`\sum_a f_a/L_a^2\, 1_a 1_a^\top` is close to the identity along the simplex. So a plain gradient step
-of length one, projected, is nearly Newton's: from the uniform distribution the first one lands next to the projected
-moment estimate, and a few more reach the maximum. EM moves by :math:`w_j(s_j - 1)` instead of :math:`s_j - 1`, of the
-order of p times too short.
+Where yes/no questions split the weight evenly, as Hadamard rows do, minus the Hessian :math:`\sum_a f_a/L_a^2\, 1_a
+1_a^\top` is close to the identity along the simplex. A projected gradient step of length one is therefore close to a
+Newton step. From the uniform distribution, the first step lands close to the projected moment estimate, and a few more
+reach the maximum. EM moves by :math:`w_j(s_j - 1)` instead of :math:`s_j - 1`, so its steps are about p times too
+short.
 
-Only `inner` and `spread` are needed, one of each a step, and a few vectors.
+Each step needs one call of `inner`, one of `spread`, and a few vectors.
 """
 
 from collections.abc import Callable
@@ -19,8 +19,8 @@ from subsetprivacy.estimation.simplex import project
 from subsetprivacy.incidence import Incidence
 
 MAX_STEPS = 5000
-_LONGEST = 1e6  # of a step; where the likelihood is flat along the last one, no finite length is right
-_NO_WEIGHT = 1e-12  # a transform's rounding errors are far below
+_LONGEST = 1e6  # the longest step; where the likelihood is flat along the last step, no finite length is right
+_NO_WEIGHT = 1e-12  # far above the rounding errors of a transform
 
 
 def ascend(
@@ -41,18 +41,18 @@ def ascend(
     start
         A distribution, which may have zeros; by default the uniform one.
     tol
-        The gap to reach: at most this much log-likelihood per person is left.
+        The gap to reach, a bound on the log-likelihood per person still to gain.
     max_iter
-        The most steps.
+        The maximum number of steps.
     progress
         Called with the number of steps done and the gap, before each step and at the end.
 
     Notes
     -----
-    A step goes from w towards :math:`\Pi(w + \lambda s)`, the point of the simplex nearest to a gradient step,
-    as far as the likelihood grows enough, so it never falls. With :math:`\Delta` for the changes by the last step the
-    next has :math:`\lambda = \Delta w^\top \Delta w / (-\Delta w^\top \Delta s)` (Barzilai and Borwein 1988). Where the
-    observed subsets hold very different weights, hundreds of steps may be needed.
+    A step goes from w towards :math:`\Pi(w + \lambda s)`, the point of the simplex nearest to a gradient step, as far
+    as the likelihood increases enough, so the likelihood never decreases. With :math:`\Delta` for the changes by the
+    last step, the next step has :math:`\lambda = \Delta w^\top \Delta w / (-\Delta w^\top \Delta s)` (Barzilai and
+    Borwein 1988). If the observed subsets have very different weights, hundreds of steps may be needed.
     """
     w, L = _begin(inc, start)
     s = inc.spread(f / L)
@@ -65,9 +65,9 @@ def ascend(
             progress(len(gaps) - 1, gap)
         if gap <= tol or len(gaps) > max_iter:
             break
-        x = project(w + length * (s - s.max()))  # a constant less changes nothing but rounding
+        x = project(w + length * (s - s.max()))  # subtracting a constant only improves rounding
         step = x - w
-        change = inc.inner(step)  # not a difference of two L: near the maximum all digits of it are needed
+        change = inc.inner(step)  # not as a difference of two L, since all digits are needed near the maximum
         t = step_length(f, change / L, s, step)
         if t == 0:  # no progress is possible in floating point
             break
@@ -80,7 +80,7 @@ def ascend(
 
 
 def _begin(inc: Incidence, start: FloatArray | None) -> tuple[FloatArray, FloatArray]:
-    """Return a distribution under which every observed subset has weight, and these weights."""
+    """Return a distribution that gives every observed subset weight, and these weights."""
     uniform = np.full(inc.p, 1 / inc.p)
     w = uniform if start is None else start / start.sum()
     L = inc.inner(w)
@@ -91,7 +91,7 @@ def _begin(inc: Incidence, start: FloatArray | None) -> tuple[FloatArray, FloatA
 
 
 def _next_length(step: FloatArray, change: FloatArray) -> float:
-    """Return the length that would have been right for the last step; `change` is by how much the score fell."""
+    """Return the best length in hindsight for the last step; `change` is the decrease of the score."""
     curvature = float(step @ change)
     square = float(step @ step)
     return square / curvature if curvature * _LONGEST > square else _LONGEST

@@ -1,4 +1,4 @@
-"""What is doubtful about an estimate: notes below its summary, warnings with its standard errors."""
+"""Caveats of an estimate: notes below its summary, and warnings with its standard errors."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -16,14 +16,14 @@ _NAMES = 6
 
 
 def caveats(fit: "Estimate") -> tuple[Note, ...]:
-    """Return each doubt about the standard errors; the advice is to take a better interval, where there is one."""
+    """Return the caveats about the standard errors, with advice to use a better interval if there is one."""
     better = AUTO_INTERVAL if fit.has_ratio else None
     if fit.on_boundary:
         text = f"On the boundary: the estimate for {_listed(fit.on_boundary)} is 0."
         if fit.categories.p > MANY and 3 * len(fit.on_boundary) > fit.categories.p:
             text += (
-                " Standard errors are then approximate. So many zeros mean too few people for so many categories: "
-                "the other shares are pulled down as well, and intervals may miss them."
+                " Standard errors are then approximate. So many zeros mean that there are too few people for so many "
+                "categories. The other shares are biased downward as well, and intervals may miss the true shares."
             )
             return (Note(NoteKind.TOO_FEW_PEOPLE, text, UNBIASED_MOMENTS),)
         text += " Standard errors are then approximate, usually too large."
@@ -31,14 +31,14 @@ def caveats(fit: "Estimate") -> tuple[Note, ...]:
     if fit.smallest_size < 5 / fit.n:
         text = (
             f"Small counts: some subset has a fitted probability of {fit.smallest_size:.2g}, below 5/n = "
-            f"{5 / fit.n:.2g}; normal theory is doubtful."
+            f"{5 / fit.n:.2g}. The normal approximation is unreliable."
         )
         return (Note(NoteKind.SMALL_COUNTS, text, better),)
     return ()
 
 
 def with_interval_advice(notes: Iterable[Note], advice: Advice | Hint | None) -> tuple[Note, ...]:
-    """Return notes with other advice in the place of the one to take a better interval."""
+    """Return notes with the advice to use a better interval replaced by other advice."""
     return tuple(
         note.with_advice(advice) if note.advice and note.advice.advice is AUTO_INTERVAL else note for note in notes
     )

@@ -1,11 +1,11 @@
-r"""Constrained maxima near the peak, many of them: one inverse serves all steps.
+r"""The chord method: many constrained maxima near the peak, with one inverse for all steps.
 
-Every profile of every category is a maximum of the same likelihood a few standard errors from its peak, where the
-Hessian H has hardly changed. So a step maximises :math:`s^\top\delta - \delta^\top H\delta/2` with the H of the peak,
-over changes that sum to zero, keep the share that is fixed, and leave no other share negative. With
-:math:`V = H^{-1} - H^{-1}11^\top H^{-1}/1^\top H^{-1}1` the solution is :math:`V(s + E\mu)`, where E holds the fixed
-categories and :math:`\mu` solves a system of their number. A step costs two products with the rows and
-one with V instead of a new factorisation.
+Every point of a profile maximizes the same likelihood a few standard errors from the peak, where the Hessian H has
+hardly changed. So a step maximizes :math:`s^\top\delta - \delta^\top H\delta/2` with the H of the peak,
+over changes that sum to zero, keep the fixed share, and leave no other share negative. With
+:math:`V = H^{-1} - H^{-1}11^\top H^{-1}/1^\top H^{-1}1` the solution is :math:`V(s + E\mu)`, where E selects the fixed
+categories and :math:`\mu` solves a linear system of that size. A step costs two products with the rows and one with V
+instead of a new factorization.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ class NoChordsError(Exception):
 
 
 class Chords:
-    """Steps towards constrained maxima with the Hessian of the peak."""
+    """Steps towards constrained maxima, with the Hessian at the peak."""
 
     def __init__(self, inc: Incidence, f: FloatArray, w: FloatArray, L: FloatArray) -> None:
         self._inc, self._f, self._peak = inc, f, w
@@ -42,7 +42,7 @@ class Chords:
         self._factors: dict[bytes, FloatArray] = {}
 
     def information(self, j: int, w: FloatArray) -> tuple[float, FloatArray]:
-        """Return the information about share j with the others estimated, those at zero fixed, and its direction."""
+        """Return the information about share j with the others estimated and zeros fixed, and its direction."""
         at = w <= 0
         at[j] = False
         column = self._held(self._V[:, j], at.nonzero()[0], 0.0)[0]
@@ -51,7 +51,7 @@ class Chords:
     def climb(self, j: int, v: float, near: FloatArray | None, tol: float) -> FloatArray | None:
         """Return the maximum with share j fixed at v; None if these steps do not reach it."""
         near = self._peak if near is None else near
-        # Where a quadratic likelihood would have its maximum.
+        # The maximum of a quadratic likelihood.
         w = _with(np.maximum(near + (v - near[j]) * self.information(j, near)[1], 0.0), j, v)
         L = self._inc.inner(w)
         if v >= 1 or L.min() <= 0:
@@ -73,7 +73,7 @@ class Chords:
         return None
 
     def _step(self, j: int, w: FloatArray, s: FloatArray, rest: float) -> FloatArray:
-        """Return the change that maximises the quadratic model, by fixing and letting go of categories at zero."""
+        """Return the change that maximizes the quadratic model, by fixing and releasing categories at zero."""
         free_step, own = self._V @ s, self._V[:, j]
         fixed = (w <= 0) & (s <= rest)
         for _ in range(_PIVOTS):
@@ -88,14 +88,14 @@ class Chords:
             if negative.any():
                 fixed |= negative
                 continue
-            wanting = at[force < 0]  # held down rather than held up
+            wanting = at[force < 0]  # a category at zero that would rather be negative
             if not len(wanting):
                 break
             fixed[wanting] = False
         return step
 
     def _held(self, step: FloatArray, at: IntArray, wanted: FloatArray | float) -> tuple[FloatArray, FloatArray]:
-        """Return the step with these entries held at what is wanted, and the forces that hold them."""
+        """Return the step with these entries fixed at the given values, and their multipliers."""
         if not len(at):
             return step, np.zeros(0)
         force, _ = dpotrs(self._factor(at), wanted - step[at])
@@ -104,20 +104,20 @@ class Chords:
         return step + self._V @ whole, force
 
     def _factor(self, at: IntArray) -> FloatArray:
-        """Return the Cholesky factor of the part of V; mostly the same categories are at zero for all profiles."""
+        """Return the Cholesky factor of the part of V. It is cached, since most profiles have the same zeros."""
         key = at.tobytes()
         if key not in self._factors:
             if len(self._factors) >= _KEPT:
                 self._factors.pop(next(iter(self._factors)))
             factor, info = dpotrf(self._V[np.ix_(at, at)])
-            if info:  # everything but one category is at zero, and then nothing can move
+            if info:  # all categories but one are at zero, so nothing can change
                 factor, _ = dpotrf(self._V[np.ix_(at, at)] + np.eye(len(at)) * self._V.diagonal().max() * 1e-10)
             self._factors[key] = factor
         return self._factors[key]
 
 
 def _with(w: FloatArray, j: int, v: float) -> FloatArray:
-    """Return the distribution with share j set to v and the others in proportion."""
+    """Return the distribution with share j set to v and the others rescaled."""
     w[j] = 0.0
     w *= (1 - v) / max(w.sum(), 1e-300)
     w[j] = v

@@ -1,4 +1,4 @@
-"""Several estimates compared, each with each or all with one."""
+"""`compare`: differences between several estimates, in pairs or from a baseline."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -50,17 +50,17 @@ class Comparison(Result):
     estimates
         The estimates by name, in order.
     baseline
-        The one that all others are compared with; None where each is compared with each.
+        The name of the estimate that all others are compared with; None if all pairs are compared.
     """
 
-    why_not_restored: ClassVar[str] = "keep the counts of all, `counts.to_dict()`, and estimate from them again"
+    why_not_restored: ClassVar[str] = "save the counts of all with `counts.to_dict()` and estimate from them again"
 
     estimates: Mapping[Any, Shares]
     baseline: Any = None
 
     @cached_property
     def differences(self) -> dict[tuple[Any, Any], Difference]:
-        """The difference of each pair of names, the first minus the second; or of each other name and the baseline."""
+        """The difference of each pair of names, the first minus the second, or of each name minus the baseline."""
         names = list(self.estimates)
         if self.baseline is not None:
             pairs = [(name, self.baseline) for name in names if name != self.baseline]
@@ -80,14 +80,14 @@ class Comparison(Result):
 
     @cached_property
     def test(self) -> ChiSquare:
-        """The test that all have the same distribution: statistic, degrees of freedom, p-value, method."""
+        """The test that all distributions are the same: statistic, degrees of freedom, p-value, method."""
         return self._test("auto")
 
     def _test(self, method: ContrastMethod) -> ChiSquare:
         samples = list(self.estimates.values())
         if any(fit._base.survey is not None for fit in samples) and self.categories.p <= MAX_MATRIX:
             return self._test_of_surveys(samples)
-        # One test, however many pairs there are: only the rows go by standard errors where they are many.
+        # One test for any number of pairs. With many pairs, only the rows of the table use standard errors.
         kinds = {chosen_method(fit, method) for fit in samples}
         kind = "wald" if "wald" in kinds else "score"
         if kind != "wald" and all(fit._base is fit for fit in samples):
@@ -104,7 +104,7 @@ class Comparison(Result):
         return chi_square(values, precisions, "wald" if kind == "wald" else "newton")
 
     def _test_of_surveys(self, samples: list[Shares]) -> ChiSquare:
-        """Test by the covariance of all shares together: groups of one sample share its clusters."""
+        """Test with the joint covariance of all shares, since groups of one sample share its clusters."""
         p = self.categories.p
         orders = [self._order(fit).T for fit in samples]
         apart = np.kron(np.column_stack([-np.ones(len(samples) - 1), np.eye(len(samples) - 1)]), np.eye(p))
@@ -117,7 +117,7 @@ class Comparison(Result):
         return "wald" if "wald" in kinds else kinds[0]
 
     def __getitem__(self, pair: tuple[Any, Any]) -> Difference:
-        """Return the difference of two of the names, the first minus the second."""
+        """Return the difference of two named estimates, the first minus the second."""
         if pair in self.differences:
             return self.differences[pair]
         if not (isinstance(pair, tuple) and len(pair) == 2 and all(name in self.estimates for name in pair)):
@@ -126,7 +126,7 @@ class Comparison(Result):
         return difference_of(self.estimates[first], self.estimates[second], (group_text(first), group_text(second)))
 
     def _order(self, fit: Shares) -> FloatArray:
-        """Return the matrix that puts shares in the order of the first estimate into that of another."""
+        """Return the matrix that reorders shares from the order of the first estimate to that of another."""
         p = self.categories.p
         out = np.zeros((p, p))
         out[[fit.categories.index(label) for label in self.categories], np.arange(p)] = 1.0
@@ -134,7 +134,7 @@ class Comparison(Result):
 
     @property
     def pvalue(self) -> float:
-        """The p-value of the test that all have the same distribution."""
+        """The p-value of the test that all distributions are the same."""
         return positive(self.test.pvalue)
 
     @property
@@ -177,7 +177,7 @@ class Comparison(Result):
         self, level: float = ..., *, method: ContrastMethod = ..., engine: Literal["pyarrow"]
     ) -> ArrowTable: ...
     def to_frame(self, level: float = 0.95, *, method: ContrastMethod = "auto", engine: Engine = "pandas") -> Frame:
-        """Return a data frame: a row per pair and category, with p-values as they are and adjusted (Holm).
+        """Return a data frame with a row per pair and category, with raw and Holm-adjusted p-values.
 
         Parameters
         ----------
@@ -203,7 +203,7 @@ class Comparison(Result):
         )
 
     def summary(self, level: float = 0.95, *, method: ContrastMethod = "auto") -> Table:
-        """Return the table to print or to show in a notebook; the arguments are those of `Difference.interval`."""
+        """Return the table to print or to show in a notebook. The arguments are as in `Difference.interval`."""
         columns = self._columns(level, method)
         total = len(columns["group"])
         rows = tuple(
@@ -230,7 +230,7 @@ class Comparison(Result):
         return Table(title, head, rows, (*notes, *self.notes), text_columns=2)
 
     def _test_note(self, test: ChiSquare) -> Note:
-        """Return what the test of all together says."""
+        """Return a note with the result of the joint test."""
         if test.df == 0:
             return Note(NoteKind.NOT_TESTED, f"No test of all together: {why_not(test)}.")
         result = f"chi-square {number(test.statistic, 2)}"
@@ -240,14 +240,14 @@ class Comparison(Result):
     def plot(
         self, *, level: float = 0.95, method: ContrastMethod = "auto", title: str | None = None
     ) -> "draw.Axes | draw.Figure":
-        """Draw the differences with their intervals: on one axes for up to six pairs, else a panel per category.
+        """Plot the differences with their intervals: on one axes for up to six pairs, otherwise a panel per category.
 
         Parameters
         ----------
         level, method
             As in `Difference.interval`.
         title
-            The title; by default the picture describes itself.
+            The title. The default describes the plot.
         """
         labels = [label_text(label) for label in self.categories]
         differences = list(self.differences.values())
@@ -283,13 +283,13 @@ class Comparison(Result):
         )
 
     def _in_order(self, each: Difference, level: float, method: ContrastMethod) -> dict[str, Any]:
-        """Return the columns of a difference, its rows in the order of the first estimate."""
+        """Return the columns of a difference, with rows in the order of the first estimate."""
         at = self._places(each)
         columns = each._columns(level, method)
         return {name: [column[k] for k in at] for name, column in columns.items()}
 
     def _places(self, each: Difference) -> list[int]:
-        """Return where a difference has the categories of the first estimate; it has them in an order of its own."""
+        """Return the positions in a difference of the categories of the first estimate; the orders may differ."""
         return [each.categories.index(label) for label in self.categories]
 
     def __repr__(self) -> str:
@@ -298,21 +298,21 @@ class Comparison(Result):
 
 
 def compare(estimates: Mapping[Any, Shares] | EstimateBatch, *, baseline: Any = None) -> Comparison:
-    """Compare several estimates of independent samples: waves, groups, countries.
+    """Compare several estimates from independent samples, such as waves, groups or countries.
 
     Parameters
     ----------
     estimates
-        ``{"2024": fit, "2025": other}``, or what `estimate_many` returns for named groups. All must have the same
-        categories; designs may differ.
+        Estimates by name, such as ``{"2024": fit, "2025": other}``, or the result of `estimate_many` for named groups.
+        All must have the same categories; designs may differ.
     baseline
-        The name of the estimate that is subtracted from all others. By default each is compared with each, and the
-        one that is named later is subtracted.
+        The name of the estimate to subtract from all others. By default all pairs are compared, and the estimate
+        named later is subtracted.
 
     Returns
     -------
     Comparison
-        Differences with intervals, p-values as they are and adjusted by Holm's method, and a test of all together.
+        Differences with intervals, raw and Holm-adjusted p-values, and a joint test.
 
     Examples
     --------
@@ -358,7 +358,7 @@ def compare(estimates: Mapping[Any, Shares] | EstimateBatch, *, baseline: Any = 
 
 
 def holm(pvalues: FloatArray) -> FloatArray:
-    """Return p-values adjusted for their number (Holm 1979): the level then holds for all of them together.
+    """Return p-values adjusted for multiple testing (Holm 1979), so that the level holds for all of them jointly.
 
     Examples
     --------

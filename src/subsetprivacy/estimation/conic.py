@@ -17,8 +17,8 @@ from subsetprivacy.messages.for_general import INSTALL
 
 TOLERANCE = 1e-12
 MAX_CATEGORIES = 512
-_DOUBTFUL = 1e-8  # a certified gap above this is worth a second attempt
-_ACCEPTED = 1e-6  # and above this a warning
+_DOUBTFUL = 1e-8  # try again if the certified gap is larger
+_ACCEPTED = 1e-6  # and warn if it is larger than this
 
 
 def conic(
@@ -31,16 +31,16 @@ def conic(
     counts
         The counts of the subsets.
     tol
-        The solver's own tolerance, for feasibility and the duality gap.
+        The tolerance of the solver, for feasibility and the duality gap.
     max_iter
-        The most iterations of the solver.
+        The maximum number of iterations of the solver.
     information
         ``"observed"`` or ``"expected"``, for the standard errors.
 
     Notes
     -----
-    This is what the paper calls MLE (`obj`); it takes the counts, not a row per
-    person. It is here to check `mle` against, which is much faster.
+    The paper calls this MLE (`obj`). It uses the counts, not a row per
+    person. It serves as a check of `mle`, which is much faster.
     """
     check_stopping(tol, max_iter)
     try:
@@ -55,8 +55,8 @@ def conic(
     loglik = counts.shares @ cp.log(rows @ v)
     solution = _solve(cp.Problem(cp.Maximize(loglik), [cp.sum(v) == 1]), v, counts, tol, max_iter)
     if not solution.gap <= _DOUBTFUL:
-        # The solver got stuck, as it does once in twenty. The penalty form of `newton`, with the sum of v held
-        # at p by itself, has another path; the certificate says which of the two ends is nearer to the maximum.
+        # The solver got stuck, as happens once in twenty. The penalty form of `newton`, whose maximum has the sum p,
+        # takes another path. The certificate tells which of the two results is closer to the maximum.
         second_solution = _solve(cp.Problem(cp.Maximize(p * loglik - cp.sum(v))), v, counts, tol, max_iter)
         solution = second_solution if second_solution.gap < solution.gap else solution
     return likelihood_estimate(counts, solution, "conic", _ACCEPTED, information)
@@ -65,7 +65,7 @@ def conic(
 def _solve(problem: Any, v: Any, counts: SubsetCounts, tol: float, max_iter: int) -> SimplexMaximum:
     options = {"tol_gap_abs": tol, "tol_gap_rel": tol, "tol_feas": tol, "max_iter": max_iter}
     with warnings.catch_warnings():
-        # "Solution may be inaccurate": how far off it is at most, the certificate says.
+        # "Solution may be inaccurate": the certificate bounds the error.
         warnings.simplefilter("ignore", UserWarning)
         problem.solve(solver="CLARABEL", accept_unknown=True, **options)
     w = np.maximum(np.asarray(v.value, np.float64), 0.0)

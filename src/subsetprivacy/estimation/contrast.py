@@ -1,4 +1,4 @@
-"""Weighted sums of an estimated distribution, with their uncertainty."""
+"""`Contrast`: a weighted sum of estimated shares, with its interval and test."""
 
 from collections.abc import Mapping
 from numbers import Real
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 METHODS: tuple[ContrastMethod, ...] = get_args(ContrastMethod)
 ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
-AGAINST = {"two-sided": "", "less": "at least ", "greater": "at most "}  # what the null hypothesis says
+AGAINST = {"two-sided": "", "less": "at least ", "greater": "at most "}  # the null hypothesis in words
 _SHOWN = 8
 
 
@@ -44,13 +44,13 @@ class Contrast(Result):
     value, se
         The estimate and its standard error. `estimate` is the same as `value`.
     lower, upper, level
-        The confidence interval and its level; it has one end where the alternative is one-sided.
+        The confidence interval and its level. A one-sided alternative gives a one-sided interval.
     null, alternative
-        The value that is tested, and against what.
+        The tested value and the alternative.
     zscore, pvalue
-        The test statistic and its p-value; NaN where the sum is known.
+        The test statistic and its p-value; NaN if the sum is known.
     method
-        How interval and test were made: ``"wald"``, ``"score"`` or ``"profile"``.
+        The method of interval and test: ``"wald"``, ``"score"`` or ``"profile"``.
     """
 
     weights: Mapping[Label, float]
@@ -158,7 +158,7 @@ class ContrastOptions:
     def checked(
         cls, level: float, null: float | None, alternative: Alternative, method: ContrastMethod
     ) -> "ContrastOptions":
-        """Return the question, or raise where an argument is out of its range."""
+        """Return the options, or raise if an argument is invalid."""
         check_level(level)
         check_choice(alternative, ALTERNATIVES, "alternative")
         check_choice(method, METHODS, "method")
@@ -172,19 +172,19 @@ class ContrastOptions:
 
     @property
     def quantile(self) -> float:
-        """How many standard errors an end of the interval is away."""
+        """The distance of an end of the interval from the estimate, in standard errors."""
         below = self.level if self.alternative != "two-sided" else 0.5 + self.level / 2
         return float(ndtri(below) if np.isinf(self.degrees) else stdtrit(self.degrees, below))
 
     def ends(self, lower: float, upper: float, least: float, most: float) -> tuple[float, float]:
-        """Return both ends, or the one that a one-sided interval has and the end of the range."""
+        """Return both ends; of a one-sided interval, one end and the end of the range."""
         return (
             least if self.alternative == "less" else lower,
             most if self.alternative == "greater" else upper,
         )
 
     def pvalue(self, z: float) -> float:
-        """Return the p-value of a statistic that is normal, or has the distribution of t."""
+        """Return the p-value of a statistic with a normal or t distribution."""
         if self.alternative == "two-sided":
             return 2 * self._below(-abs(z))
         return self._below(z if self.alternative == "less" else -z)
@@ -200,18 +200,18 @@ def contrast_of(fit: "Shares", weights: Distribution, options: ContrastOptions) 
     order = weights if isinstance(weights, Mapping) else fit.categories
     named = {label: float(x) for label in order if (x := c[fit.categories.index(label)])}
     value = float(c @ fit.w)
-    if fit.in_simplex and np.ptp(c) == 0:  # a multiple of the sum of all shares, which is known: nothing to test
+    if fit.in_simplex and np.ptp(c) == 0:  # a multiple of the sum of all shares, which is known
         return _made(named, options, "wald", (value, 0.0, value, value, np.nan, np.nan))
     variance = fit.uncertainty.along(fit, c)
     se = float(np.sqrt(max(variance, 0.0))) if variance == variance else float("inf")
-    # A distribution cannot leave the range of the weights; a moment estimate can.
+    # The sum of a distribution stays in the range of the weights; that of a moment estimate may not.
     least, most = (float(c.min()), float(c.max())) if fit.in_simplex else (-np.inf, np.inf)
     outside = not least <= options.null <= most
     if outside and not options.is_default:
         raise ArgumentError(
             f"`null` must be a value that the sum can have, from {least:g} to {most:g}; got {options.null:g}."
         )
-    if outside:  # a sum that cannot be 0, such as a mean score: nothing to test
+    if outside:  # a sum that cannot be 0, such as a mean score, has no default test
         options = evolve(options, null=np.nan)
     method = chosen_method(fit, options.method)
     if method == "wald":
@@ -249,14 +249,14 @@ def _made(named: Mapping[Label, float], options: ContrastOptions, method: str, n
 
 
 def chosen_method(fit: "Shares", method: ContrastMethod, comparisons: int = 1) -> str:
-    """Return the method; for ``"auto"`` the score test where the likelihood has it in little time, else Wald's."""
+    """Return the method; for ``"auto"``, the score test where it is available and fast, Wald's otherwise."""
     if method == "wald":
         return method
     if method == "auto":
         return "score" if is_affordable(fit._base, comparisons) else "wald"
     if not fit._base.has_ratio:
         raise ArgumentError(
-            f"`method` {method!r} belongs to the likelihood of few categories; got an estimate by "
+            f"`method` {method!r} must have a likelihood estimate of few categories; got an estimate by "
             f"{fit._base.method} of {fit._base.categories.p}.",
             CONTRAST_BY_WALD,
         )
@@ -264,9 +264,9 @@ def chosen_method(fit: "Shares", method: ContrastMethod, comparisons: int = 1) -
 
 
 def signed(profile: LinearProfile, v: float, *, score: bool) -> float:
-    """Return the statistic of the value v: positive where the sample has a larger one."""
+    """Return the signed statistic of the value v, positive if the estimate is larger."""
     point = profile.at(v)
-    if point is None:  # an observed subset is impossible then
+    if point is None:  # an observed subset would be impossible
         return float(np.copysign(np.inf, profile.top - v))
     return float(np.copysign(SignedScore(0.0, score=score, start=profile.start)(point), profile.top - v))
 

@@ -1,4 +1,4 @@
-"""By how much the shares of two samples differ."""
+"""`Difference`: the shares of one estimate minus those of another."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -45,7 +45,7 @@ from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Ta
 _OF_THE_SAMPLE = (NoteKind.SAMPLING, NoteKind.MARGINS)
 _NUMBERS = ("estimate", "se", "lower", "upper", "pvalue")
 
-KINDS = {  # what a table says about intervals and tests
+KINDS = {  # notes on intervals and tests
     "score": "Intervals and p-values by method 'score': the differences that the score test does not reject.",
     "profile": "Intervals and p-values by method 'profile': the likelihood ratio.",
     "wald": "Intervals and p-values by method 'wald': difference and standard error.",
@@ -54,26 +54,26 @@ KINDS = {  # what a table says about intervals and tests
 
 @frozen(slots=False, eq=False, repr=False)
 class Difference(Result):
-    r"""The shares of one sample minus those of another; made by `Estimate.difference`.
+    r"""The shares of one estimate minus those of another; made by `Estimate.difference`.
 
     Attributes
     ----------
     one, two
-        The two estimates. They are of independent samples, or margins of one joint estimate.
+        The two estimates, from independent samples or margins of one joint estimate.
     names
-        What the two are called.
+        The names of the two estimates.
     order
-        The position in `two` of every category of `one`.
+        For each category of `one`, its position in `two`.
     together
-        How many such differences are compared.
+        The number of differences that are compared at once.
 
     Notes
     -----
-    The default intervals are those of the score test, which near 0 and 1 keep their level where estimate and standard
-    error do not. Measured coverage is in `docs/measured-levels.md`.
+    The default intervals come from the score test. Unlike Wald intervals, they keep their level near 0 and 1. Measured
+    coverage is in `docs/measured-levels.md`.
     """
 
-    why_not_restored: ClassVar[str] = "keep the counts of both, `counts.to_dict()`, and estimate from them again"
+    why_not_restored: ClassVar[str] = "save the counts of both with `counts.to_dict()` and estimate from them again"
 
     one: Shares
     two: Shares
@@ -83,7 +83,7 @@ class Difference(Result):
 
     @property
     def comparisons(self) -> int:
-        """How many differences are worked out together, which the default method depends on."""
+        """The number of differences that are computed at once. The default method depends on it."""
         return self.together * self.categories.p
 
     @property
@@ -93,17 +93,17 @@ class Difference(Result):
 
     @property
     def is_paired(self) -> bool:
-        """Whether the two are margins of one joint estimate: the same people."""
+        """Whether the two are margins of one joint estimate, that is, of the same people."""
         return self.one._base is self.two._base
 
     @property
     def _same_sample(self) -> bool:
-        """Whether the two are of parts, or answers, of the same sample, whose clusters they share."""
+        """Whether the two belong to the same sample and share its clusters."""
         return not self.is_paired and share_a_sample(self.one._base, self.two._base)
 
     @cached_property
     def degrees_of_freedom(self) -> FloatArray:
-        """The degrees of freedom of t: those of the sample, or Satterthwaite's of two; infinite without a sampling."""
+        """The degrees of freedom of t: of one sample, or Satterthwaite's for two; infinite without `sampling`."""
         own = [base.degrees_of_freedom for base in self._bases]
         p = self.categories.p
         if self.is_paired or self._same_sample or np.isinf(own).all():
@@ -115,7 +115,7 @@ class Difference(Result):
 
     @cached_property
     def design_effects(self) -> FloatArray | None:
-        """The variances over those of two simple random samples of as many people; None without samplings of both."""
+        """The variances relative to two simple random samples of the same sizes; None unless both have `sampling`."""
         first, second = plain_variances(self.one), plain_variances(self.two)
         if first is None or second is None or self.is_paired:
             return None
@@ -124,7 +124,7 @@ class Difference(Result):
 
     @property
     def n(self) -> tuple[float, float]:
-        """The people in the two samples."""
+        """The number of people in the two samples."""
         return self.one._base.n, self.two._base.n
 
     @property
@@ -133,7 +133,7 @@ class Difference(Result):
         return self.one.w - self.two.w[self.order]
 
     def _directions(self, k: int) -> tuple[FloatArray, FloatArray]:
-        """Return the weights that pick the k-th share, among the categories of each base."""
+        """Return weights of the categories of each base estimate that give the k-th share."""
         first, second = (np.zeros(shares.categories.p) for shares in (self.one, self.two))
         first[k] = second[self.order[k]] = 1.0
         return self.one._lift(first), self.two._lift(second)
@@ -150,7 +150,7 @@ class Difference(Result):
 
     @property
     def se(self) -> FloatArray:
-        """The standard errors of the differences; warns where normal theory is doubtful."""
+        """The standard errors of the differences; warns where the normal approximation is unreliable."""
         for base in self._bases:
             base._warn_of_caveats(None)
         return self._se
@@ -167,7 +167,7 @@ class Difference(Result):
 
     @property
     def cov(self) -> FloatArray:
-        """The covariance matrix of the differences; warns where normal theory is doubtful."""
+        """The covariance matrix of the differences; warns where the normal approximation is unreliable."""
         for base in self._bases:
             base._warn_of_caveats(None)
         return self._cov
@@ -182,8 +182,8 @@ class Difference(Result):
     def test(self) -> ChiSquare:
         """The test that no share differs: statistic, degrees of freedom, p-value, method.
 
-        The score test for estimates by likelihood; for margins and merged categories the same after a Newton step, and
-        for moments Wald's.
+        Likelihood estimates use the score test, margins and merged categories the score test after a Newton step, and
+        moment estimates Wald's test.
         """
         return self._test("auto")
 
@@ -203,7 +203,7 @@ class Difference(Result):
             return NOT_TESTED
 
     def _after_a_step(self) -> ChiSquare:
-        """Test shares that are read off larger estimates."""
+        """Test shares of margins or merged categories."""
         if not self.is_paired:
             (first, V), (second, U) = newton_step(self.one), newton_step(self.two)
             return by_covariance(first - second[self.order], V + U[np.ix_(self.order, self.order)], "newton")
@@ -240,7 +240,7 @@ class Difference(Result):
         return profiles
 
     def _shared_effect(self, k: int) -> float:
-        """Return the variance of a difference over that of two independent samples: clusters may be shared."""
+        """Return the variance of a difference relative to two independent samples, since clusters may be shared."""
         if not self._same_sample:
             return 1.0
         apart = self.one._shown_se[k] ** 2 + self.two._shown_se[self.order[k]] ** 2
@@ -250,12 +250,12 @@ class Difference(Result):
     def pvalues(
         self, *, null: float = 0.0, alternative: Alternative = "two-sided", method: ContrastMethod = "auto"
     ) -> FloatArray:
-        """Return the p-value of each category's difference, not adjusted for their number.
+        """Return the p-value of each category's difference, not adjusted for multiple testing.
 
         Parameters
         ----------
         null
-            The difference that is tested.
+            The difference to test.
         alternative
             ``"two-sided"``, ``"less"`` or ``"greater"``.
         method
@@ -286,13 +286,13 @@ class Difference(Result):
         Parameters
         ----------
         level
-            The confidence level of each interval alone, or of all together (see `simultaneous`).
+            The confidence level of each interval, or of all intervals jointly (see `simultaneous`).
         method
-            ``"score"``: the differences that the score test does not reject, reliable near 0.
-            ``"profile"``: those that the likelihood ratio does not reject. ``"wald"``: difference and standard error.
-            ``"auto"``: score for up to 64 categories where both estimates are by likelihood, else Wald's.
+            ``"score"``: the differences that the score test does not reject; reliable near 0.
+            ``"profile"``: those that the likelihood ratio test does not reject. ``"wald"``: difference and standard
+            error. ``"auto"``: the score test for likelihood estimates of up to 64 categories, Wald's otherwise.
         simultaneous
-            True for intervals that hold all together with probability `level`.
+            True for intervals that all cover with joint probability `level`.
         """
         if self._method(method) == "wald":
             for base in self._bases:
@@ -313,7 +313,7 @@ class Difference(Result):
 
     @property
     def _together(self) -> str:
-        """What makes the level hold for all intervals together."""
+        """The method by which the level holds for all intervals jointly."""
         return together_by(self._bases, self._se)
 
     # Output ---------------------------------------------------------------------------------------
@@ -324,7 +324,7 @@ class Difference(Result):
         if self.is_paired:
             return with_interval_advice(self.one._base.notes, None)
         both = zip(self.names, self._bases, strict=True)
-        if self._same_sample:  # what is said of the sample is said once
+        if self._same_sample:  # notes on the sample appear once
             kept = [note for note in self.one._base.notes if note.kind in _OF_THE_SAMPLE]
             named = [
                 Note(note.kind, f"{name}: {note.text}", note.advice)
@@ -374,13 +374,13 @@ class Difference(Result):
         simultaneous: bool = False,
         engine: Engine = "pandas",
     ) -> Frame:
-        """Return a data frame: a row per category; the arguments are those of `interval`."""
+        """Return a data frame with a row per category. The arguments are as in `interval`."""
         return frame(self._columns(level, method, simultaneous), engine)
 
     def to_dict(
         self, level: float = 0.95, *, method: ContrastMethod = "auto", simultaneous: bool = False
     ) -> dict[str, Any]:
-        """Return the numbers as plain lists, for JSON; the arguments are those of `interval`."""
+        """Return the numbers as plain lists, for JSON. The arguments are as in `interval`."""
         columns = self._columns(level, method, simultaneous)
         return plain(
             {
@@ -397,7 +397,7 @@ class Difference(Result):
         )
 
     def summary(self, level: float = 0.95, *, method: ContrastMethod = "auto", simultaneous: bool = False) -> Table:
-        """Return the table to print or to show in a notebook; the arguments are those of `interval`."""
+        """Return the table to print or to show in a notebook. The arguments are as in `interval`."""
         columns = self._columns(level, method, simultaneous)
         at = presenting.largest(np.abs(columns["estimate"]))
         ends = (f"lower {percent(level)}", f"upper {percent(level)}")
@@ -424,7 +424,7 @@ class Difference(Result):
         return f"Difference of shares, {self.names[0]} minus {self.names[1]}: {people}"
 
     def _test_note(self, test: ChiSquare) -> Note:
-        """Return what the test of all differences together says."""
+        """Return a note with the result of the joint test."""
         if test.df == 0:
             return Note(NoteKind.NOT_TESTED, f"No test of all differences together: {why_not(test)}.")
         text = f"All together, {TESTS[test.method]} that no share differs: chi-square {number(test.statistic, 2)}"
@@ -439,7 +439,7 @@ class Difference(Result):
         ax: draw.AxesOrNone = None,
         title: str | None = None,
     ) -> draw.Axes:
-        """Draw the differences with their intervals around zero, a row per category."""
+        """Plot the differences with their intervals around zero, a row per category."""
         bounds = self._bounds(level, method, simultaneous)
         heading = draw.Heading(
             f"Difference of shares, {self.names[0]} minus {self.names[1]}, {100 * level:.6g}% intervals"
@@ -468,7 +468,7 @@ def _statistic(profile: TwoSamples | LinearProfile, null: float, *, score: bool)
 
 
 def _kept(profile: TwoSamples | LinearProfile, z: float, *, score: bool) -> tuple[float, float]:
-    """Return the ends of the differences that the test keeps."""
+    """Return the smallest and the largest difference that the test does not reject."""
     if isinstance(profile, TwoSamples):
         return profile.interval(z, score=score)
     test = SignedScore(z, score=score, start=profile.start)
@@ -478,7 +478,7 @@ def _kept(profile: TwoSamples | LinearProfile, z: float, *, score: bool) -> tupl
 def difference_of(
     first: Shares, other: Any, names: Sequence[str], *, same_people: bool = False, together: int = 1
 ) -> Difference:
-    """Return the difference of two estimates, or raise where they cannot be subtracted."""
+    """Return the difference of two estimates, or raise if they cannot be subtracted."""
     if not isinstance(other, Shares):
         raise ArgumentError(f"`other` must be an estimate or a margin; got {type(other).__name__}.")
     if isinstance(names, str) or not isinstance(names, Sequence) or len(names) != 2:

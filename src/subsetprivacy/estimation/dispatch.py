@@ -1,4 +1,4 @@
-"""`estimate` and `estimate_many`: one door to every estimator."""
+"""`estimate` and `estimate_many`: the entry points to every estimator."""
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -42,7 +42,7 @@ METHODS: dict[Estimator, Callable[..., Estimate]] = {
     "conic": conic,
 }
 
-MAX_JOINT = 1 << 16  # combinations of several variables
+MAX_JOINT = 1 << 16  # the most combinations of several variables
 
 _SAID: dict[type[Warning], str] = {
     ConvergenceWarning: "did not converge",
@@ -51,14 +51,14 @@ _SAID: dict[type[Warning], str] = {
 
 
 def read_method(method: str) -> Estimator:
-    """Return the method's name, or raise with the list of names."""
+    """Return the name of the method, or raise with the list of valid names."""
     if not isinstance(method, str) or method not in METHODS:
         raise ArgumentError(f"`method` must be one of {', '.join(METHODS)}; got {method!r}.")
     return method
 
 
 class EstimateOptions(TypedDict, total=False):
-    """The options of all methods together, for type checkers; each method says itself which it takes."""
+    """The options of all methods, for type checkers. Each method documents which it takes."""
 
     tol: float
     max_iter: int
@@ -79,44 +79,47 @@ def estimate(
     Parameters
     ----------
     data
-        `SubsetData` or `SubsetCounts`; with `sampling` a subset per person.
+        `SubsetData` or `SubsetCounts`; with `sampling`, one subset per person.
     method
-        ``"mle"``: maximum likelihood by Newton's method, certified (default).
-        ``"em"``, ``"icm"``, ``"conic"``: the same maximum by the paper's
-        algorithms and by a conic solver. ``"mom"``: moments (`gen_mom`).
-        ``"mom-conditional"``: moments given the questions, the better one.
-        ``"mom-uniform"``: the paper's closed form. ``"one-step"``: one
-        Newton step from moments.
+        ``"mle"`` (default): maximum likelihood by Newton's method, with a
+        certificate. ``"em"``, ``"icm"``, ``"conic"``: the same maximum, by the
+        paper's algorithms and by a conic solver. ``"mom"``: moments (`gen_mom`).
+        ``"mom-conditional"``: moments given the questions, more precise than
+        ``"mom"``. ``"mom-uniform"``: the paper's closed form. ``"one-step"``:
+        one Newton step from a moment estimate.
     sampling
-        How the people were drawn: weights, strata, clusters, replicate weights. Standard errors are then those of
-        the sample's design, intervals use t with its degrees of freedom, and likelihood intervals are scaled by the
-        design effect of each share. For a part of the people pass ``sampling.within(rows)``, and all data.
+        How the people were sampled: weights, strata, clusters, replicate weights. Standard errors then account for the
+        sampling design, intervals use the t distribution with its degrees of freedom, and likelihood intervals are
+        scaled by the design effect of each share. To estimate for a subpopulation, pass ``sampling.within(rows)`` and
+        all data.
     **options
-        Passed to the method, which takes some of these by name:
+        Options of the method:
 
-        - ``tol`` (``"mle"``, ``"em"``, ``"icm"``, ``"conic"``): the gap to reach, the log-likelihood per person that
-          may be left; 1e-9. For ``"conic"`` the solver's own tolerance; 1e-12.
-        - ``max_iter`` (the same four): the most iterations; 200 for ``"mle"`` and ``"conic"``, 100 000 for the others.
-        - ``start`` (``"mle"``, ``"em"``, ``"icm"``): a distribution to start from. For ``"one-step"`` which moments to
-          start from: ``"mom"`` as in the paper, ``"mom-conditional"``, or ``"auto"`` (default), the latter where the
-          design allows it.
+        - ``tol`` (``"mle"``, ``"em"``, ``"icm"``, ``"conic"``): the gap to reach, which bounds the log-likelihood
+          per person still to gain; 1e-9. For ``"conic"``, the tolerance of the solver; 1e-12.
+        - ``max_iter`` (the same four): the maximum number of iterations; 200 for ``"mle"`` and ``"conic"``, 100 000 for
+          the others.
+        - ``start`` (``"mle"``, ``"em"``, ``"icm"``): a distribution to start from. For ``"one-step"``, the moment
+          estimate to start from: ``"mom"`` as in the paper, ``"mom-conditional"``, or ``"auto"`` (default), which is
+          ``"mom-conditional"`` where the design allows it.
         - ``accelerate`` (``"em"``): True to extrapolate from pairs of steps.
-        - ``information`` (all but the three of moments): ``"observed"`` (default) or ``"expected"`` Fisher information
+        - ``information`` (all but the three moment
+        methods): ``"observed"`` (default) or ``"expected"`` Fisher information
           for the standard errors.
 
-        The three of moments, ``"mom"``, ``"mom-conditional"`` and ``"mom-uniform"``, take none.
+        The moment methods ``"mom"``, ``"mom-conditional"`` and ``"mom-uniform"`` take no options.
 
     Raises
     ------
     NoDataError
         If there is no informative observation.
     NotIdentifiableError
-        If the design, or where it is not known the sample, cannot tell distributions apart.
+        If different distributions give the same reports under the design, or, where it is unknown, in this sample.
 
     Warns
     -----
     ConvergenceWarning, NotUniqueWarning
-        If an iteration did not arrive, or the sample leaves several estimates.
+        If an iteration did not converge, or several estimates fit the sample equally well.
 
     Examples
     --------
@@ -150,7 +153,7 @@ def estimate(
         counts.design.require_identifiable()
     elif len(counts.observed_codes) == 1:
         raise NotIdentifiableError(
-            "there must be more than one distinct subset to estimate from; got one, reported by everybody."
+            "there must be more than one distinct subset to estimate from; got one, reported by everyone."
         )
     try:
         fit = run(counts, **options)
@@ -161,7 +164,7 @@ def estimate(
 
 
 def _check_options(run: Callable[..., Estimate], method: str, options: EstimateOptions) -> None:
-    """Raise if an option is none of the method's; looked up only when a call has failed."""
+    """Raise if the method has no such option; called only after a call has failed."""
     known = [name for name in signature(run).parameters if name != "counts"]
     for name in options:
         if name not in known:
@@ -176,13 +179,13 @@ def estimate_many(
     method: Estimator = "mle",
     **options: Unpack[EstimateOptions],
 ) -> EstimateBatch:
-    """Estimate from many samples at once: replications, groups, bootstrap.
+    """Estimate from many samples at once, such as groups, simulations or bootstrap samples.
 
     Parameters
     ----------
     batch
-        What `simulate_many` returns, any collection of data or counts, or the
-        dict of groups that `count(..., by=...)` returns.
+        The result of `simulate_many`, the groups that `count(..., by=...)`
+        returns, or any collection of data or counts.
     method, **options
         As for `estimate`.
 
@@ -194,7 +197,7 @@ def estimate_many(
     Warns
     -----
     ConvergenceWarning, NotUniqueWarning
-        Once, with the number of samples concerned and the first.
+        Once, with the number of samples affected and the first of them.
 
     Examples
     --------

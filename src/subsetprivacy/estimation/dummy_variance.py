@@ -1,4 +1,4 @@
-"""What the fixed number of dummy rows of a covered release takes out of a variance (`sec:dummy`)."""
+"""The reduction of a variance because a covered release has a fixed number of dummy rows (`sec:dummy`)."""
 
 import numpy as np
 
@@ -25,9 +25,9 @@ def known_part(
 
     Notes
     -----
-    A row is a dummy's with probability :math:`\pi_a = \alpha/L_a`. Taken from the same rows as the whole
-    variance, the part between the two groups can never exceed it; taken from
-    the design it could, in small samples.
+    A row is a dummy row with probability :math:`\pi_a = \alpha/L_a`. Estimated from the
+    same rows as the total variance, the part between the two groups never exceeds
+    it. Computed from the design, it could exceed it in small samples.
     """
     dummy = f * design.share / rows.inner(w)
     s = float(dummy.sum())

@@ -13,7 +13,7 @@ from subsetprivacy.incidence import Incidence
 
 TOLERANCE = 1e-9
 MAX_ITERATIONS = 100_000
-_LONGEST = 1e8  # an extrapolation any longer would overflow where two steps are all but alike
+_LONGEST = 1e8  # a longer extrapolation would overflow if two steps are almost equal
 
 
 def em(
@@ -25,7 +25,7 @@ def em(
     accelerate: bool = False,
     information: Information = "observed",
 ) -> Estimate:
-    r"""Estimate w by expectation and maximisation, as in the paper.
+    r"""Estimate w by the EM algorithm, as in the paper.
 
     Parameters
     ----------
@@ -34,19 +34,19 @@ def em(
     tol
         The gap to reach, in log-likelihood per person.
     max_iter
-        The most evaluations of the update.
+        The maximum number of evaluations of the update.
     start
         A distribution to start from; by default the uniform one.
     accelerate
-        Extrapolate from pairs of steps (SQUAREM); the likelihood still never falls.
+        Extrapolate from pairs of steps (SQUAREM). The likelihood still never decreases.
     information
         ``"observed"`` or ``"expected"``, for the standard errors.
 
     Notes
     -----
     :math:`w_j \leftarrow w_j \, s_j`, with the score :math:`s = \sum_a (n_a/n) 1_a / (1_a^\top w)`: the mean of
-    the conditional probabilities :math:`P(X = j \mid A = a)`. A weight that tends to zero
-    gets there slowly; `mle` does not have this weakness.
+    the conditional probabilities :math:`P(X = j \mid A = a)`. EM converges
+    slowly if a weight tends to zero; `mle` does not have this weakness.
     """
     check_stopping(tol, max_iter)
     w = read_start(start, counts)
@@ -66,7 +66,7 @@ def _plain(inc: Incidence, f: FloatArray, w: FloatArray, tol: float, max_iter: i
 
 
 def _squarem(inc: Incidence, f: FloatArray, w: FloatArray, tol: float, max_iter: int) -> SimplexMaximum:
-    """Extrapolate along two EM steps (Varadhan and Roland 2008), and fall back to them where that does not help."""
+    """Extrapolate along two EM steps (Varadhan and Roland 2008), or use the steps if that does not help."""
     gaps: list[float] = []
     updates = 0
     while True:

@@ -25,26 +25,26 @@ from subsetprivacy.estimation.uncertainty import FromMatrix
 from subsetprivacy.incidence import MAX_MATRIX, Incidence
 
 INFORMATION: tuple[Information, ...] = get_args(Information)
-MAX_PRODUCTS = 300  # well-posed problems need a few dozen
+MAX_PRODUCTS = 300  # the maximum number of steps; well-posed problems need a few dozen
 
 
 def fisher_uncertainty(information: Information, design: Design) -> "FisherUncertainty":
-    """Return the uncertainty that the named information gives.
+    """Return the uncertainty from the observed or the expected information.
 
     Raises
     ------
     UnknownDesignError, TooLargeError
-        If the expected information is asked for and the support cannot be listed.
+        If the expected information is requested and the support cannot be listed.
 
     Notes
     -----
-    ``"observed"`` needs no design. Where several categories are estimated as
-    zero it misses what the subsets tell that could have been reported and
-    never were, and is too wide. ``"expected"`` sums over the support, for up
-    to 22 categories, and is too narrow in small samples; a fitted probability
-    below 1/n counts as 1/n there. With more than 64 categories the observed
-    kind gives way to it where the sample has too few distinct subsets.
-    Sampling weights turn the observed kind into a sandwich.
+    ``"observed"`` needs no design. If several categories are estimated as zero,
+    it ignores subsets that were possible but never reported, and its standard
+    errors are too large. ``"expected"`` sums over the support, for up to 22
+    categories, and its standard errors are too small in small samples. It
+    treats a fitted probability below 1/n as 1/n. With more than 64 categories,
+    it replaces the observed information if the sample has too few distinct
+    subsets. With sampling weights, the observed information becomes a sandwich.
     """
     if check_choice(information, INFORMATION, "information") == "expected":
         require_enumerable(design, "expected information")
@@ -54,21 +54,21 @@ def fisher_uncertainty(information: Information, design: Design) -> "FisherUncer
 
 @frozen
 class FisherUncertainty(FromMatrix):
-    """The inverse information; with too many categories for a matrix, along one direction at a time."""
+    """The inverse information; along one direction at a time if there are too many categories for a matrix."""
 
     expected: bool = False
 
     def along(self, fit: Estimate, c: FloatArray) -> float:
-        """Return c'J^-1 c on the simplex: by the matrix, or by conjugate gradients where there is none."""
+        """Return c'J^-1 c on the simplex, by the matrix or by conjugate gradients."""
         if fit.categories.p <= MAX_MATRIX:
             return super().along(fit, c)
         return _by_gradients(fit, c, expected=self.expected)
 
 
 def _by_gradients(fit: Estimate, c: FloatArray, *, expected: bool = False) -> float:
-    """Solve J x = c - mean on the sum-zero space by conjugate gradients; products only, no matrix.
+    """Solve J x = c - mean on the sum-zero space by conjugate gradients, without a matrix.
 
-    The fixed number of dummy rows is left in, which errs to the safe side.
+    The variance is not reduced for the fixed number of dummy rows, which is conservative.
     """
     counts, p = fit.counts, fit.categories.p
     if expected:
@@ -85,7 +85,7 @@ def _by_gradients(fit: Estimate, c: FloatArray, *, expected: bool = False) -> fl
     centred = c - c.mean()
     operator = LinearOperator((p, p), matvec=apply, dtype=np.float64)
     x, failed = cg(operator, centred, rtol=1e-8, maxiter=MAX_PRODUCTS)
-    if failed:  # too few distinct subsets leave directions without information, and then there is no solution
+    if failed:  # with too few distinct subsets, some directions have no information and there is no solution
         return float("inf")
     if counts.squares is None:
         return float(centred @ x) / fit.n
@@ -98,12 +98,12 @@ def _observed(fit: Estimate) -> FloatArray:
         return sandwich(fit.counts, fit.w)
     J = observed_information(fit.counts.incidence, fit.counts.shares, fit.w)
     if len(J) > MANY and fit.counts.design.enumerable and not clearly_regular(J):
-        return _expected(fit)  # of subsets that were not reported the sample says nothing, but the design does
+        return _expected(fit)  # the design has information on subsets that were not reported
     covariance = tangent_inverse(J)
     seen = J.diagonal() > 0
     if not seen.all() and seen.sum() > 1:
-        # A category that no reported subset holds has weight 0 whatever the others do: it must not widen their errors.
-        # (If there is only one other, its share is 1, and the error is as rough as any on the boundary.)
+        # A category in no reported subset has weight 0 in any case, and must not increase the errors of the others.
+        # (If only one other is left, its share is 1, and its error is as approximate as any on the boundary.)
         covariance[np.ix_(seen, ~seen)] = covariance[np.ix_(~seen, seen)] = 0.0
         covariance[np.ix_(seen, seen)] = tangent_inverse(J[np.ix_(seen, seen)])
     return _less_known_part(fit, covariance / fit.n, fit.counts.incidence, fit.counts.shares)
@@ -121,7 +121,7 @@ def _expected(fit: Estimate) -> FloatArray:
 
 
 def _less_known_part(fit: Estimate, covariance: FloatArray, rows: Incidence, f: FloatArray) -> FloatArray:
-    """Take from the covariance what the fixed number of dummy rows leaves out of the variance of the score."""
+    """Reduce the covariance because the number of dummy rows is fixed."""
     design = fit.counts.design
     if design.covered is None or not np.isfinite(covariance).all():
         return covariance
@@ -131,10 +131,10 @@ def _less_known_part(fit: Estimate, covariance: FloatArray, rows: Incidence, f: 
 
 
 def sandwich(counts: SubsetCounts, w: FloatArray) -> FloatArray:
-    """Return the covariance under sampling weights: inverse information, squared-weight scores, inverse again."""
+    """Return the sandwich covariance under sampling weights."""
     assert counts.squares is not None
     J = tangent_inverse(observed_information(counts.incidence, counts.shares, w))
-    # Scores have mean 1 in every coordinate; the constant drops out on the simplex, where J sums to zero.
+    # Scores have mean 1 in every coordinate. The constant vanishes on the simplex, where J sums to zero.
     V = counts.incidence.gram(counts.squares[counts.informative] / counts.incidence.inner(w) ** 2)
     with np.errstate(invalid="ignore"):
         return J @ V @ J / counts.total**2

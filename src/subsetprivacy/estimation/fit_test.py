@@ -1,4 +1,4 @@
-"""Whether a sample fits a known distribution."""
+"""`fit_test`: whether a sample fits a known distribution."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self, get_args
@@ -25,7 +25,7 @@ from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import Table, label_text, number
 
 NULLS: tuple[FitNull, ...] = get_args(FitNull)
-_BLOCK = 2_000_000  # counts that are fitted at a time
+_BLOCK = 2_000_000  # counts that are fitted in one batch
 _TOLERANCE = 1e-9
 
 
@@ -36,23 +36,24 @@ class FitTest(Result):
     Attributes
     ----------
     categories, estimate, reference
-        The categories, their estimated shares and those that are tested.
+        The categories, their estimated shares and the shares under the null hypothesis.
     statistic, df
-        The likelihood ratio statistic, twice the log-likelihood that the reference lacks, and its degrees of freedom.
+        The likelihood ratio statistic and its degrees of freedom. It is twice the loss of log-likelihood of the
+        reference.
     pvalue
         From samples drawn under the reference, or from the chi-square distribution.
     pvalue_se
         The Monte-Carlo standard error of `pvalue`; 0 for the chi-square distribution.
     chi_square_pvalue
-        That of the chi-square distribution, which near 0 is only approximate.
+        The p-value from the chi-square distribution, which is only approximate if a share is near 0.
     null
-        Where `pvalue` comes from: ``"bootstrap"`` or ``"chi-square"``.
+        The source of `pvalue`: ``"bootstrap"`` or ``"chi-square"``.
     replications
-        How many samples were drawn.
+        The number of samples drawn.
     n
         The number of informative people.
     statistics
-        Those of the samples that were drawn; left out of `to_dict`.
+        The statistics of the samples; `to_dict` leaves them out.
     """
 
     categories: tuple[Label, ...]
@@ -86,7 +87,7 @@ class FitTest(Result):
         return float(np.sqrt(self.pvalue * (1 - self.pvalue) / (self.replications + 1)))
 
     def summary(self) -> Table:
-        """Return the table to print or to show in a notebook: the shares, and the test below."""
+        """Return the table to print or to show in a notebook: the shares, with the test below."""
         rows = tuple(
             (label_text(label), number(w), number(known), number(w - known))
             for label, w, known in zip(self.categories, self.estimate, self.reference, strict=True)
@@ -114,7 +115,7 @@ class FitTest(Result):
     def _restored(cls, facts: Mapping[str, Any]) -> Self:
         """Return the test that `to_dict` wrote, without the statistics of the samples."""
         numbers = {name: facts[name] for name in cls._NUMBERS}
-        # Infinite where a subset was reported that the reference rules out.
+        # Infinite if someone reported a subset that is impossible under the reference.
         numbers["statistic"] = np.inf if numbers["statistic"] is None else numbers["statistic"]
         return cls(
             categories=tuple(tuple(label) if isinstance(label, list) else label for label in facts["categories"]),
@@ -128,7 +129,7 @@ class FitTest(Result):
         return {"category": list(self.categories), "share": self.estimate, "reference": self.reference}
 
     def plot(self, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
-        """Draw where the statistic lies among those of samples drawn under the reference, and chi-square."""
+        """Plot the statistic with its distribution under the reference, simulated and chi-square."""
         if not np.isfinite(self.statistic):
             raise ArgumentError(
                 "a picture must have a finite statistic; this one is infinite, which no sample reaches."
@@ -164,16 +165,16 @@ def fit_test(
     Parameters
     ----------
     data
-        Subsets, or their counts.
+        Subsets or their counts.
     reference
-        The known distribution: ``{"red": 0.2, …}`` or one number per category.
+        The known distribution, such as ``{"red": 0.2, …}``, or one number per category.
     null
-        Where the p-value comes from. ``"bootstrap"`` (default): samples of as many people drawn under the reference.
-        ``"chi-square"``: the limit distribution, at once, and approximate where a share is near 0.
+        The source of the p-value. ``"bootstrap"`` (default): samples of the same size drawn under the reference.
+        ``"chi-square"``: the limit distribution, which is fast but only approximate if a share is near 0.
     replications, seed
-        How many samples are drawn, and what makes them repeatable.
+        The number of samples and their seed.
     progress
-        Called with the samples done and their number.
+        Called with the number of samples done and their total.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""The estimates of several groups or samples, under their names."""
+"""`EstimateBatch`: the estimates of several groups or samples, by name."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -23,26 +23,26 @@ from subsetprivacy.results import Result, plain
 from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, number, percent
 
-_MOST_ADJUSTED = 60  # groups for which the default intervals are those of the likelihood: a few seconds
+_MOST_ADJUSTED = 60  # the most groups with likelihood intervals by default: a few seconds
 _MOST_ROWS = 64
 
 
 @frozen(slots=False, eq=False, repr=False)
 class EstimateBatch(Result):
-    """The estimates of several groups; index by name, or iterate.
+    """The estimates of several groups. Index it by name, or iterate over it.
 
     Attributes
     ----------
     estimates
         The estimates.
     names
-        The names of the groups, in the same order: labels, or tuples of them where groups are made by several columns;
-        numbers from 0 where the samples had no names.
+        The names of the groups, in the same order: labels, or tuples of labels if several columns define the groups.
+        Samples without names are numbered from 0.
     by
-        What the groups are made by: the names of the columns.
+        The names of the columns that define the groups.
     """
 
-    why_not_restored: ClassVar[str] = "keep the counts, `groups.to_dict()`, and estimate from them again"
+    why_not_restored: ClassVar[str] = "save the counts with `groups.to_dict()` and estimate from them again"
 
     estimates: tuple[Estimate, ...]
     names: tuple[Any, ...]
@@ -52,7 +52,7 @@ class EstimateBatch(Result):
         return len(self.estimates)
 
     def __getitem__(self, name: Any) -> Estimate:
-        """Return the estimate of the group of that name."""
+        """Return the estimate of the named group."""
         return self.estimates[self._position(name)]
 
     def __iter__(self) -> Iterator[Estimate]:
@@ -67,7 +67,7 @@ class EstimateBatch(Result):
 
     @cached_property
     def _places(self) -> dict[Any, int]:
-        # Groups by a list of one column are tuples of one; its value alone names them as well.
+        # Groups by a list of one column have names that are tuples of length one. The bare value works as well.
         alone = {name[0]: k for k, name in enumerate(self.names) if isinstance(name, tuple) and len(name) == 1}
         return {**alone, **{name: k for k, name in enumerate(self.names)}}
 
@@ -91,7 +91,7 @@ class EstimateBatch(Result):
 
     @cached_property
     def _orders(self) -> list[IntArray]:
-        """Where each estimate has the categories of the first; it may list them in an order of its own."""
+        """For each estimate, the positions of the categories of the first estimate; the orders may differ."""
         return [np.array([fit.categories.index(label) for label in self.categories]) for fit in self.estimates]
 
     @cached_property
@@ -121,7 +121,7 @@ class EstimateBatch(Result):
 
     @cached_property
     def converged(self) -> AnyArray:
-        """Whether each iteration arrived."""
+        """Whether each iteration converged."""
         return np.array([fit.converged for fit in self.estimates])
 
     def interval(self, level: float = 0.95, *, method: IntervalMethod = "auto") -> FloatArray:
@@ -130,9 +130,9 @@ class EstimateBatch(Result):
         Parameters
         ----------
         level
-            The confidence level of each interval alone.
+            The confidence level of each interval.
         method
-            As in `Estimate.interval`; ``"auto"`` takes Wald intervals for more than 60 groups.
+            As in `Estimate.interval`; ``"auto"`` uses Wald intervals for more than 60 groups.
         """
         chosen = self._method(method)
         intervals = [fit._intervals(level, chosen, None, 999, None) for fit in self.estimates]
@@ -144,7 +144,7 @@ class EstimateBatch(Result):
     # Comparisons ----------------------------------------------------------------------------------
 
     def difference(self, one: Any, two: Any) -> Difference:
-        """Return by how much each share differs between two groups, the first minus the second.
+        """Return the difference of each share between two groups, the first minus the second.
 
         Parameters
         ----------
@@ -157,7 +157,7 @@ class EstimateBatch(Result):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """The caveats of the estimates, each kind once, with the number of groups that it is about."""
+        """The caveats of the estimates, each kind once, with the number of groups affected."""
         about: dict[NoteKind, list[tuple[Any, Note]]] = {}
         for name, fit in self.items():
             for note in fit.notes:
@@ -176,7 +176,7 @@ class EstimateBatch(Result):
         return {**groups, **shares, "n": np.repeat(self.n, p)}
 
     def _free_name(self, column: str) -> str:
-        """Return the name of a column of groups; it may be called as one of the numbers is."""
+        """Return a name for a column of groups that no column of numbers has."""
         taken = {"category", "estimate", "se", "lower", "upper", "level", "n"}
         return f"{column} (group)" if column in taken else column
 
@@ -193,7 +193,7 @@ class EstimateBatch(Result):
         self, level: float = ..., *, method: IntervalMethod = ..., engine: Literal["pyarrow"]
     ) -> ArrowTable: ...
     def to_frame(self, level: float = 0.95, *, method: IntervalMethod = "auto", engine: Engine = "pandas") -> Frame:
-        """Return a data frame with a row per group and category, the groups in columns of their own.
+        """Return a data frame with a row per group and category, and the groups in separate columns.
 
         Parameters
         ----------
@@ -205,13 +205,13 @@ class EstimateBatch(Result):
         return frame(self._columns(level, method), engine)
 
     def to_dict(self, level: float = 0.95, *, method: IntervalMethod = "auto") -> dict[str, Any]:
-        """Return the numbers as plain lists, for JSON: an object per group, as `Estimate.to_dict` has it."""
+        """Return the numbers as plain lists, for JSON: for each group, what `Estimate.to_dict` returns."""
         chosen = self._method(method)
         groups = [{"group": name, **fit.to_dict(level, method=chosen)} for name, fit in self.items()]
         return plain({"by": self.by, "groups": groups, "notes": self.notes})
 
     def summary(self, level: float = 0.95, *, method: IntervalMethod = "auto") -> Table:
-        """Return the table to print or to show in a notebook: a row per group and category, the first of many.
+        """Return the table to print or to show in a notebook: a row per group and category, for the first groups.
 
         Parameters
         ----------
@@ -245,10 +245,11 @@ class EstimateBatch(Result):
         if self._method(method) != method:
             text = f"Intervals by estimate and standard error, since there are more than {_MOST_ADJUSTED} groups."
             notes.append(Note(NoteKind.INTERVAL_METHOD, text, INTERVALS_OF_ONE_GROUP))
-        title = f"Distribution by {' and '.join(self.by)}: {self.estimates[0].method}, {counted(len(self), 'group')}"
-        # Where the intervals are those of the likelihood, what the notes advise is done already.
-        doubts = self.notes if self._method(method) == "wald" else with_interval_advice(self.notes, None)
-        return Table(title, head, tuple(rows), (*notes, *without_effects(doubts)), text_columns=2)
+        estimator = presenting.method_words(self.estimates[0])
+        title = f"Estimated shares by {' and '.join(self.by)}, {estimator}, {counted(len(self), 'group')}"
+        # Likelihood intervals already follow the advice of the notes.
+        caveats = self.notes if self._method(method) == "wald" else with_interval_advice(self.notes, None)
+        return Table(title, head, tuple(rows), (*notes, *without_effects(caveats)), text_columns=2)
 
     def plot(
         self,
@@ -257,14 +258,14 @@ class EstimateBatch(Result):
         method: IntervalMethod = "auto",
         title: str | None = None,
     ) -> "draw.Figure":
-        """Draw the shares by group: a panel per category, a row per group, in their order.
+        """Plot the shares by group: a panel per category, and a row per group, in order.
 
         Parameters
         ----------
         level, method
             As in `interval`.
         title
-            The title; by default the picture describes itself.
+            The title. The default describes the plot.
         """
         bounds = self.interval(level, method=method)
         return draw.by_group(
@@ -279,7 +280,7 @@ class EstimateBatch(Result):
 
 
 def _shared(noted: list[tuple[Any, Note]], groups: int) -> Note:
-    """Return one note for those of the same kind, with the groups they are about."""
+    """Return one note for several of the same kind, with the groups affected."""
     name, note = noted[0]
     if len(noted) == 1:
         return Note(note.kind, f"{group_text(name)}: {note.text}", note.advice)

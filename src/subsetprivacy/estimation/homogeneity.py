@@ -63,7 +63,7 @@ def same_distribution(samples: Sequence[Shares], orders: Sequence[FloatArray]) -
     samples
         Estimates by likelihood.
     orders
-        For each, the matrix that takes the shares of the first in the order of its own categories.
+        For each estimate, the matrix that reorders the shares of the first to its own categories.
     """
     peaks = [fit._base._peak() for fit in samples]
     people = np.array([peak.counts.n for peak in peaks])
@@ -74,7 +74,7 @@ def same_distribution(samples: Sequence[Shares], orders: Sequence[FloatArray]) -
     for n, peak, order in zip(people, peaks, orders, strict=True):
         L = peak.inc.inner(order @ w)
         V = order.T @ tangent_inverse(peak.information(order @ w, L)) @ order / n
-        V = np.nan_to_num(V, posinf=0.0)  # a category that this sample says nothing about
+        V = np.nan_to_num(V, posinf=0.0)  # a category on which this sample has no information
         steps.append(V @ (order.T @ peak.inc.spread(n * peak.f / L)))
         precisions.append(inverse_and_rank(V))
     return chi_square(steps, precisions, "score")
@@ -83,7 +83,7 @@ def same_distribution(samples: Sequence[Shares], orders: Sequence[FloatArray]) -
 def newton_step(shares: Shares) -> tuple[FloatArray, FloatArray]:
     """Return the shares after one more Newton step, which may leave the simplex, and their covariance matrix.
 
-    A maximum that is cut off at 0 is not normal; where the step from there would lead is, nearly.
+    An estimate that is cut off at 0 is not normally distributed; after the step it nearly is.
     """
     peak = shares._base._peak()
     V = np.nan_to_num(tangent_inverse(peak.information(peak.w, peak.L)), posinf=0.0)
@@ -92,7 +92,7 @@ def newton_step(shares: Shares) -> tuple[FloatArray, FloatArray]:
 
 
 def chi_square(values: Sequence[FloatArray], precisions: Sequence[tuple[FloatArray, int]], method: str) -> ChiSquare:
-    """Test that independent estimates have the same mean, by their precision matrices and their ranks."""
+    """Test that independent estimates have the same mean, given their precision matrices and ranks."""
     total = np.sum([W for W, _ in precisions], axis=0)
     inverse, rank = inverse_and_rank(total)
     mean = inverse @ np.sum([W @ x for (W, _), x in zip(precisions, values, strict=True)], axis=0)
@@ -102,7 +102,7 @@ def chi_square(values: Sequence[FloatArray], precisions: Sequence[tuple[FloatArr
 
 
 def by_covariance(difference: FloatArray, cov: FloatArray, method: str = "wald", degrees: float = np.inf) -> ChiSquare:
-    """Test that a difference is zero by its covariance matrix, which may be known with some degrees of freedom only."""
+    """Test that a difference is zero, given its covariance matrix and the degrees of freedom of that matrix."""
     W, df = inverse_and_rank(np.nan_to_num(cov, posinf=0.0))
     statistic = float(difference @ W @ difference)
     if np.isfinite(degrees):
@@ -114,7 +114,7 @@ def by_covariance(difference: FloatArray, cov: FloatArray, method: str = "wald",
 
 
 def inverse_and_rank(V: FloatArray) -> tuple[FloatArray, int]:
-    """Return the inverse on the directions that vary, and their number."""
+    """Return the inverse on the directions with positive variance, and their number."""
     values, vectors = np.linalg.eigh((V + V.T) / 2)
     kept = values > _SMALL * max(values[-1], 0.0)
     if not kept.any() or values[-1] <= 0:

@@ -32,7 +32,7 @@ def icm(
     tol
         The gap to reach, in log-likelihood per person.
     max_iter
-        The most iterations.
+        The maximum number of iterations.
     start
         A distribution to start from; by default the uniform one.
     information
@@ -40,8 +40,8 @@ def icm(
 
     Notes
     -----
-    With :math:`h_j = \sum_{a \ni j} f_a/L_a^2` the step goes to the nearest distribution, in the
-    metric h, of :math:`w + s/h`, and is halved until the likelihood rises. It never falls.
+    With :math:`h_j = \sum_{a \ni j} f_a/L_a^2`, the step goes to the distribution nearest to
+    :math:`w + s/h` in the metric h, and is halved until the likelihood increases.
     """
     check_stopping(tol, max_iter)
     w = read_start(start, counts)

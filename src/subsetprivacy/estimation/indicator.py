@@ -1,4 +1,4 @@
-"""Unbiased indicators: numbers that stand for private values in any sum over people."""
+"""Unbiased indicators: numbers that replace private values in any sum over people."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -31,11 +31,11 @@ __all__ = [
     "working_table",
 ]
 
-FLOOR = 0.005  # the least working probability: it bounds the variance, and no choice of it biases anything
-_CHUNK = 1 << 15  # people at a time
-_ENTRIES = 1 << 22  # numbers of the support, or of matrices, that are held at a time
-_KEPT = 1 << 24  # numbers of all inverse matrices together
-_LISTED = 1 << 20  # numbers of a table of the indicators of every distinct subset and working distribution
+FLOOR = 0.005  # the least working probability: it bounds the variance and causes no bias
+_CHUNK = 1 << 15  # people in one batch
+_ENTRIES = 1 << 22  # numbers of the support, or of matrices, in memory at a time
+_KEPT = 1 << 24  # numbers of all inverse matrices in total
+_LISTED = 1 << 20  # numbers in a table of the indicators of every distinct subset and working distribution
 
 
 class IndicatorTable:
@@ -46,26 +46,26 @@ class IndicatorTable:
     design
         How the subsets were drawn.
     w
-        Working distributions, shape (blocks, p) or (p,): the best is the distribution of the value given all that is
-        seen of a person but the subset. Each is raised to at least 0.005 (a tenth of 1/p with more than 20
-        categories) and divided by its sum.
+        Working distributions, shape (blocks, p) or (p,). The best choice is the distribution of the value given
+        everything observed about a person except the subset. Each entry is raised to at least 0.005 (a tenth of 1/p
+        with more than 20 categories), and each distribution is divided by its sum.
 
     Attributes
     ----------
     w
-        The working distributions that are used.
+        The working distributions in use.
     ignores_w
-        Whether the support of the design is too large to be listed. Then there is one indicator for all w, which has a
-        larger variance.
+        Whether the support of the design is too large to list. There is then one indicator for all w, with a larger
+        variance.
 
     Raises
     ------
     UnknownDesignError
         If the design is not known.
     ArgumentError
-        If dummy rows are added to the people's: they have no value.
+        If the design adds dummy rows, which have no value.
     NotIdentifiableError
-        If the design cannot tell some distributions apart.
+        If different distributions can give the same reports.
 
     Notes
     -----
@@ -75,10 +75,10 @@ class IndicatorTable:
 
     For every w > 0, right or wrong, :math:`E[D_w(A) \mid X = j] = e_j` and :math:`\sum_j D_j = 1`. When X has the
     distribution w, no unbiased choice has a smaller variance: :math:`E[D D^\top] = G(w)^{-1}`. A full set gets w
-    itself, which is not unbiased: leave such rows out.
+    itself, which is not unbiased, so leave such rows out.
 
-    Where the support cannot be listed (uniform designs on more than 22 categories), w is taken as even for designs
-    that treat all categories alike, and G has a closed form. Otherwise, with the matrix Q of `gen_mom`,
+    Where the support cannot be listed (uniform designs on more than 22 categories), designs that treat all categories
+    alike use a uniform w, for which G has a closed form. Other designs use the matrix Q of `gen_mom`,
     :math:`D(a) = Q^{-1} r_a + (1 - 1^\top Q^{-1} r_a) 1/p`. Both are unbiased and sum to 1.
     """
 
@@ -109,14 +109,14 @@ class IndicatorTable:
         return out
 
     def of(self, rows: FloatArray, block: IntArray | None = None) -> FloatArray:
-        """Return the indicators of people, class-major.
+        """Return the indicators of people, with a row per category.
 
         Parameters
         ----------
         rows
             The rows r_a of m people, shape (p, m); see `rows_of`.
         block
-            The number of each person's working distribution, shape (m,); it can be left out where there is one.
+            The index of each person's working distribution, shape (m,); optional if there is only one.
 
         Returns
         -------
@@ -142,14 +142,14 @@ class IndicatorTable:
         return out
 
     def _within(self, b: int, rows: FloatArray) -> FloatArray:
-        """Return the indicators of people who share a working distribution."""
+        """Return the indicators of people with the same working distribution."""
         assert self._inverse is not None
         return (self._inverse[b] @ rows) / (self.w[b] @ rows)
 
     def _without_w(self, rows: FloatArray) -> FloatArray:
-        """Return indicators that need no list of the support."""
+        """Return indicators without listing the support."""
         design, p = self.design, self.design.p
-        if design.by_size is not None:  # G at even w: L is the size over p, and all pairs are alike
+        if design.by_size is not None:  # G at uniform w: L is the size over p, and all pairs are alike
             size = np.array(list(design.by_size))
             weight = np.array(list(design.by_size.values())) * p / size
             apart = float(weight @ (size - 1)) / (p - 1)
@@ -158,7 +158,7 @@ class IndicatorTable:
             D = design.solve_informative_Q(rows.T).T
         else:
             D = np.linalg.solve(design.informative_Q, rows)
-        return D + (1 - D.sum(axis=0)) / p  # the mean of what is added is 0
+        return D + (1 - D.sum(axis=0)) / p  # the added term has mean 0
 
     def __repr__(self) -> str:
         kind = "one indicator for all" if self.ignores_w else f"{self.blocks} working distributions"
@@ -166,12 +166,12 @@ class IndicatorTable:
 
 
 def require_indicators(design: Design) -> Design:
-    """Return the design if people who answered by it have unbiased indicators.
+    """Return the design if it has unbiased indicators.
 
     Raises
     ------
     UnknownDesignError, ArgumentError, NotIdentifiableError
-        If it is not known, adds dummy rows, or cannot tell some distributions apart.
+        If it is not known, adds dummy rows, or is not identifiable.
     """
     if not require_design(design).is_known:
         raise UnknownDesignError(
@@ -186,18 +186,18 @@ def require_indicators(design: Design) -> Design:
 
 
 def most_blocks(p: int) -> int:
-    """Return for how many working distributions the matrices of p categories are kept."""
+    """Return the largest number of working distributions whose matrices fit in memory, for p categories."""
     return max(_KEPT // p**2, 1)
 
 
 def _floored(w: FloatArray) -> FloatArray:
-    """Return distributions without a probability near 0."""
+    """Return distributions with small probabilities raised to a floor."""
     raised = np.maximum(w, min(FLOOR, 0.1 / w.shape[-1]))
     return raised / raised.sum(axis=-1, keepdims=True)
 
 
 def rows_of(codes: IntArray, design: Design) -> FloatArray:
-    """Return the rows r_a of codes, class-major: shape (p, len(codes)).
+    """Return the rows r_a of codes, shape (p, len(codes)).
 
     Examples
     --------
@@ -208,7 +208,7 @@ def rows_of(codes: IntArray, design: Design) -> FloatArray:
            [0., 1.],
            [0., 0.]])
     """
-    if design.noise is not None:  # what is mixed in gives entries other than 0 and 1
+    if design.noise is not None:  # mixed designs have entries other than 0 and 1
         distinct, at = np.unique(codes, return_inverse=True)
         return design.incidence(distinct).inner(np.eye(design.p))[:, at]
     out = np.empty((design.p, len(codes)))
@@ -224,56 +224,57 @@ def indicator(
     design: Design | None = None,
     blocks: int = 64,
 ) -> FloatArray:
-    r"""Return unbiased indicators: numbers that stand for each person's value and average to it.
+    r"""Return unbiased indicators: numbers that replace each person's value and average to it.
 
-    Take them in place of the indicators 1{value = j} in any sum over people: the expected sum is that of the true
-    values. They are no probabilities. A single one says next to nothing, and some are negative or above 1.
+    Use them in place of the indicators 1{value = j} in any sum over people. The expected sum is that of the true
+    values. They are not probabilities. A single one says almost nothing, and some are negative or above 1.
 
     Parameters
     ----------
     data
-        `SubsetData`, or a column of codes with `design`. A `SubsetTable` has the indicators of the combinations of all
-        its variables, in the order of ``data.design.categories.labels``; for one variable, pass ``data["race"]``.
+        `SubsetData`, or a column of codes with `design`. A `SubsetTable` gives the indicators of the combinations of
+        all its variables, in the order of ``data.design.categories.labels``. For one variable, pass ``data["race"]``.
     w
-        The working distribution: the better it predicts the value, the smaller the variance; whatever it is, the
-        indicators are unbiased. None (default): the estimated shares. One number per category, or a mapping by label:
-        the same for everyone. Shape (n, p), or a data frame with a column per category: one distribution per person,
-        for instance what a classifier predicts. A `Regression` of the value on whatever is seen of the same people, or
-        any object with `probabilities`: the distributions that it fits. It may depend on anything but the person's own
-        subset; that a model was fitted to these people's subsets costs nothing to first order.
+        The working distribution. The better it predicts the value, the smaller the variance. The indicators are
+        unbiased for every choice. None (default): the estimated shares. One number per category, or a mapping by label:
+        the same distribution for everyone. Shape (n, p), or a data frame with a column per category: one distribution
+        per person, for example the predictions of a classifier. A `Regression` of the value on observed columns of the
+        same people, or any object with `probabilities`: its fitted distributions. It may depend on anything except the
+        person's own subset. If a model was fitted to the subsets of these people, the effect vanishes to first order.
     design
-        The design, where `data` is a column.
+        The design, if `data` is a column.
     blocks
-        Distributions per person are put into at most so many groups of similar ones, each with its mean. With 64 the
-        variance rises by 1% to 4% where it follows a few covariates, by 8% for eight categories without any pattern;
-        with 256 by about half of that.
+        The maximum number of groups into which similar distributions per person are merged; each group uses its mean.
+        With 64 groups, the variance rises by 1% to 4% if the distributions follow a few covariates, and by 8% for eight
+        categories without any pattern. With 256 groups it rises by about half as much.
 
     Returns
     -------
-    Numbers of shape (n, p), in category order; a row per person, in the order of the data. Every row sums to 1. The
-    rows of full sets (missing answers), which say nothing, are NaN; of several variables, if any answer is missing.
+    An array of shape (n, p), with a row per person in the order of the data and columns in category order. Every row
+    sums to 1. Rows of full sets (missing answers) are NaN. With several variables, a row is NaN if any answer is
+    missing.
 
     Raises
     ------
     UnknownDesignError
         If the design is not known.
     ArgumentError
-        If the data hold dummy rows, which have no value.
+        If the data contain dummy rows, which have no value.
     NotIdentifiableError
-        If the design cannot tell some distributions apart.
+        If different distributions can give the same reports.
     DistributionError, MismatchError, CategoryError
-        If `w` is no distribution, or not of these people and categories.
+        If `w` is not a distribution, or not of these people and categories.
 
     Notes
     -----
-    :math:`D_w(a) = G(w)^{-1} r_a / r_a^\top w` with :math:`G(w) = \sum_a \mu_a r_a r_a^\top / r_a^\top w`. Then
-    :math:`E[D_w(A) \mid X = j] = e_j` for every w, and no other unbiased choice has a smaller variance when X has
-    the distribution w. Where the support cannot be listed (uniform designs on more than 22 categories) w makes no
-    difference; see `IndicatorTable`. At most `blocks` matrices are inverted, however many people there are.
+    :math:`D_w(a) = G(w)^{-1} r_a / r_a^\top w` with :math:`G(w) = \sum_a \mu_a r_a r_a^\top / r_a^\top w`.
+    Then :math:`E[D_w(A) \mid X = j] = e_j` for every w, and no other unbiased choice has a smaller variance when X has
+    the distribution w. Where the support cannot be listed (uniform designs on more than 22 categories), w has no
+    effect; see `IndicatorTable`. At most `blocks` matrices are inverted, for any number of people.
 
-    The sum :math:`\sum_i \sum_j D_{ij} f_{ij}` is unbiased for :math:`\sum_i f_{i X_i}`, where f may use all that is
-    seen of a person. For people who were drawn independently, the variance of its mean is that of the mean of the n
-    numbers :math:`t_i = \sum_j D_{ij} f_{ij}`. `group_means` does this for means of groups.
+    The sum :math:`\sum_i \sum_j D_{ij} f_{ij}` is unbiased for :math:`\sum_i f_{i X_i}`, where f may use everything
+    observed about a person. For people who were sampled independently, the variance of its mean is that of the mean of
+    the n numbers :math:`t_i = \sum_j D_{ij} f_{ij}`. `group_means` does this for means of groups.
 
     Examples
     --------
@@ -300,7 +301,7 @@ def indicator(
 
 
 def _spread(codes: IntArray, table: IndicatorTable, block: IntArray | None, kept: IntArray) -> FloatArray:
-    """Return the indicators of the kept people in their rows, and NaN in the others."""
+    """Return the indicators of the kept people in their rows, and NaN in the other rows."""
     out = np.full((len(codes), table.design.p), np.nan)
     for people, D in in_chunks(codes, table, block, kept):
         out[people] = D.T
@@ -308,7 +309,7 @@ def _spread(codes: IntArray, table: IndicatorTable, block: IntArray | None, kept
 
 
 def working_table(codes: IntArray, design: Design, w: Any, blocks: int) -> tuple[IndicatorTable, IntArray | None]:
-    """Return the table of indicators, and which of its working distributions each person has.
+    """Return the table of indicators, and the index of each person's working distribution.
 
     Parameters
     ----------
@@ -323,7 +324,7 @@ def working_table(codes: IntArray, design: Design, w: Any, blocks: int) -> tuple
         shares = check_distribution(w, design.categories.labels)
     else:
         W = _per_person(w, codes, design)
-        if not design.enumerable:  # w makes no difference
+        if not design.enumerable:  # w has no effect
             return IndicatorTable(design, np.full(design.p, 1 / design.p)), None
         centers, block = quantize(W, min(blocks, most_blocks(design.p)))
         return IndicatorTable(design, centers), block
@@ -344,9 +345,9 @@ def _per_person(w: Any, codes: IntArray, design: Design) -> FloatArray:
 def in_chunks(
     codes: IntArray, table: IndicatorTable, block: IntArray | None, kept: IntArray
 ) -> Iterator[tuple[IntArray, FloatArray]]:
-    """Yield some of the kept people at a time, with their indicators, class-major.
+    """Yield batches of the kept people with their indicators, a row per category.
 
-    Where there are few distinct subsets and working distributions, each pair is worked out once and looked up.
+    If there are few distinct subsets and working distributions, each pair is computed once and looked up.
     """
     looked_up = lookup(codes[kept], table, None if block is None else block[kept])
     for part in _parts(len(kept)):
@@ -360,11 +361,11 @@ def in_chunks(
 
 
 def lookup(codes: IntArray, table: IndicatorTable, block: IntArray | None) -> tuple[FloatArray, IntArray] | None:
-    """Return the indicators of each distinct subset and working distribution, and which pair each person has.
+    """Return the indicators of each distinct pair of subset and working distribution, and each person's pair.
 
     Returns
     -------
-    The indicators, shape (p, pairs), and the number of each person's pair; None where a list would be too long to pay.
+    The indicators, shape (p, pairs), and the index of each person's pair; None if a table would be too large.
     """
     distinct, at = np.unique(codes, return_inverse=True)
     blocks = 1 if block is None or table.ignores_w else table.blocks

@@ -1,4 +1,4 @@
-"""Intervals that do not rest on a standard error: profile likelihood, the same adjusted, and bootstrap."""
+"""Intervals without standard errors: profile likelihood, adjusted profile likelihood, and bootstrap."""
 
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -33,20 +33,20 @@ from subsetprivacy.messages.for_estimates import (
 METHODS = get_args(IntervalMethod)
 Progress = Callable[[int, int], None]
 _NO_TAIL = 37.0  # standard errors beyond which a normal tail is 0
-_FEW = 12  # categories up to which profile intervals are taken for all
-_NEAR = 4.0  # standard errors from 0 or 1 within which Wald intervals are doubtful
+_FEW = 12  # up to so many categories, all have profile intervals
+_NEAR = 4.0  # Wald intervals are unreliable within so many standard errors of 0 or 1
 _MAX_COST = 2e7  # multiplications: about a second
 _CHORD = 8  # a search beyond 64 categories, in units of the square of their number
-_LEAST_COST = 1.5e5  # of a comparison, however few categories there are
+_LEAST_COST = 1.5e5  # the least cost of a comparison
 _COMPARISON = 8  # searches that a comparison takes, in units of a profile interval
 _EVALUATIONS = 100
-_MOST_TOGETHER = 256  # intervals whose joint distribution is integrated: less than a second
-_FINE, _COARSE = 1e-6, 1e-4  # of a standard error: how near to the end a search comes; the latter beyond 64 categories
+_MOST_TOGETHER = 256  # the most intervals whose joint distribution is integrated: less than a second
+_FINE, _COARSE = 1e-6, 1e-4  # the precision of a search, in standard errors; the second for more than 64 categories
 
 
 @frozen(eq=False)
 class Intervals:
-    """Confidence intervals of some categories, and how each came about.
+    """Confidence intervals of some categories, and how each was made.
 
     Attributes
     ----------
@@ -57,12 +57,12 @@ class Intervals:
     kinds
         For each category ``"wald"``, ``"profile"``, ``"adjusted"`` or ``"bootstrap"``.
     doubtful
-        Whether some are Wald intervals where normal theory is doubtful.
+        Whether some are Wald intervals although the normal approximation is unreliable.
     advice
-        What to do about that, where something better can be had.
+        How to get better intervals, if there are any.
     together
-        What makes the level hold for all intervals together, ``"normal"`` or ``"bonferroni"``; empty where it is the
-        level of each alone.
+        The method by which the level holds for all intervals jointly, ``"normal"`` or ``"bonferroni"``; empty if the
+        level is that of each interval.
     """
 
     at: IntArray
@@ -75,7 +75,7 @@ class Intervals:
 
 @frozen
 class Request:
-    """What is asked of intervals: the arguments that `interval`, `summary` and the others share."""
+    """The arguments that `interval`, `summary` and the other methods share."""
 
     level: float
     method: str
@@ -99,7 +99,7 @@ def intervals_of(fit: Estimate, request: Request) -> Intervals:
 
 
 def _each(fit: Estimate, request: Request, at: IntArray) -> Intervals:
-    """Return intervals whose level is that of each alone."""
+    """Return intervals that each have the level."""
     method = request.method
     if method == "auto":
         return _auto(fit, request, at)
@@ -114,12 +114,12 @@ def _each(fit: Estimate, request: Request, at: IntArray) -> Intervals:
 
 
 def together_by(bases: Sequence[Estimate], se: FloatArray) -> str:
-    """Return what makes a level hold for several intervals together.
+    """Return the method by which a level holds for several intervals jointly.
 
     Parameters
     ----------
     bases
-        The estimates that they are read off.
+        The full estimates that they come from.
     se
         Their standard errors.
     """
@@ -129,17 +129,17 @@ def together_by(bases: Sequence[Estimate], se: FloatArray) -> str:
 
 
 def level_of_each(cov: FloatArray | None, number: int, level: float) -> float:
-    """Return the level of single intervals that hold all together at `level`.
+    """Return the level of each interval so that all intervals hold jointly at `level`.
 
     Parameters
     ----------
     cov
-        The covariance matrix of the estimates, for the distribution of the largest of their errors; None for
-        Bonferroni's inequality.
+        The covariance matrix of the estimates, for the distribution of their largest error; None for Bonferroni's
+        inequality.
     number
-        How many intervals there are.
+        The number of intervals.
     level
-        The level of all together.
+        The joint level.
     """
     if cov is None or number == 1:
         return 1 - (1 - level) / number
@@ -149,23 +149,24 @@ def level_of_each(cov: FloatArray | None, number: int, level: float) -> float:
 
 
 def _positions(fit: Estimate, categories: Any) -> IntArray:
-    """Return the positions of the labels that are asked for: all, one, or several."""
+    """Return the positions of the requested labels: all, one, or several."""
     if categories is None:
         return np.arange(fit.categories.p)
     if isinstance(categories, Hashable) and categories in fit.categories.labels:
         return np.array([fit.categories.index(categories)])
     if isinstance(categories, str) or not isinstance(categories, Iterable):
-        return np.array([fit.categories.index(categories)])  # which raises, with the labels there are
+        return np.array([fit.categories.index(categories)])  # raises, and lists the labels
     return np.array([fit.categories.index(label) for label in categories], np.int64)
 
 
 def require_likelihood(fit: Estimate) -> None:
-    """Raise unless profile likelihood intervals belong to the estimate."""
+    """Raise unless the estimate has profile likelihood intervals."""
     if fit.is_constrained:
         raise ArgumentError("a profile interval must be of an estimate without known margins; got one.", WALD_INTERVAL)
     if fit._by_moments:
         raise ArgumentError(
-            f"a profile interval belongs to the likelihood; got an estimate by {fit.method}.", ESTIMATE_BY_LIKELIHOOD
+            f"a profile interval must be of a likelihood estimate; got an estimate by {fit.method}.",
+            ESTIMATE_BY_LIKELIHOOD,
         )
     if fit.categories.p > MAX_PROFILED:
         raise TooLargeError(
@@ -177,8 +178,8 @@ def require_likelihood(fit: Estimate) -> None:
 
 
 def _auto(fit: Estimate, request: Request, at: IntArray) -> Intervals:
-    """Return adjusted profile intervals where categories are few or Wald intervals doubtful, and Wald's elsewhere."""
-    wanted = _wanted(fit)  # whichever categories are asked for: one category has one interval
+    """Return adjusted profile intervals for few categories or where Wald intervals are unreliable, else Wald's."""
+    wanted = _wanted(fit)  # a category has the same interval whichever categories are requested
     affordable = fit.has_ratio and _cost(fit, int(wanted.sum())) <= _MAX_COST
     if not affordable:
         return Intervals(at, fit._wald(request.level)[at], ("wald",) * len(at), bool(fit._caveats), ADJUSTED_FOR_SOME)
@@ -192,21 +193,21 @@ def _auto(fit: Estimate, request: Request, at: IntArray) -> Intervals:
 
 
 def _wanted(fit: Estimate) -> BoolArray:
-    """Tell for which categories profile intervals are wanted."""
+    """Return which categories need profile intervals."""
     if fit.categories.p <= _FEW or not fit.has_ratio or fit._caveats:
         return np.ones(fit.categories.p, bool)
     far = np.minimum(fit.w, 1 - fit.w) > _NEAR * fit._shown_se
-    return ~far  # also where there is no standard error
+    return ~far  # also if there is no standard error
 
 
 def is_affordable(fit: Estimate, comparisons: int = 1) -> bool:
-    """Tell whether so many comparisons by likelihood are to be had in seconds."""
+    """Return whether so many comparisons by likelihood take only seconds."""
     cost = comparisons * max(_cost(fit, _COMPARISON), _LEAST_COST)
     return fit.has_ratio and fit.categories.p <= MANY and cost <= _MAX_COST * (5 if comparisons > 1 else 1)
 
 
 def _cost(fit: Estimate, categories: int) -> float:
-    """Return about how many multiplications profile intervals of so many categories take."""
+    """Return the approximate number of multiplications for profile intervals of so many categories."""
     p, rows = fit.categories.p, len(fit.counts.observed_codes)
     return categories * float(p * p) * (rows + p if p <= MANY else _CHORD)
 
@@ -214,26 +215,26 @@ def _cost(fit: Estimate, categories: int) -> float:
 def profile(
     fit: Estimate, level: float, at: IntArray, *, adjust: bool = False, progress: Progress | None = None
 ) -> FloatArray:
-    r"""Return, for the categories at these positions, the values that the likelihood ratio test does not reject.
+    r"""Return the values that the likelihood ratio test does not reject, for the categories at these positions.
 
     Notes
     -----
-    Without `adjust` v is kept where :math:`r(v) = \sqrt{2n\{l(\hat w) - l(v)\}}` is at most the normal quantile z. A
-    weighted sample has :math:`n` divided by the design effect of the share, the variance of its score over
-    that without weights (Rao and Scott 1984). Where `sampling` says how people were drawn, the variance is that of
-    strata and clusters, and z the quantile of t with the degrees of freedom of the sample.
+    Without `adjust`, the interval contains v if :math:`r(v) = \sqrt{2n\{l(\hat w) - l(v)\}}` is at most the normal
+    quantile z. For a weighted sample, :math:`n` is divided by the design effect of the share, the variance of its score
+    relative to that without weights (Rao and Scott 1984). If `sampling` is given, the variance accounts for strata and
+    clusters, and z is the quantile of t with the degrees of freedom of the sample.
 
-    With `adjust` two things change where normal theory fails (see `estimators`). Near 0 the quantile is that of a
-    normal estimate cut at 0, between the one-sided and the two-sided one (Feldman and Cousins 1998). And away
-    from the nearer end of [0, 1], where few people make the likelihood ratio reject too often, a value must be rejected
-    by the score test as well.
+    With `adjust`, two things change where the normal approximation fails (see `estimators`). Near 0, the quantile is
+    that of a normal estimate cut at 0, between the one-sided and the two-sided quantile (Feldman and Cousins 1998).
+    Away from the nearer end of [0, 1], where the likelihood ratio test rejects too often in small samples, a value is
+    rejected only if the score test rejects it as well.
     """
     peak, z = fit._peak(), critical_value(level, fit.degrees_of_freedom)
     return profiled([Profile(peak, int(j)) for j in at], z, fit.categories.p, adjust=adjust, progress=progress)
 
 
 def of_sums(fit: Estimate, members: Sequence[FloatArray], level: float, *, adjust: bool) -> FloatArray:
-    """Return the intervals of sums of shares, each given by ones at its categories; see `profile`."""
+    """Return the intervals of sums of shares, each given by an indicator of its categories; see `profile`."""
     peak, z = fit._peak(), critical_value(level, fit.degrees_of_freedom)
     return profiled([LinearProfile(peak, c) for c in members], z, fit.categories.p, adjust=adjust)
 
@@ -243,22 +244,22 @@ class OneShare(Protocol):
 
     @property
     def top(self) -> float:
-        """Its value at the peak."""
+        """The value at the peak."""
         ...
 
     def error(self) -> float:
-        """Return roughly its standard error."""
+        """Return an approximate standard error."""
         ...
 
     def at(self, v: float) -> ProfilePoint | None:
-        """Return the highest point at which it is v."""
+        """Return the point of maximum likelihood with the value v."""
         ...
 
 
 def profiled(
     ones: Sequence[OneShare], z: float, p: int, *, adjust: bool, progress: Progress | None = None
 ) -> FloatArray:
-    """Return the intervals of shares by their profiles, among p categories, z standard errors wide; see `profile`."""
+    """Return the intervals of shares from their profiles, for p categories and the quantile z; see `profile`."""
     fine = _FINE if p <= MANY else _COARSE
     bounds = np.empty((len(ones), 2))
     for done, share in enumerate(ones):
@@ -285,7 +286,7 @@ class _Ratio:
 
 
 class _Cut:
-    """The likelihood ratio test with the quantile of an estimate that is cut at the nearer end of [0, 1]."""
+    """The likelihood ratio test with the quantile of an estimate cut at the nearer end of [0, 1]."""
 
     def __init__(self, z: float) -> None:
         self._z = z
@@ -295,7 +296,7 @@ class _Cut:
 
 
 class _Both:
-    """The same and the score test: a value is rejected if both reject it."""
+    """The same test combined with the score test: a value is rejected if both reject it."""
 
     def __init__(self, ratio: _Cut, z: float) -> None:
         self._ratio, self._z = ratio, z
@@ -307,15 +308,15 @@ class _Both:
 class SignedScore:
     """The score test, or the likelihood ratio test.
 
-    The score is measured from what it is at the peak, `start`, as the likelihood is: where the peak is cut off at an
-    end of the range, a sample that asks for a value beyond it would otherwise reject all values.
+    The score is measured relative to `start`, its value at the peak. Otherwise, if the peak is cut off at an end of the
+    range, a sample that favors a value beyond it would reject all values.
     """
 
     def __init__(self, z: float, *, score: bool, start: float = 0.0) -> None:
         self._z, self._score, self._start = z, score, start
 
     def __call__(self, point: ProfilePoint) -> float:
-        """Return how far beyond rejection the value is."""
+        """Return the excess of the statistic over the critical value."""
         size = sqrt(max(point.score**2 - self._start**2, 0.0)) if self._score else point.root
         return size - self._z
 
@@ -328,13 +329,14 @@ def _adjusted(top: float, z: float) -> tuple[Any, Any]:
 
 
 def cut_quantile(distance: float, z: float) -> float:
-    r"""Return the quantile of the root of the likelihood ratio, for a mean this many standard errors from 0.
+    r"""Return the quantile of the root of the likelihood ratio, for a mean `distance` standard errors above 0.
 
     Notes
     -----
     For x normal with mean :math:`\mu \ge 0` and variance 1 the estimate is max(x, 0), and the ratio's root is at most
     q where :math:`x \le \mu + q` and, if :math:`\mu < q`, :math:`x \ge (\mu^2 - q^2)/2\mu`. The level is that of z,
-    two-sided. It enters by its tail: quantiles of t with few degrees of freedom are so large that it rounds to 1.
+    two-sided. The code uses the tail, since quantiles of t with few degrees of freedom are so large that the level
+    rounds to 1.
     """
     if z > _NO_TAIL:
         return z
@@ -344,9 +346,9 @@ def cut_quantile(distance: float, z: float) -> float:
         return z
     if distance < 1e-3:
         return one_sided
-    q, least, most = z, max(distance, one_sided), z  # between which the root lies
+    q, least, most = z, max(distance, one_sided), z  # a bracket of the root
     for _ in range(60):
-        below = (distance + q * q / distance) / 2  # of x below its mean
+        below = (distance + q * q / distance) / 2  # the distance of x below its mean
         excess = tail - ndtr(-q) - ndtr(-below)
         slope = (exp(-q * q / 2) + exp(-below * below / 2) * q / distance) / sqrt(2 * pi)
         if abs(excess) < 1e-12 * tail:
@@ -363,7 +365,7 @@ def cut_quantile(distance: float, z: float) -> float:
 def search_end(
     share: OneShare, bound: float, test: Callable[[ProfilePoint], float], z: float, fine: float = _FINE
 ) -> float:
-    """Return where the test begins to reject between the peak and the bound; the bound if it does not."""
+    """Return where the test starts to reject between the peak and the bound, or the bound if it never does."""
 
     def excess(v: float) -> float:
         point = share.at(v)
@@ -395,7 +397,7 @@ def search_end(
 def _next(
     inside: tuple[float, float], outside: tuple[float, float], last: tuple[float, float], here: tuple[float, float]
 ) -> float:
-    """Return where the line through the last two points crosses zero, if that is in the bracket; else its middle."""
+    """Return the zero of the line through the last two points if it is in the bracket, else the midpoint."""
     middle = (inside[0] + outside[0]) / 2
     rise = here[1] - last[1]
     if not np.isfinite(rise) or rise == 0:
@@ -411,7 +413,7 @@ def _require_people(counts: SubsetCounts, what: str) -> None:
 
 
 def bootstrap(fit: Estimate, level: float, replications: int, seed: Any) -> FloatArray:
-    """Return percentile intervals over samples of people drawn with replacement, fitted by the same method."""
+    """Return percentile intervals over samples of people drawn with replacement and fitted by the same method."""
     from subsetprivacy.estimation.dispatch import METHODS, read_method
 
     counts = fit.counts

@@ -8,7 +8,7 @@ Everything is per person: with shares :math:`f_a = n_a/n` and sizes :math:`L_a =
 - expected information :math:`\sum_a (\mu_a/L_a)\,1_a 1_a^\top`.
 
 Since :math:`L` is homogeneous in w, :math:`s^\top w = 1`, and for every distribution v concavity gives
-:math:`l(v) - l(w) \le s^\top(v-w) \le \max_j s_j - s^\top w`: the *gap*, at most what is still to be gained.
+:math:`l(v) - l(w) \le s^\top(v-w) \le \max_j s_j - s^\top w`: the *gap*, a bound on what is still to gain.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ from subsetprivacy.incidence import Incidence
 
 
 def mean_loglik(inc: Incidence, f: FloatArray, w: FloatArray) -> float:
-    """Return the mean log-likelihood, minus infinity where an observed subset has no weight."""
+    """Return the mean log-likelihood, or minus infinity if an observed subset has no weight."""
     L = inc.inner(w)
     return float(f @ np.log(L)) if L.min() > 0 else -np.inf
 
@@ -32,7 +32,7 @@ def score(inc: Incidence, f: FloatArray, w: FloatArray) -> FloatArray:
 
 
 def certified_gap(inc: Incidence, f: FloatArray, w: FloatArray) -> float:
-    """Return max_j s_j - s'w, what is still to be gained per person at most; NaN off the simplex."""
+    """Return max_j s_j - s'w, a bound on the gain per person that is still possible; NaN outside the simplex."""
     if w.min() < 0 or abs(w.sum() - 1) > 1e-8 or inc.inner(w).min() <= 0:
         return np.nan
     s = score(inc, f, w)
@@ -52,8 +52,8 @@ def expected_information(design: Design, w: FloatArray, *, floor: float = 0.0) -
     design, w
         The design and the distribution.
     floor
-        The least that a subset's probability counts as: the information of
-        one that can be reported and has probability 0 is infinite.
+        A lower bound that replaces smaller probabilities, since the information of a
+        possible subset with probability 0 is infinite.
 
     Raises
     ------
@@ -68,29 +68,29 @@ def expected_information(design: Design, w: FloatArray, *, floor: float = 0.0) -
 def limit_covariance(design: Design, w: FloatArray, *, floor: float = 0.0) -> FloatArray:
     """Return n times the covariance of maximum likelihood per *person*, in the limit (`thm_normality_mle`).
 
-    Full sets count as people who say nothing, dummy rows as nobody.
+    Full sets count as people without information. Dummy rows do not count as people.
     """
     per_row = tangent_inverse(expected_information(design, w, floor=floor))
     return design.real_share * per_row / (1 - design.mu_full)
 
 
-MANY = 64  # categories beyond which matrices are slow, and a sample often lacks some direction
+MANY = 64  # with more categories, matrices are slow and samples often lack information in some direction
 
 
 def clearly_regular(J: FloatArray) -> bool:
-    """Tell, cheaply, whether a symmetric matrix surely has a safe inverse."""
+    """Return whether a quick test shows that a symmetric matrix is safely invertible."""
     return _safe_factor(J) is not None
 
 
 def _safe_factor(J: FloatArray) -> FloatArray | None:
-    """Return the Cholesky factor of a symmetric matrix that surely has a safe inverse, else None."""
+    """Return the Cholesky factor of a symmetric matrix if it is safely invertible, else None."""
     factor, info = dpotrf(J)
     pivots = factor.diagonal()
     return factor if not info and pivots.min() > 1e-4 * pivots.max() else None
 
 
 def _of_regular(J: FloatArray) -> FloatArray | None:
-    """Return J^-1 - J^-1 11' J^-1 / 1'J^-1 1, the same for a clearly regular J, by its Cholesky factor."""
+    """Return J^-1 - J^-1 11' J^-1 / 1'J^-1 1 by the Cholesky factor of a clearly regular J."""
     factor = _safe_factor(J)
     if factor is None:
         return None
@@ -103,17 +103,17 @@ def _of_regular(J: FloatArray) -> FloatArray | None:
 def tangent_inverse(information: FloatArray) -> FloatArray:
     """Return B(B'IB)^-1 B', the limit covariance of sqrt(n)(w_hat - w) for information I (`thm_normality_mle`).
 
-    A category that lies in a direction without information gets an infinite
-    variance, and covariances that are not a number.
+    A category in a direction without information gets an infinite variance,
+    and its covariances are NaN.
     """
     p = len(information)
     if p > MANY and (quick := _of_regular(information)) is not None:
         return quick
-    # An orthonormal B: with the direction 1 still in, its eigenvalue 0 would mix with those of lost directions.
+    # B is orthonormal. With the direction 1 included, its eigenvalue 0 would mix with those of lost directions.
     B, _ = np.linalg.qr(np.vstack([np.eye(p - 1), -np.ones(p - 1)]))
     values, inside = np.linalg.eigh(B.T @ information @ B)
     vectors = B @ inside
-    # Measured by the whole matrix: where nothing is known along the simplex, the largest of these is rounding itself.
+    # Relative to the whole matrix: without any information on the simplex, the largest of these is a rounding error.
     known = values > max(values[-1], information.diagonal().max()) * p * 1e-13
     V = vectors[:, known] / np.sqrt(values[known])
     covariance = V @ V.T
@@ -125,10 +125,10 @@ def tangent_inverse(information: FloatArray) -> FloatArray:
 
 
 def tangent_column(information: FloatArray, j: int) -> FloatArray:
-    """Return column j of `tangent_inverse`, by two triangular solves where the information is clearly regular.
+    """Return column j of `tangent_inverse`, by two triangular solves if the information is clearly regular.
 
-    A search that asks for one share thousands of times must not take all eigenvectors each time: of a matrix this
-    small they cost most, and many times more where the linear algebra library starts threads for them.
+    A search needs one share thousands of times and must not compute all eigenvectors each time. For such a small matrix
+    they are the largest cost, and many times larger if the linear algebra library starts threads for them.
     """
     factor = _safe_factor(information)
     if factor is None:

@@ -1,4 +1,4 @@
-"""Shares read off an estimate: of one of several variables, or of merged categories."""
+"""`Margin`: the shares of one of several variables, or of merged categories."""
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -28,24 +28,24 @@ if TYPE_CHECKING:
     from subsetprivacy.estimation.result import Estimate
 
 METHODS: tuple[MarginMethod, ...] = get_args(MarginMethod)
-_FEW = 12  # shares up to which profile intervals are made
+_FEW = 12  # the most shares with profile intervals by default
 
 
 @frozen(slots=False, eq=False, repr=False)
 class Margin(Shares):
-    """The shares of one variable, of several together, or of merged categories, in an estimate of more.
+    """The shares of one variable, of several variables jointly, or of merged categories.
 
     Attributes
     ----------
     names
         The variables; empty for merged categories.
     fit
-        The estimate of all.
+        The full estimate.
     where
-        The position among `categories` of every category of `fit`.
+        For each category of `fit`, its position in `categories`.
     """
 
-    why_not_restored: ClassVar[str] = "keep `margin.fit.counts.to_dict()`, and estimate from it again, or pickle it"
+    why_not_restored: ClassVar[str] = "save `margin.fit.counts.to_dict()` and estimate from it again, or pickle it"
 
     names: tuple[str, ...]
     categories: Categories
@@ -54,7 +54,7 @@ class Margin(Shares):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """The caveats of the estimate of all."""
+        """The caveats of the full estimate."""
         return with_interval_advice(self.fit.notes, None)
 
     @cached_property
@@ -66,7 +66,7 @@ class Margin(Shares):
 
     @property
     def in_simplex(self) -> bool:
-        """Whether the estimate of all stays in the simplex by construction."""
+        """Whether the method of the full estimate always returns a distribution."""
         return self.fit.in_simplex
 
     @property
@@ -82,7 +82,7 @@ class Margin(Shares):
         return c[self.where]
 
     def _member(self, k: int) -> FloatArray:
-        """Return the direction that adds up the k-th share."""
+        """Return the weights that add up to the k-th share."""
         return (self.where == k).astype(np.float64)
 
     @cached_property
@@ -92,13 +92,13 @@ class Margin(Shares):
 
     @property
     def cov(self) -> FloatArray:
-        """The estimated covariance matrix of `w`; warns where normal theory is doubtful."""
+        """The estimated covariance matrix of `w`; warns where the normal approximation is unreliable."""
         self.fit._warn_of_caveats(None)
         return self._cov
 
     @cached_property
     def _se(self) -> FloatArray:
-        # One direction at a time: a joint share without a finite variance spoils only its own margin.
+        # One share at a time: a joint share without a finite variance affects only its own margin.
         variances = [self.fit.uncertainty.along(self.fit, self._member(k)) for k in range(self.categories.p)]
         return np.sqrt(np.maximum([np.inf if v != v else v for v in variances], 0.0))
 
@@ -108,13 +108,13 @@ class Margin(Shares):
 
     @property
     def se(self) -> FloatArray:
-        """The standard errors of `w`; warns where normal theory is doubtful."""
+        """The standard errors of `w`; warns where the normal approximation is unreliable."""
         self.fit._warn_of_caveats(None)
         return self._se
 
     @property
     def uncertainty(self) -> "Margin":
-        """How the error is asked for."""
+        """The source of variances and covariances."""
         return self
 
     def along(self, _: Any, c: FloatArray) -> float:
@@ -129,13 +129,13 @@ class Margin(Shares):
         Parameters
         ----------
         level
-            The confidence level of each interval alone, or of all together (see `simultaneous`).
+            The confidence level of each interval, or of all intervals jointly (see `simultaneous`).
         method
             ``"adjusted"``: profile likelihood, corrected near 0 and 1. ``"profile"``: the same without the correction.
-            ``"wald"``: estimate and standard error, cut to [0, 1] where the method stays in the simplex.
-            ``"auto"``: adjusted for up to 12 shares of up to 64 categories, else Wald's.
+            ``"wald"``: estimate and standard error, cut to [0, 1] if the method always returns a distribution.
+            ``"auto"``: adjusted for up to 12 shares of up to 64 categories, Wald's otherwise.
         simultaneous
-            True for intervals that hold all together with probability `level`.
+            True for intervals that all cover with joint probability `level`.
         """
         intervals = self._found(level, method, simultaneous)
         if intervals.doubtful:
@@ -143,7 +143,7 @@ class Margin(Shares):
         return intervals.bounds
 
     def _found(self, level: float, method: MarginMethod, simultaneous: bool = False) -> "Intervals":
-        """Return the intervals with what is to be said about them."""
+        """Return the intervals, how they were made, and whether they are reliable."""
         from subsetprivacy.estimation.intervals import (
             Intervals,
             is_affordable,
@@ -210,13 +210,13 @@ class Margin(Shares):
         simultaneous: bool = False,
         engine: Engine = "pandas",
     ) -> Frame:
-        """Return a data frame: a row per category; the arguments are those of `interval`."""
+        """Return a data frame with a row per category. The arguments are as in `interval`."""
         return frame(self._columns(level, method, simultaneous), engine)
 
     def to_dict(
         self, level: float = 0.95, *, method: MarginMethod = "auto", simultaneous: bool = False
     ) -> dict[str, Any]:
-        """Return the numbers as plain lists, for JSON; the arguments are those of `interval`."""
+        """Return the numbers as plain lists, for JSON. The arguments are as in `interval`."""
         intervals = self._found(level, method, simultaneous)
         return plain(
             {
@@ -236,10 +236,11 @@ class Margin(Shares):
         )
 
     def summary(self, level: float = 0.95, *, method: MarginMethod = "auto", simultaneous: bool = False) -> Table:
-        """Return the table to print or to show in a notebook; the arguments are those of `interval`."""
+        """Return the table to print or to show in a notebook. The arguments are as in `interval`."""
         intervals = self._found(level, method, simultaneous)
         head, rows = presenting.cells(self, np.arange(self.categories.p), intervals.bounds, level)
-        title = f"{self._called('Margin of', 'Merged categories')}: {self.fit.method}, {self.fit.n_text}"
+        what = self._called("Estimated shares of", "Estimated shares of merged categories")
+        title = f"{what}, {presenting.method_words(self.fit)}, {presenting.n_words(self.fit)}"
         return Table(title, head, rows, (*presenting.interval_notes(intervals), *self.notes))
 
     def _called(self, margin: str, merged: str) -> str:
@@ -256,7 +257,7 @@ class Margin(Shares):
         label: str | None = None,
         title: str | None = None,
     ) -> draw.Axes:
-        """Draw the shares with their intervals, and a known distribution to compare with; as `Estimate.plot`."""
+        """Plot the shares with their intervals, and optionally a known distribution, as `Estimate.plot` does."""
         bounds = self._found(level, method, simultaneous).bounds
         known = None if reference is None else check_distribution(reference, self.categories.labels, "reference")
         what = self._called("Estimated shares of", "Estimated shares of merged categories")
@@ -308,7 +309,7 @@ def collapsed(shares: Shares, groups: Mapping[Label, Iterable[Label]]) -> Margin
 
 
 def _merged_labels(old: Categories, groups: Mapping[Label, Iterable[Label]]) -> list[Label]:
-    """Return the new label of every category, or raise where the groups do not fit."""
+    """Return the new label of every category, or raise if the groups are invalid."""
     if not isinstance(groups, Mapping) or not groups:
         got = "an empty one" if isinstance(groups, Mapping) else type(groups).__name__
         raise ArgumentError(f"`groups` must map new labels to lists of categories; got {got}.", COLLAPSE_FORM)

@@ -27,16 +27,16 @@ MOST_SHOWN, SHOWN = 64, 30
 
 
 def summary(fit: "Estimate", intervals: "Intervals", level: float) -> Table:
-    """Return the table to print, the level in the column names."""
+    """Return the table to print, with the level in the column names."""
     head, rows = cells(fit, intervals.at, intervals.bounds, level)
     words = ("weight", "weight") if fit.counts.squares is not None else ("person", "people")
     missing = f", {counted(fit.n_missing, *words)} missing and left out" if fit.n_missing else ""
-    title = f"Distribution from subsets: {fit.method}, {fit.n_text}{missing}"
+    title = f"Estimated shares, {method_words(fit)}, {n_words(fit)}{missing}"
     notes = [] if not np.isfinite(fit.gap) or fit.is_constrained else [certificate(fit)]
     if len(rows) < len(intervals.at):
         text = (
-            f"The {len(rows)} largest of {len(intervals.at)} categories. Being picked for their size, they look larger "
-            "than they are."
+            f"The {len(rows)} largest of {len(intervals.at)} categories. Shares selected for their size are "
+            "overestimated on average."
         )
         notes.append(Note(NoteKind.SHORTENED, text, ALL_ROWS))
     if fit.categories.p > MAX_MATRIX and not np.isfinite(fit._shown_se).any():
@@ -50,24 +50,24 @@ def summary(fit: "Estimate", intervals: "Intervals", level: float) -> Table:
         shown = largest(fit.w[intervals.at])
         head, rows = (*head, "interval"), tuple((*row, intervals.kinds[k]) for row, k in zip(rows, shown, strict=True))
     notes.extend(interval_notes(intervals))
-    # Where the intervals are not doubtful, what the notes advise is done already.
+    # If the intervals are reliable, they already follow the advice of the notes.
     doubt = with_interval_advice(fit.notes, intervals.advice if intervals.doubtful else None)
     return Table(title, head, rows, (*notes, *doubt))
 
 
 def interval_notes(intervals: "Intervals") -> list[Note]:
-    """Say how the intervals were made."""
+    """Return notes on how the intervals were made."""
     notes = [Note(NoteKind.INTERVAL_METHOD, KINDS[kind]) for kind in KINDS if kind in intervals.kinds]
     return [*notes, Note(NoteKind.SIMULTANEOUS, SIMULTANEOUS[intervals.together])] if intervals.together else notes
 
 
-SIMULTANEOUS = {  # what a table says about intervals that hold all together
-    "normal": "The level holds for all intervals together, by the joint normal distribution of the estimates.",
-    "bonferroni": "The level holds for all intervals together, by Bonferroni's inequality.",
+SIMULTANEOUS = {  # notes on simultaneous intervals
+    "normal": "The level holds for all intervals jointly, by the joint normal distribution of the estimates.",
+    "bonferroni": "The level holds for all intervals jointly, by Bonferroni's inequality.",
 }
 
 
-KINDS = {  # what a table says about its intervals
+KINDS = {  # notes on the intervals of a table
     "adjusted": "Intervals by method 'adjusted': profile likelihood, corrected near 0 and 1.",
     "profile": "Intervals by method 'profile': profile likelihood.",
     "bootstrap": "Intervals by method 'bootstrap': percentiles of resampled estimates.",
@@ -102,7 +102,7 @@ def shares(labels: list[Any], w: FloatArray, se: FloatArray, bounds: FloatArray,
 def cells(
     fit: "Estimate | Margin", at: IntArray, bounds: FloatArray, level: float
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Return the head and the rows of a printed table of the categories at `at`: all, or the largest of very many."""
+    """Return the header and the rows of a printed table of the categories at `at`, or of the largest of very many."""
     w, se, labels = fit.w[at], fit._shown_se[at], fit.categories.labels
     head = ("category", "estimate", "std. error", f"lower {percent(level)}", f"upper {percent(level)}")
     rows = ((label_text(labels[at[k]]), *(number(x) for x in (w[k], se[k], *bounds[k]))) for k in largest(w))
@@ -110,14 +110,14 @@ def cells(
 
 
 def largest(w: FloatArray) -> Sequence[int]:
-    """Return the positions to show, in category order: all, or the largest of very many."""
+    """Return the positions to show, in category order: all of them, or the largest of very many."""
     if len(w) <= MOST_SHOWN:
         return range(len(w))
     return np.sort(np.argpartition(-w, SHOWN)[:SHOWN]).tolist()
 
 
 def certificate(fit: "Estimate") -> Note:
-    """Say how near the estimate is to the maximum of the likelihood."""
+    """Return a note on how close the estimate is to the maximum of the likelihood."""
     steps = f" after {counted(fit.iterations, 'iteration')}" if fit.iterations else ""
     if fit.gap < 1e-15:
         return Note(NoteKind.MAXIMUM, f"log-likelihood {fit.loglik:.6g}, the maximum{steps}")
@@ -152,7 +152,7 @@ def plain(fit: "Estimate", intervals: "Intervals", level: float) -> dict[str, An
 
 
 def sampled(fit: "Estimate", at: IntArray) -> dict[str, Any]:
-    """Return how the people were drawn, as plain data; nothing where that was not said."""
+    """Return how the people were sampled as plain data; empty if `sampling` was not passed."""
     if fit.survey is None or fit.design_effects is None:
         return {}
     sampling = fit.survey.sampling
@@ -174,7 +174,7 @@ def picture(
     label: str | None = None,
     title: str | None = None,
 ) -> Any:
-    """Draw the estimate, its difference to a reference, or its convergence."""
+    """Plot the estimate, its difference from a reference, or its convergence."""
     check_choice(kind, ("estimate", "difference", "convergence"), "kind")
     labels = [label_text(label) for label in fit.categories]
     known = None if reference is None else check_distribution(reference, fit.categories.labels, "reference")
@@ -199,7 +199,7 @@ def picture(
         intervals.bounds[shown, 0],
         intervals.bounds[shown, 1],
         level=level,
-        label=label or f"{fit.method}, {n_words(fit)}",
+        label=label or f"{method_words(fit)}, {n_words(fit)}",
         reference=None if known is None else known[at],
         title=title or heading_of("Estimated shares", fit, level, which),
         ax=ax,
@@ -207,11 +207,30 @@ def picture(
 
 
 def heading_of(what: str, fit: "Estimate", level: float, which: str = "") -> draw.Heading:
-    """Return the title of a picture of shares with intervals: what is seen, in words."""
+    """Return the title of a plot of shares with intervals."""
     shared = f"{what}{which}, {100 * level:.6g}% intervals"
     return draw.Heading(f"{shared}, {n_words(fit)}", shared)
 
 
+METHODS = {  # estimators in words
+    "mle": "maximum likelihood",
+    "em": "maximum likelihood by EM",
+    "icm": "maximum likelihood by ICM",
+    "conic": "maximum likelihood by a conic solver",
+    "one-step": "one Newton step from moments",
+    "mom": "moments",
+    "mom-conditional": "moments given the questions",
+    "mom-uniform": "moments in closed form",
+    "raked": "raked to known margins",
+}
+
+
+def method_words(fit: "Estimate") -> str:
+    """Return the method in words, for titles."""
+    name, comma, projected = fit.method.partition(", ")
+    return f"{METHODS.get(name, name)}{comma}{projected}"
+
+
 def n_words(fit: "Estimate") -> str:
-    """Return the number of people with commas, as a title has it."""
+    """Return the number of people with thousands separators, for titles."""
     return re.sub(r"\d{4,}", lambda digits: f"{int(digits[0]):,}", fit.n_text)

@@ -1,4 +1,4 @@
-"""The one result of every estimator."""
+"""`Estimate`, the result of every estimator."""
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from subsetprivacy.estimation.intervals import Intervals
     from subsetprivacy.estimation.profile import Peak
 
-OUTSIDE = Note(NoteKind.MOMENTS, "A moment estimate, unbiased and outside the simplex.", PROJECT)
+OUTSIDE = Note(NoteKind.MOMENTS, "A moment estimate: unbiased, and outside the simplex.", PROJECT)
 MAX_PROFILED = 512  # each category is a search of its own
 _ZERO = 1e-9
 RAKED = "raked"  # the method of estimates whose margins are fixed
@@ -38,31 +38,31 @@ RAKED = "raked"  # the method of estimates whose margins are fixed
 
 @frozen(slots=False, eq=False, repr=False)
 class Estimate(Shares):
-    r"""An estimated distribution, with everything that can be asked about it.
+    r"""An estimated distribution, with standard errors, intervals, tests, tables and plots.
 
     Attributes
     ----------
     w
         The estimate, in category order.
     counts
-        What it was estimated from.
+        The counts that it was estimated from.
     method
         The estimator's name.
     iterations, converged
-        How the iteration ended; 0 and True for closed forms.
+        The number of iterations, and whether they converged. Closed forms have 0 and True.
     trace
-        The certified gap after each iteration, where the method keeps it.
+        The certified gap after each iteration, if the method records it.
     in_simplex
-        Whether the method stays in the simplex by construction.
+        Whether the method always returns a distribution.
     survey
-        How the people were drawn, if `sampling` said so.
+        How the people were sampled, if `sampling` was passed.
 
     Notes
     -----
-    Standard errors are computed when they are first asked for.
+    Standard errors are computed on first use.
     """
 
-    why_not_restored: ClassVar[str] = "keep `fit.counts.to_dict()`, and estimate from it again, or pickle the estimate"
+    why_not_restored: ClassVar[str] = "save `fit.counts.to_dict()` and estimate from it again, or pickle the estimate"
 
     w: FloatArray
     counts: SubsetCounts
@@ -90,22 +90,22 @@ class Estimate(Shares):
 
     @property
     def n_text(self) -> str:
-        """How many people, in words that tell how they were drawn."""
+        """The number of people in words, with the kind of sample."""
         return self.counts.n_text if self.survey is None else self.survey.text
 
     @property
     def sampling(self) -> Sampling | None:
-        """How the people were drawn; None where that was not said."""
+        """How the people were sampled; None if `sampling` was not passed."""
         return None if self.survey is None else self.survey.sampling
 
     @property
     def degrees_of_freedom(self) -> float:
-        """The degrees of freedom of t in intervals: those of the sampling, infinite without one."""
+        """The degrees of freedom of t in intervals: those of `sampling`, or infinity without it."""
         return np.inf if self.survey is None else self.survey.sampling.degrees_of_freedom
 
     @cached_property
     def design_effects(self) -> FloatArray | None:
-        """The variance of each share over that of a simple random sample of as many people; None without a sampling."""
+        """Each share's variance relative to a simple random sample of the same size; None without `sampling`."""
         if self.survey is None:
             return None
         plain = self.survey.simple_random(self.counts.n_a, influence_of(self)).diagonal()
@@ -125,19 +125,19 @@ class Estimate(Shares):
 
     @property
     def n_missing(self) -> float:
-        """The number of full sets, which were left out."""
+        """The number of full sets, which the estimate leaves out."""
         return self.counts.n_missing
 
     @cached_property
     def loglik(self) -> float:
-        """The log-likelihood l_n(w) in nats (`loglikelihood`); NaN outside the simplex, where it is none."""
+        """The log-likelihood l_n(w) in nats (`loglikelihood`); NaN outside the simplex."""
         if not self.in_simplex and (self.w.min() < 0 or abs(self.w.sum() - 1) > 1e-8):
             return np.nan
         return self.counts.total * likelihood.mean_loglik(self.counts.incidence, self.counts.shares, self.w)
 
     @cached_property
     def gap(self) -> float:
-        """At most this much log-likelihood per person is still to be gained; NaN off the simplex."""
+        """An upper bound on the log-likelihood per person still to gain; NaN outside the simplex."""
         return likelihood.certified_gap(self.counts.incidence, self.counts.shares, self.w)
 
     @property
@@ -147,7 +147,7 @@ class Estimate(Shares):
     def _lift(self, c: FloatArray) -> FloatArray:
         return c
 
-    # Doubt ------------------------------------------------------------------------------------
+    # Caveats ----------------------------------------------------------------------------------
 
     @cached_property
     def on_boundary(self) -> tuple[Label, ...]:
@@ -161,12 +161,12 @@ class Estimate(Shares):
         """The smallest fitted L(a) among the subsets that can be reported (`boundeddensity`)."""
         design = self.counts.design
         if design.by_size is not None or design.enumerable:
-            return design.least_size(np.maximum(self.w, 0.0))  # moments can leave the simplex
+            return design.least_size(np.maximum(self.w, 0.0))  # moment estimates can leave the simplex
         return float(self.counts.incidence.inner(np.maximum(self.w, 0.0)).min())
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """The caveats: what is doubtful about the standard errors, and how the estimate came about."""
+        """Caveats about the standard errors and about how the estimate was made."""
         outside = () if np.isfinite(self.gap) else (OUTSIDE,)
         return (*outside, *self._caveats, *self.remarks)
 
@@ -175,23 +175,23 @@ class Estimate(Shares):
         return caveats(self)
 
     def _warn_of_caveats(self, advice: Advice | Hint | None = AUTO_INTERVAL, *, stacklevel: int = 3) -> None:
-        """Warn of each doubt; `advice` replaces the one to take a better interval."""
+        """Warn of each caveat; `advice` replaces the advice to use a better interval."""
         for note in with_interval_advice(self._caveats, advice):
             warn_of(note, stacklevel=stacklevel)
 
     @property
     def has_profile(self) -> bool:
-        """Whether a profile likelihood interval belongs to this estimate: a likelihood method, people unweighted."""
+        """Whether the estimate has profile likelihood intervals: a likelihood method, without weights."""
         return not self._by_moments and self.counts.squares is None and self.has_ratio
 
     @property
     def has_ratio(self) -> bool:
-        """Whether shares have profile likelihood intervals: a likelihood method, weighted or not."""
+        """Whether shares have profile likelihood intervals, with or without weights."""
         return not self._by_moments and not self.is_constrained and self.categories.p <= MAX_PROFILED
 
     @property
     def is_constrained(self) -> bool:
-        """Whether margins were fixed: then there are no profile intervals, which know nothing of them."""
+        """Whether margins were fixed. Profile intervals ignore fixed margins, so there are none."""
         return self.method == RAKED
 
     @property
@@ -206,7 +206,7 @@ class Estimate(Shares):
 
     @property
     def cov(self) -> FloatArray:
-        """The estimated covariance matrix of `w`; warns where normal theory is doubtful."""
+        """The estimated covariance matrix of `w`; warns where the normal approximation is unreliable."""
         self._warn_of_caveats()
         return self._cov
 
@@ -216,7 +216,7 @@ class Estimate(Shares):
 
     @property
     def _shown_se(self) -> FloatArray:
-        """The standard errors for output: not a number where there are too many categories to have them."""
+        """The standard errors for output; NaN where there are too many categories to compute them."""
         try:
             return self._se
         except TooLargeError:
@@ -224,7 +224,7 @@ class Estimate(Shares):
 
     @property
     def se(self) -> FloatArray:
-        """The standard errors of `w`; warns where normal theory is doubtful."""
+        """The standard errors of `w`; warns where the normal approximation is unreliable."""
         self._warn_of_caveats()
         return self._se
 
@@ -244,27 +244,27 @@ class Estimate(Shares):
         Parameters
         ----------
         level
-            The confidence level of each interval alone, or of all together (see `simultaneous`).
+            The confidence level of each interval, or of all intervals jointly (see `simultaneous`).
         method
-            ``"auto"``: ``"adjusted"`` for up to 12 categories, and for those of
-            more whose share is near 0 or 1 if that takes about a second;
-            ``"wald"`` for the others, and for moments.
-            ``"wald"``: estimate and standard error, cut to [0, 1] where the
-            method stays in the simplex. ``"profile"``: all values that the
-            likelihood ratio does not reject. ``"adjusted"``: the same with a
-            critical value that allows for the end of [0, 1], and a second test
-            where few people make the first reject too often; best near 0 and
-            in small samples. ``"bootstrap"``: percentiles over resampled
-            people; too short near 0.
+            ``"auto"``: ``"adjusted"`` for up to 12 categories. With more categories,
+            ``"adjusted"`` for shares near 0 or 1 if that takes about a second, and
+            ``"wald"`` for the others. Always ``"wald"`` for moment estimates.
+            ``"wald"``: estimate plus or minus a multiple of the standard error, cut to
+            [0, 1] if the method always returns a distribution. ``"profile"``: all
+            values that the likelihood ratio test does not reject. ``"adjusted"``: the
+            same with a critical value that allows for the ends of [0, 1], and with a
+            second test where the first rejects too often in small samples; the best
+            choice near 0 and in small samples. ``"bootstrap"``: percentiles over
+            resampled people; too short near 0.
         categories
-            The label of one category, or a list of labels; by default all.
+            One label, or a list of labels; all categories by default.
         replications, seed
-            For the bootstrap.
+            The number of samples and the seed of the bootstrap.
         progress
-            Called with the categories done and their number, where a search is made for each.
+            Called with the number of categories done and their total, for methods that search category by category.
         simultaneous
-            True for intervals that hold all together with probability `level`: each is made at the level that the
-            joint normal distribution of the estimates asks for, and at Bonferroni's where that is doubtful.
+            True for intervals that all cover with joint probability `level`. The level of each interval follows from
+            the joint normal distribution of the estimates, or from Bonferroni's inequality where that is unreliable.
         """
         intervals = self._intervals(level, method, categories, replications, seed, simultaneous, progress)
         if intervals.doubtful:
@@ -272,7 +272,7 @@ class Estimate(Shares):
         return intervals.bounds
 
     def _intervals(self, *request: Any) -> "Intervals":
-        """Return intervals and their kinds without a warning, for output that prints the doubts itself."""
+        """Return intervals and their kinds without a warning, for output that prints the caveats."""
         from subsetprivacy.estimation.intervals import Request, intervals_of
 
         return intervals_of(self, Request(*request))
@@ -283,11 +283,11 @@ class Estimate(Shares):
         return np.clip(bounds, 0.0, 1.0) if self.in_simplex else bounds
 
     def loss_quantile(self, level: float = 0.95) -> float:
-        r"""Return the bound that the squared error :math:`\|\hat w - w\|_2^2` stays below with this probability.
+        r"""Return a bound on the squared error :math:`\|\hat w - w\|_2^2` that holds with probability `level`.
 
         Notes
         -----
-        The limit law of n times the loss is :math:`\sum_i \lambda_i \chi^2_1` with the
+        In the limit, n times the loss is distributed as :math:`\sum_i \lambda_i \chi^2_1`, with the
         eigenvalues of the limit covariance (`tab:consistency`).
         """
         from subsetprivacy.estimation.quadratic_form import quantile
@@ -297,15 +297,15 @@ class Estimate(Shares):
         return quantile(np.linalg.eigvalsh(self._cov), level) if np.isfinite(self._cov).all() else float("inf")
 
     def projected(self) -> "Estimate":
-        """Return the estimate moved to the nearest distribution (in Euclidean distance).
+        """Return the estimate projected to the nearest distribution in Euclidean distance.
 
-        A moment estimate is unbiased and may leave the simplex; this one is
-        a distribution and no longer unbiased. Standard errors are those of
-        the unprojected estimate.
+        A moment estimate is unbiased but may leave the simplex. The projected
+        estimate is a distribution but no longer unbiased. It keeps the standard
+        errors of the unprojected estimate.
         """
         if self.in_simplex:
             return self
-        remark = Note(NoteKind.MOMENTS, "Projected to the simplex; standard errors are those before the projection.")
+        remark = Note(NoteKind.MOMENTS, "Projected to the simplex. Standard errors are those before the projection.")
         return evolve(
             self,
             w=project(self.w),
@@ -318,17 +318,17 @@ class Estimate(Shares):
     # Several variables ------------------------------------------------------------------------
 
     def margin(self, *names: str) -> Margin:
-        """Return the shares of one of several variables, or of some of them together.
+        """Return the shares of one variable, or of several variables jointly.
 
         Parameters
         ----------
         *names
-            Variables of a product or of a joined design.
+            Names of variables of a product or joined design.
         """
         return margin_of(self, names)
 
     def table(self) -> FloatArray:
-        """Return the joint shares of several variables as an array with an axis for each."""
+        """Return the joint shares as an array with an axis for each variable."""
         shape = getattr(self.categories, "shape", (self.categories.p,))
         return self.w.reshape(shape)
 
@@ -347,7 +347,7 @@ class Estimate(Shares):
         seed: Seed | None = None,
         simultaneous: bool = False,
     ) -> dict[str, Any]:
-        """Return the numbers as plain lists, for JSON; the arguments are those of `interval`."""
+        """Return the numbers as plain lists, for JSON. The arguments are as in `interval`."""
         return presenting.plain(
             self, self._intervals(level, method, categories, replications, seed, simultaneous), level
         )
@@ -399,7 +399,7 @@ class Estimate(Shares):
         simultaneous: bool = False,
         engine: Engine = "pandas",
     ) -> Frame:
-        """Return a data frame: a row per category with `category, estimate, se, lower, upper, level, interval`.
+        """Return a data frame with a row per category: `category, estimate, se, lower, upper, level, interval`.
 
         Parameters
         ----------
@@ -425,7 +425,7 @@ class Estimate(Shares):
         seed: Seed | None = None,
         simultaneous: bool = False,
     ) -> Table:
-        """Return the table to print or to show in a notebook; the level stands in the column names.
+        """Return the table to print or to show in a notebook.
 
         Parameters
         ----------
@@ -451,26 +451,24 @@ class Estimate(Shares):
         label: str | None = None,
         title: str | None = None,
     ) -> draw.Axes:
-        """Draw the estimate with its intervals, its difference to a reference, or its convergence.
+        """Plot the estimate with its intervals, its difference from a reference, or its convergence.
 
         Parameters
         ----------
         level, method, categories, replications, seed, simultaneous
-            Those of `interval`, for ``kind="estimate"``.
+            As in `interval`, for ``kind="estimate"``.
         reference
-            A known distribution to compare with.
+            A known distribution to compare the estimate with.
         kind
             ``"estimate"``, ``"difference"`` (needs `reference`) or ``"convergence"``.
         ax
-            Matplotlib axes to draw on, by default those of a new figure. Several
-            estimates of the same categories can be drawn on the same axes. Long
-            labels need room: ``plt.subplots(layout="constrained")`` makes it.
+            Matplotlib axes to draw on; by default a new figure. Several estimates of
+            the same categories can share axes. If long labels are cut off, create the
+            axes with ``plt.subplots(layout="constrained")``.
         label
-            What the estimate is called in the legend; by default its method
-            and the number of people.
+            The estimate's name in the legend; by default its method and the number of people.
         title
-            The title. By default the picture describes itself, unless the axes
-            have a title already.
+            The title. The default describes the plot, unless the axes already have a title.
         """
         request = (level, method, categories, replications, seed, simultaneous)
         return presenting.picture(self, request, reference, kind, ax, label=label, title=title)

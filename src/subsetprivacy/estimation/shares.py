@@ -1,4 +1,4 @@
-"""What can be asked of shares, whether they are an estimate itself or read off one."""
+"""`Shares`: contrasts, differences and merged categories of any estimated shares."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 class Shares(Result):
-    """Estimated shares: of all categories, of one of several variables, or of merged categories."""
+    """Estimated shares of all categories, of one of several variables, or of merged categories."""
 
     __slots__ = ()
 
-    if TYPE_CHECKING:  # what the two classes have, as a field or as a property
+    if TYPE_CHECKING:  # fields or properties of the subclasses
 
         @property
         def categories(self) -> Categories:
@@ -33,20 +33,20 @@ class Shares(Result):
 
         @property
         def in_simplex(self) -> bool:
-            """Whether the method stays in the simplex by construction."""
+            """Whether the method always returns a distribution."""
 
         @property
         def uncertainty(self) -> Any:
-            """How the error is asked for."""
+            """The source of variances and covariances."""
 
     @property
     @abstractmethod
     def _base(self) -> "Estimate":
-        """The estimate that the shares are read off."""
+        """The estimate that the shares come from."""
 
     @abstractmethod
     def _lift(self, c: FloatArray) -> FloatArray:
-        """Return weights of the base's categories, from weights of these."""
+        """Return weights of the categories of the base estimate, given weights of these categories."""
 
     @property
     @abstractmethod
@@ -70,20 +70,20 @@ class Shares(Result):
             ``{"red": 1, "blue": -1}`` for a difference, ``{"red": 1, "blue": 1}``
             for a total, ``{"red": 1}`` for one share; or one number per category.
         null
-            The value that is tested, by default 0; a sum that cannot be 0 has no test then.
+            The value to test, by default 0. A sum that cannot be 0 then has no test.
         alternative
-            ``"two-sided"``; or ``"less"`` or ``"greater"``: a one-sided test, and an interval with one end.
+            ``"two-sided"``, or ``"less"`` or ``"greater"`` for a one-sided test and a one-sided interval.
         level
             The confidence level.
         method
-            ``"score"``: the score test and the values that it does not reject, reliable near 0 and 1.
-            ``"profile"``: the likelihood ratio test. ``"wald"``: estimate and standard error. ``"auto"``: score for
-            up to 64 categories where the estimate is by likelihood, else Wald's.
+            ``"score"``: the score test and the values that it does not reject; reliable near 0 and 1.
+            ``"profile"``: the likelihood ratio test. ``"wald"``: estimate and standard error. ``"auto"``: the score
+            test for likelihood estimates of up to 64 categories, Wald's test otherwise.
 
         Notes
         -----
         With :math:`V` the variance of the sum and :math:`u` the slope of its profile log-likelihood at the tested
-        value, the score statistic is :math:`z = u\sqrt V`. For a share that is seen directly it is that of Wilson's
+        value, the score statistic is :math:`z = u\sqrt V`. For a share that is observed directly, this gives Wilson's
         interval.
 
         Examples
@@ -105,18 +105,18 @@ class Shares(Result):
     def difference(
         self, other: "Estimate | Margin", *, names: tuple[str, str] = ("first", "second"), same_people: bool = False
     ) -> "Difference":
-        """Return by how much each share differs from that of another sample.
+        """Return the difference of each share from that of another estimate.
 
         Parameters
         ----------
         other
-            The estimate that is subtracted. It may be of another design; the categories must be the same, in any
-            order. The two samples must be independent; or both are margins of one joint estimate.
+            The estimate to subtract. Its design may differ, but it must have the same categories, in any order. The two
+            samples must be independent, or both must be margins of one joint estimate.
         names
-            What the two are called in output.
+            The names of the two estimates in output.
         same_people
-            Whether the two samples are answers of the same people, as in a panel. Then their difference cannot be had
-            from two separate estimates, and the error says what is needed.
+            Whether the same people answered in both samples, as in a panel. Two separate estimates do not determine
+            the standard error of their difference then, and the error message explains what to do instead.
 
         Examples
         --------
@@ -133,13 +133,13 @@ class Shares(Result):
         return difference_of(self, other, names, same_people=same_people)
 
     def collapse(self, groups: Mapping[Label, Iterable[Label]]) -> "Margin":
-        """Return the shares of merged categories, with intervals of their own.
+        """Return the shares of merged categories, with their intervals.
 
         Parameters
         ----------
         groups
-            ``{"often": ["weekly", "daily"]}``: new labels, and the categories that each replaces. Categories that are
-            not named stay as they are.
+            New labels, and the categories that each replaces: ``{"often": ["weekly", "daily"]}``. Other categories stay
+            as they are.
 
         Examples
         --------

@@ -13,7 +13,7 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.caveats import with_interval_advice
 from subsetprivacy.estimation.margins import Margin
-from subsetprivacy.estimation.presenting import n_words
+from subsetprivacy.estimation.presenting import method_words, n_words
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.measures.cramer import NO_ERRORS
 from subsetprivacy.measures.precision import if_possible, if_quick, not_computed
@@ -96,7 +96,7 @@ def _edge(margin: Margin) -> list[str]:
 
 def described(fit: Estimate) -> str:
     """Return method and number of people, for headings."""
-    return f"{fit.method}, {fit.counts.n_text}"
+    return f"{method_words(fit)}, {n_words(fit)}"
 
 
 def plain(both: "Association", level: float) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def test_merged_categories(fine, made):
     words = [*OF_RATINGS, "--merge", "low=1,2", "--merge", "high=4, 5"]
     check(json.loads(fine(*words, "--json")), merged.to_dict())
     printed = fine(*words)
-    assert printed.startswith("Merged categories: mle, n = 900\n")
+    assert printed.startswith("Estimated shares of merged categories, maximum likelihood, n = 900\n")
     assert [line.split()[0] for line in printed.splitlines()[4:7]] == ["low", "3", "high"]
     wald = json.loads(fine(*words, "--interval", "wald", "--level", "0.8", "--json"))
     assert wald["lower"] == pytest.approx(merged.interval(0.8, method="wald")[:, 0])

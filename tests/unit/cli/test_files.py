@@ -348,7 +348,7 @@ def test_estimates_for_machines(fine, private, codes):
 
 def test_estimates_for_people(fine, private, codes):
     text = fine("estimate", private, "--column", "race", "--method", "em")
-    assert text.splitlines()[0] == "Distribution from subsets: em, n = 900"
+    assert text.splitlines()[0] == "Estimated shares, maximum likelihood by EM, n = 900"
     fit = sp.estimate(sp.SubsetData(codes["race"], RACE))
     assert f"{fit.w[4]:.4f}" in text
 
@@ -383,7 +383,7 @@ def test_estimates_in_groups(fine, private, codes, tmp_path):
     fine("estimate", private, "--column", "race", "--by", "region", "-o", path)
     assert Counter(row["region"] for row in rows_of(path)) == {"north": 5, "south": 5}
     printed = fine("estimate", private, "--column", "race", "--by", "region")
-    assert printed.startswith("Distribution by region: mle, 2 groups\n")
+    assert printed.startswith("Estimated shares by region, maximum likelihood, 2 groups\n")
     assert [line for line in printed.splitlines() if line.startswith("south ")]
 
 

@@ -116,7 +116,7 @@ def test_shares_are_of_the_rows_that_say_something(fine, made):
     for part, year in zip(parts, (2019, 2020), strict=True):
         check(part.partition("\n")[2], codes["tree"][years == year])
     whole = fine("estimate", "out.csv", "--column", "tree", "--by", "year")
-    assert whole.startswith("Distribution by year: mle, 2 groups\n")
+    assert whole.startswith("Estimated shares by year, maximum likelihood, 2 groups\n")
     assert [line.split()[0] for line in whole.splitlines() if " ash " in line] == ["2019", "2020"]
 
 

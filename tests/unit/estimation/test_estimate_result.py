@@ -174,7 +174,7 @@ def test_a_library_that_is_not_installed_is_named(fit, engine, monkeypatch):
 def test_summary_reads_like_a_table(fit):
     text = str(fit.summary(0.9))
     lines = text.splitlines()
-    assert lines[0] == "Distribution from subsets: mle, n = 4000"
+    assert lines[0] == "Estimated shares, maximum likelihood, n = 4,000"
     assert lines[2].split("  ")[0] == "category"
     assert "lower 90%" in lines[2]
     assert f"{fit.w[0]:.4f}" in lines[4]

@@ -60,7 +60,7 @@ def test_groups_by_several_columns(people):
     assert part["estimate"].to_numpy() == pytest.approx(fits["m", 0].w)
     assert part[["lower", "upper"]].to_numpy() == pytest.approx(fits["m", 0].interval(0.9))
     assert set(frame["level"]) == {0.9}
-    assert "Distribution by sex and year" in str(fits.summary())
+    assert "Estimated shares by sex and year" in str(fits.summary())
     assert fits.difference(("f", 0), ("m", 0)).names == ("f / 0", "m / 0")
 
 

@@ -77,7 +77,7 @@ def test_intervals_contrasts_and_frames():
     assert frame["category"].tolist() == ["a", "b", "c", "d"]
     assert frame["estimate"].to_numpy() == pytest.approx(margin.w)
     text = str(margin.summary())
-    assert text.startswith("Margin of x: mle, n = ")
+    assert text.startswith("Estimated shares of x, maximum likelihood, n = ")
     assert "lower 95%" in text
     assert repr(margin).startswith("<Margin of x: a ")
     assert margin._repr_html_().count("<tr>") == 5
