@@ -1,9 +1,10 @@
-r"""The likelihood of a weighted sum of shares, :math:`v = c^\top w`, maximised over all w that have it.
+r"""The profile likelihood of a weighted sum of shares, :math:`v = c^\top w`.
 
-At the maximum the score is :math:`s_j = 1 + b(c_j - v)` for every category with weight, and no larger for the others,
-where b is the slope of the profile. So w maximises :math:`\sum_a f_a \ln L_a - \sum_j \{1 + b(c_j - v)\} w_j`: the
-problem that Newton's method solves, with the rows divided by the costs :math:`1 + b(c_j - v)`. A search for b finds
-the w that has a given v; for a given b, which two samples share, v is a fixed point that is found in a few steps.
+At the maximum, the score is :math:`s_j = 1 + b(c_j - v)` for every category with weight, and at most that for the
+others, where b is the slope of the profile. So w maximizes
+:math:`\sum_a f_a \ln L_a - \sum_j \{1 + b(c_j - v)\} w_j`. Newton's method solves this problem, with the rows divided
+by the costs :math:`1 + b(c_j - v)`. A search over b finds the w with a given v. For a given b, which two samples share,
+v is a fixed point that takes a few steps to find.
 """
 
 from collections.abc import Callable
@@ -21,9 +22,9 @@ from subsetprivacy.incidence import DenseRows, Incidence
 
 _FREE = 1e-9  # a share below this has no weight
 _STEPS = 60
-_FEW_STEPS = 12  # of the iteration for v, before a bracket is searched instead
-_CLOSE = 1e-10  # of the range of c: how near v must come
-_INSIDE = 1 - 1e-12  # of the range of slopes with positive costs
+_FEW_STEPS = 12  # iterations for v before a bracket is searched instead
+_CLOSE = 1e-10  # the precision of v, relative to the range of c
+_INSIDE = 1 - 1e-12  # relative to the range of slopes with positive costs
 
 
 class LinearProfile:
@@ -36,7 +37,7 @@ class LinearProfile:
     c
         The weights, not all the same.
     effect
-        What the number of people is divided by, besides the design effect of the sample.
+        A divisor of the number of people, in addition to the design effect of the sample.
     """
 
     def __init__(self, peak: Peak, c: FloatArray, effect: float = 1.0) -> None:
@@ -55,7 +56,7 @@ class LinearProfile:
 
     @cached_property
     def start(self) -> float:
-        """The score statistic at the peak: 0, but where an end of the range cuts the peak off."""
+        """The score statistic at the peak: 0, unless an end of the range cuts the peak off."""
         near = 1e-9 * (self.most - self.least)
         for end in (self.least, self.most):
             if abs(self.top - end) <= near:
@@ -64,17 +65,17 @@ class LinearProfile:
         return 0.0
 
     def error(self) -> float:
-        """Return roughly the standard error of the sum, infinite if unknown."""
+        """Return an approximate standard error of the sum; infinite if unknown."""
         return 1 / float(np.sqrt(max(self._peak.counts.n * self._information(self._peak.w, self._peak.L)[0], 1e-300)))
 
     # Points ---------------------------------------------------------------------------------------
 
     def at(self, v: float) -> ProfilePoint | None:
-        """Return the highest point with the sum v; None where an observed subset becomes impossible."""
+        """Return the point of maximum likelihood with the sum v; None if an observed subset becomes impossible."""
         return self._remembered("v", v, lambda: self._search(v))
 
     def at_slope(self, b: float) -> ProfilePoint:
-        """Return the highest point at which the profile has the slope b per person; at the end where it has none."""
+        """Return the point where the profile has the slope b per person, or the end of the range if there is none."""
         point = self._remembered("b", b, lambda: self._point(self._fixed_point(b)))
         assert point is not None
         return point
@@ -89,7 +90,7 @@ class LinearProfile:
         """Return the point with the sum v, by a search for its slope."""
         if not self.least < v < self.most:
             return self._end(v)
-        lowest, highest = -1 / (self.most - v), -1 / (self.least - v)  # beyond, some cost is negative
+        lowest, highest = -1 / (self.most - v), -1 / (self.least - v)  # beyond these, some cost is negative
         reach = self.most - self.least
 
         def excess(b: float) -> float:
@@ -118,8 +119,8 @@ class LinearProfile:
         return self._point(self._near, v)
 
     def _with_unseen(self, v: float, unseen: BoolArray) -> ProfilePoint:
-        """Return the point with the sum v that gives weight to a category that no observed subset holds."""
-        # Its score is 0, so that it has weight only where its cost is 0; then any weight is as good.
+        """Return the point with the sum v that gives weight to a category in no observed subset."""
+        # Its score is 0, so it has weight only where its cost is 0, and then any weight is equally good.
         w, j = self._near, int(unseen.argmax())
         sum_ = float(self._c @ w)
         share = (v - sum_) / (self._c[j] - sum_)
@@ -129,7 +130,7 @@ class LinearProfile:
 
     @property
     def _curvature(self) -> float:
-        """Return how much the sum falls as the slope rises, at the peak."""
+        """Return the decrease of the sum per unit of slope, at the peak."""
         return max(self.error() ** 2 * self._peak.counts.n, 1e-12)
 
     def _fixed_point(self, b: float) -> FloatArray:
@@ -144,9 +145,9 @@ class LinearProfile:
         return self._by_bracket(b)
 
     def _by_bracket(self, b: float) -> FloatArray:
-        """Return the shares at which the slope is b, by a bracket for v; needed where few people make it steep."""
-        # With costs 1 + b(c - v) the fit has the sum v where its shares sum to one, and these rise or fall with v.
-        cheapest = self.least if b > 0 else self.most  # whose cost falls to 0 as v leaves it
+        """Return the shares with the slope b, by a bracket for v; needed if the profile of a small sample is steep."""
+        # With costs 1 + b(c - v), the fit has the sum v if its shares sum to one, and this total is monotone in v.
+        cheapest = self.least if b > 0 else self.most  # the category whose cost decreases to 0
         limit = cheapest + _INSIDE / b
         limit = min(limit, self.most) if b > 0 else max(limit, self.least)
 
@@ -157,7 +158,7 @@ class LinearProfile:
             return self._near
         if excess(limit) * b >= 0:
             unseen = self._unseen & (self._c == cheapest)
-            if unseen.any():  # its cost is 0, so that it takes what the others leave
+            if unseen.any():  # its cost is 0, so it takes the remaining weight
                 left = 1 - 1 / (1 + b * (float(self._c @ self._near) - limit))
                 w = (1 - left) * self._near
                 w[int(unseen.argmax())] += left
@@ -178,7 +179,7 @@ class LinearProfile:
         cost = 1 + b * (self._c - v)
         rows: Incidence = Scaled(self._peak.inc, 1 / cost) if self._matrix is None else DenseRows(self._matrix / cost)
         start = self._near * cost
-        start = lifted(start / start.sum(), 1e-6 / len(start))  # no step of EM leaves a face it starts on
+        start = lifted(start / start.sum(), 1e-6 / len(start))  # an EM step never leaves a face
         w = newton(rows, self._peak.f, start=start, tol=self._peak.tol, max_iter=50).w / cost
         self._near = w / w.sum()
         return self._near
@@ -201,7 +202,7 @@ class LinearProfile:
         return ProfilePoint(value, w, peak.drop(w), self._slope_at(w, L), information, people)
 
     def _slope_at(self, w: FloatArray, L: FloatArray) -> float:
-        """Return the derivative of the profile per person; at an end of its range the one from inside."""
+        """Return the derivative of the profile per person; at an end of its range, the one-sided derivative."""
         s = self._peak.inc.spread(self._peak.f / L)
         v = float(self._c @ w)
         spread = w * (self._c - v)
@@ -212,16 +213,16 @@ class LinearProfile:
         return float((s[j] - 1) / (self._c[j] - v))
 
     def _next_at_end(self, w: FloatArray, L: FloatArray) -> int:
-        """Return the category that takes weight first where the sum leaves an end of its range."""
+        """Return the category that gains weight first when the sum leaves an end of its range."""
         s = self._peak.inc.spread(self._peak.f / L)
         distance = np.abs(self._c - float(self._c @ w))
         away = distance > 1e-9 * (self.most - self.least)
         return int(np.argmax(np.divide(s - 1, distance, out=np.full(len(s), -np.inf), where=away)))
 
     def _information(self, w: FloatArray, L: FloatArray) -> tuple[float, FloatArray]:
-        """Return the information about the sum with all else estimated, and the direction it is taken along."""
+        """Return the information about the sum with all else estimated, and its direction."""
         free = w > _FREE
-        if np.ptp(self._c[free]) == 0:  # an end of the range: the next weight goes where it helps most
+        if np.ptp(self._c[free]) == 0:  # at an end of the range, weight goes where it helps most
             free[self._next_at_end(w, L)] = True
         at = free.nonzero()[0]
         V = tangent_inverse(self._peak.information(w, L).take(at, 0).take(at, 1))
@@ -239,8 +240,9 @@ class LinearProfile:
 class _Sides:
     """The last fits on the two sides of a root.
 
-    Few distinct subsets leave several shares equally likely. At some cost the fit then jumps from one vertex of these
-    to another, over the sum that is searched for; all between the two are as good, and one of them has it.
+    With few distinct subsets, several distributions are equally likely. At some cost the fit then jumps from one vertex
+    of these to another, past the target sum. All points between the two vertices are equally good, and one of them has
+    the target sum.
     """
 
     def __init__(self) -> None:
@@ -248,14 +250,14 @@ class _Sides:
         self._below: tuple[float, FloatArray] | None = None
 
     def add(self, excess: float, w: FloatArray) -> None:
-        """Remember a fit on its side."""
+        """Store a fit on its side."""
         if excess > 0:
             self._above = excess, w
         else:
             self._below = excess, w
 
     def between(self, near: FloatArray) -> FloatArray:
-        """Return the shares between the two sides without an excess; those given where one side is missing."""
+        """Return the shares between the two sides without an excess, or the given shares if a side is missing."""
         if self._above is None or self._below is None:
             return near
         (more, w), (less, v) = self._above, self._below
@@ -263,7 +265,7 @@ class _Sides:
 
 
 def _secant(last: tuple[float, float] | None, here: tuple[float, float], curvature: float) -> float:
-    """Return where the line through two points, or one point with the slope at the peak, crosses zero."""
+    """Return the zero of the line through two points, or through one point with the slope at the peak."""
     if last is None or last[1] == here[1]:
         return here[0] + here[1] / curvature
     return here[0] - here[1] * (here[0] - last[0]) / (here[1] - last[1])

@@ -1,4 +1,4 @@
-"""Maximum likelihood, certified: the default estimator."""
+"""Maximum likelihood with a certificate: the default estimator."""
 
 import numpy as np
 from scipy.linalg.lapack import dposv
@@ -23,7 +23,7 @@ from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_estimates import MORE_PEOPLE_OR_QUESTIONS, RAISE_MAX_ITER
 
 _START_FLOOR = 1e-3
-LARGE = 1024  # categories beyond which a matrix is no longer an alternative
+LARGE = 1024  # with more categories, a matrix is not feasible
 
 
 def mle(
@@ -34,20 +34,20 @@ def mle(
     start: Distribution | None = None,
     information: Information = "observed",
 ) -> Estimate:
-    r"""Estimate w by maximum likelihood (`obj`), by Newton's method; by gradients where there are many categories.
+    r"""Estimate w by maximum likelihood (`obj`), by Newton's method, or by gradient steps for many categories.
 
     Parameters
     ----------
     counts
         The counts of the subsets.
     tol
-        The gap to reach: at most this much log-likelihood per person is left.
+        The gap to reach, a bound on the log-likelihood per person still to gain.
     max_iter
-        The most iterations; ten times as many of the short steps that are
-        taken with more than 64 categories.
+        The maximum number of iterations; ten times as many gradient steps with
+        more than 64 categories.
     start
-        A distribution to start from; by default moments where the design
-        asks yes/no questions, else the uniform one.
+        A distribution to start from. By default, moments if the design asks
+        yes/no questions, else the uniform distribution.
     information
         ``"observed"`` or ``"expected"``, for the standard errors.
 
@@ -67,7 +67,7 @@ def mle(
 
 
 def climb(inc: Incidence, f: FloatArray, start: FloatArray | None, tol: float, max_iter: int) -> SimplexMaximum:
-    """Climb with products alone; where that stops short and a Hessian fits, go on with Newton's method."""
+    """Maximize by gradient steps; if these stop early and a Hessian fits in memory, continue with Newton's method."""
     solution = ascend(inc, f, start=start, tol=tol, max_iter=max_iter)
     if solution.converged or inc.p > LARGE:
         return solution
@@ -75,18 +75,18 @@ def climb(inc: Incidence, f: FloatArray, start: FloatArray | None, tol: float, m
 
 
 def maximise(inc: Incidence, f: FloatArray, tol: float, start: FloatArray | None = None) -> SimplexMaximum:
-    """Maximise the mean log-likelihood of shares f > 0, by the method for so many categories."""
+    """Maximize the mean log-likelihood of shares f > 0, by the method for this number of categories."""
     if inc.p > MANY:
         return climb(inc, f, start, max(tol, 1e-10), 10 * MAX_ITERATIONS)
     return newton(inc, f, start=start, tol=tol)
 
 
 def _moment_start(counts: SubsetCounts) -> tuple[FloatArray | None, bool]:
-    """Return the moments given the questions, raised to a small floor, and whether the maximum is surely unique.
+    """Return the moments given the questions, with a small floor, and whether the maximum is known to be unique.
 
-    A change of w that keeps its sum and that no observed subset sees is not
-    seen by their complements either, so it is in the kernel of Q-hat: where
-    Q-hat is clearly regular, there is none.
+    A change of w that keeps its sum and the probabilities of all observed
+    subsets also keeps those of their complements, so it is in the kernel of
+    Q-hat. If Q-hat is clearly regular, there is no such change.
     """
     if not counts.design.is_independent:
         return None, False
@@ -99,15 +99,15 @@ def _moment_start(counts: SubsetCounts) -> tuple[FloatArray | None, bool]:
 
 
 def read_start(start: Distribution | None, counts: SubsetCounts) -> FloatArray:
-    """Return a start in the interior of the simplex, by default its centre."""
+    """Return a start in the interior of the simplex, by default its center."""
     if start is None:
         return np.full(counts.categories.p, 1 / counts.categories.p)
     w = check_distribution(start, counts.categories.labels, "start")
-    return 0.999 * w + 0.001 / len(w)  # no iteration leaves a face it starts on
+    return 0.999 * w + 0.001 / len(w)  # an iteration never leaves a face
 
 
 def check_stopping(tol: float, max_iter: int) -> None:
-    """Raise unless tolerance and iteration limit make sense."""
+    """Raise unless the tolerance and the iteration limit are valid."""
     if not isinstance(tol, (int, float, np.floating)) or not 0 < tol < 1:
         raise ArgumentError(f"`tol` must be a small positive number; got {tol!r}.")
     check_count(max_iter, "max_iter", least=1)
@@ -122,7 +122,7 @@ def likelihood_estimate(
     *,
     unique: bool = False,
 ) -> Estimate:
-    """Wrap the end of a likelihood iteration, with a warning where it did not arrive or is not unique."""
+    """Return the estimate at the end of an iteration; warn if it did not converge or is not unique."""
     remarks: tuple[Note, ...] = ()
     if not counts.design.is_known:
         remarks += (Note(NoteKind.UNKNOWN_DESIGN, f"Unknown design: {counts.design.assumption}."),)
@@ -156,7 +156,7 @@ def likelihood_estimate(
 
 
 def _unchecked(counts: SubsetCounts) -> tuple[Note, ...]:
-    """Say that uniqueness was not looked into, unless every question of the design was asked."""
+    """Return a note that uniqueness was not checked, unless every question of the design was asked."""
     design = counts.design
     asked = design.strata(counts.observed_codes) if design.enumerable else None
     every = None if asked is None else design.strata(design.support()[0])

@@ -1,4 +1,4 @@
-"""Moment estimators: closed forms that are unbiased and may leave the simplex."""
+"""Moment estimators: unbiased closed forms, which may leave the simplex."""
 
 from functools import partial
 
@@ -32,9 +32,9 @@ def mom(counts: SubsetCounts) -> Estimate:
     Notes
     -----
     Solves :math:`Q\hat w = \hat\gamma` (`gen_mom`); then
-    :math:`\sqrt n(\hat w - w) \to N(0, Q^{-1} C Q^{-1})`. The full set, which says
-    nothing, is left out on both sides. Where all pairs of categories are
-    alike, :math:`Q = (1-q)I + q11^\top` is never built, however many categories there are.
+    :math:`\sqrt n(\hat w - w) \to N(0, Q^{-1} C Q^{-1})`. The full set, which has no
+    information, is left out on both sides. If all pairs of categories are
+    alike, the matrix :math:`Q = (1-q)I + q11^\top` is never built, for any number of categories.
     """
     design = counts.design.require_identifiable()
     gamma = mean_indicator(counts)
@@ -50,9 +50,9 @@ def mom_uniform(counts: SubsetCounts) -> Estimate:
 
     Notes
     -----
-    :math:`\hat w = (r_p\hat\gamma - 1)/(r_p - 1)` (`mom`), the mean of the rows :math:`(r_p 1_A - 1)/(r_p - 1)`; of
-    several variables, of the products of theirs. The paper calls it equivalent to `gen_mom`; from p = 5 on it is
-    another estimator, slightly worse, since the size of A varies.
+    :math:`\hat w = (r_p\hat\gamma - 1)/(r_p - 1)` (`mom`), the mean of the rows :math:`(r_p 1_A - 1)/(r_p - 1)`, or of
+    their products for several variables. The paper calls it equivalent to `gen_mom`. From p = 5 on it is a different,
+    slightly less precise estimator, since the size of A varies.
     """
     rows = _mean_rows(counts)
     uncertainty = FromMatrix(partial(_of_mean, rows))
@@ -74,26 +74,26 @@ def _mean_rows(counts: SubsetCounts) -> Incidence:
 
 
 def closed_form_rows(counts: SubsetCounts) -> FloatArray:
-    """Return the same rows as a matrix, (subsets, p)."""
+    """Return the rows as a matrix, (subsets, p)."""
     return np.asarray(_mean_rows(counts).inner(np.eye(counts.categories.p)).T)
 
 
 def moment_estimate(
     w: FloatArray, counts: SubsetCounts, method: str, uncertainty: Uncertainty, *, varies: bool
 ) -> Estimate:
-    """Wrap moments; their error, which is estimated by how much reports vary, is unknown where they do not."""
+    """Return the moment estimate; its error is unknown if the reports do not vary."""
     if varies:
         return Estimate(w, counts, method, uncertainty, in_simplex=False)
     return Estimate(w, counts, method, Unknown(), in_simplex=False, remarks=(NO_VARIATION,))
 
 
 def subsets_vary(counts: SubsetCounts) -> bool:
-    """Tell whether people reported more than one subset."""
+    """Return whether people reported more than one subset."""
     return len(counts.observed_codes) > 1
 
 
 def _closed_form(design: Design, codes: IntArray) -> tuple[Affine, IntArray]:
-    """Return the rows (r 1_a - 1)/(r - 1) of the distinct codes, and which of them each code has."""
+    """Return the rows (r 1_a - 1)/(r - 1) of the distinct codes, and the row of each code."""
     distinct, at = np.unique(codes, return_inverse=True)
     r = design.closed_form
     assert r is not None
@@ -108,12 +108,12 @@ def _of_mean(rows: Incidence, fit: Estimate) -> FloatArray:
 
 
 def mean_indicator(counts: SubsetCounts) -> FloatArray:
-    """Return gamma-hat, the share of people whose subset holds each category."""
+    """Return gamma-hat, the share of people whose subset contains each category."""
     return counts.incidence.spread(counts.shares)
 
 
 def row_weights(counts: SubsetCounts) -> FloatArray:
-    """Return the variance that each informative code carries: f_a / n, or its sum of squared sampling weights."""
+    """Return the variance of each informative code: f_a / n, or its sum of squared sampling weights."""
     if counts.squares is None:
         return counts.shares / counts.n
     return counts.squares[counts.informative] / counts.total**2
@@ -130,18 +130,18 @@ def _spread_by(scale: FloatArray, fit: Estimate) -> FloatArray:
 
 
 def _known_part(fit: Estimate) -> tuple[float, FloatArray]:
-    """Return a factor and a difference of mean rows: what the fixed number of dummies takes from the variance."""
+    """Return a factor and a difference of mean rows, for the variance reduction by a fixed number of dummies."""
     counts = fit.counts
     if counts.design.covered is None:
         return 0.0, np.zeros(fit.categories.p)
     ones = np.ones(len(counts.shares))
-    w = lifted(fit.w, 0.0)  # moments can leave the simplex, and every row must have a probability
+    w = lifted(fit.w, 0.0)  # moments can leave the simplex, but every row needs a positive probability
     between, apart = known_part(counts.design.covered, counts.incidence, counts.shares, w, ones)
     return between / counts.n, apart
 
 
 class MomentUncertainty(FromMatrix):
-    """The error of moments under any Q; along a direction no matrix is needed."""
+    """The error of moments under any Q, without a matrix along a single direction."""
 
     def __init__(self) -> None:
         super().__init__(_by_inverse)
@@ -165,7 +165,7 @@ def _by_inverse(fit: Estimate) -> FloatArray:
 
 
 def alike_pairs(design: Design) -> "AlikePairs | None":
-    """Return the closed form where all pairs of categories are alike, under dummies too; else None."""
+    """Return the closed form if all pairs of categories are alike, also with dummies; else None."""
     base = design.exposed
     if base.pair_probability is None or base.mu_full > 0:
         return None
@@ -178,8 +178,8 @@ class AlikePairs:
 
     Rows are :math:`r = c\,1_a + \alpha 1` (c = 1 and :math:`\alpha = 0` without dummies), so :math:`a = c^2(1-q)` and
     :math:`b = c^2q + 2c\alpha + \alpha^2D`. A person's part of the estimate is
-    :math:`z = Q^{-1}r = (r - \kappa\,1^\top r\,1)/a` with :math:`\kappa = b/(a+pb)`; the variance of a share is that
-    of its z_j, and two products give all of them.
+    :math:`z = Q^{-1}r = (r - \kappa\,1^\top r\,1)/a` with :math:`\kappa = b/(a+pb)`; the variance of a share is
+    that of its z_j, and two products give all variances.
     """
 
     q: float
@@ -217,7 +217,7 @@ class AlikePairs:
         inc, v = fit.counts.incidence, row_weights(fit.counts)
         totals = inc.inner(np.ones(self.p))
         once, weighed = inc.spread(v), inc.spread(v * totals)
-        # An entry r is alpha or c + alpha, so that its square is linear in it.
+        # An entry r is alpha or c + alpha, so its square is linear in r.
         own = (self.scale + 2 * self.offset) * once - self.offset * (self.scale + self.offset) * v.sum()
         squares = (own - 2 * self._kappa * weighed + self._kappa**2 * (v @ totals**2)) / self._a**2
         means = (once - self._kappa * (v @ totals)) / self._a

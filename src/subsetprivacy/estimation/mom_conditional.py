@@ -1,4 +1,4 @@
-"""Moments given the questions that were asked: the moment estimator to recommend."""
+"""Moments given the questions that were asked: the recommended moment estimator."""
 
 from functools import partial
 
@@ -15,7 +15,7 @@ from subsetprivacy.estimation.uncertainty import FromMatrix
 from subsetprivacy.incidence import Incidence
 from subsetprivacy.messages.for_estimates import ANY_DESIGN_OR_DATA, MORE_PEOPLE_OR_MOM
 
-_SURE = 1e-9  # the probability of another answer below which there is none
+_SURE = 1e-9  # below this probability, another answer counts as impossible
 
 
 def mom_conditional(counts: SubsetCounts) -> Estimate:
@@ -24,13 +24,12 @@ def mom_conditional(counts: SubsetCounts) -> Estimate:
     Notes
     -----
     With :math:`\hat Q = \sum_a \frac{n_a + n_{a^c}}{n} 1_a 1_a^\top` solve :math:`\hat Q\hat w = \hat\gamma`. Given
-    which sets were asked about this is exactly unbiased, does not need nu, and holds
-    even if the draws were biased, as long as they ignored the value. Its
-    variance given the questions comes from the answers alone. For p = 4
-    it is the maximum likelihood estimate wherever it lies in the simplex.
-    Recorded partitions have the sum over all groups of each in the place of
-    the two sides of a question, and several variables the sum over all
-    combinations of answers.
+    the questions, it is exactly unbiased. It does not need nu, and it is valid even if
+    the draws were biased, as long as they did not depend on the value. Given the
+    questions, its variance comes from the answers alone. For p = 4, it is the maximum
+    likelihood estimate whenever it lies in the simplex.
+    For recorded partitions, the sum is over all groups instead of the two sides
+    of a question; for several variables, over all combinations of answers.
     """
     if _questions(counts.design, counts.observed_codes) is None:
         raise NotIndependentError(
@@ -51,25 +50,25 @@ def mom_conditional(counts: SubsetCounts) -> Estimate:
 
 
 def _answers_vary(counts: SubsetCounts, w: FloatArray) -> bool:
-    """Tell whether an answer to some question is in doubt: if none is, the variance given the questions is 0."""
+    """Return whether some question has an uncertain answer; if none has, the variance given the questions is 0."""
     rows = _asked_groups(counts).rows if _groups(counts.design) else counts.incidence
     L = np.clip(rows.inner(w), 0.0, 1.0)
     return bool((L * (1 - L) > _SURE).any())
 
 
 def _groups(design: Design) -> bool:
-    """Tell whether a question has more answers than yes and no."""
+    """Return whether a question has more answers than yes and no."""
     return design.product is not None or (design.options or 0) > 2
 
 
 def _questions(design: Design, codes: IntArray) -> IntArray | None:
-    """Return the questions that each code answers, a column for each variable; None where some cannot be told."""
+    """Return the question that each code answers, a column per variable; None if a code does not determine it."""
     asked = [factor.strata(part) for factor, part in design.by_factor(codes)]
     return None if any(part is None for part in asked) else np.column_stack(asked)  # type: ignore[arg-type]
 
 
 def asked_Q(counts: SubsetCounts, gamma: FloatArray) -> FloatArray:
-    """Return Q-hat: over the people, the mean of the outer squares of all answers to the question each was asked.
+    """Return Q-hat, the mean over people of the outer squares of all answers to the question each was asked.
 
     For yes/no questions these are the row r_a and 1 - r_a.
     """
@@ -77,7 +76,7 @@ def asked_Q(counts: SubsetCounts, gamma: FloatArray) -> FloatArray:
         asked = _asked_groups(counts)
         return asked.rows.gram(np.repeat(asked.shares, asked.answers))
     inc, f = counts.incidence, counts.shares
-    centred = gamma - 0.5  # two halves make the one that the shares sum to
+    centred = gamma - 0.5  # two halves add up to one
     Q = inc.gram(f + f)
     Q -= centred
     Q -= centred[:, None]
@@ -86,18 +85,18 @@ def asked_Q(counts: SubsetCounts, gamma: FloatArray) -> FloatArray:
 
 @frozen
 class _Asked:
-    """The questions that people were asked: the rows of all answers, question by question.
+    """The questions that people were asked, with the rows of all their answers.
 
     Attributes
     ----------
     rows
         The rows of the answers.
     answers
-        How many answers each question has.
+        The number of answers to each question.
     shares
-        The share of people that were asked each question.
+        The share of people who were asked each question.
     at
-        Which question each observed code answers.
+        The question that each observed code answers.
     """
 
     rows: Incidence
@@ -117,14 +116,14 @@ def _asked_groups(counts: SubsetCounts) -> _Asked:
 
 
 def deviations(counts: SubsetCounts, w: FloatArray) -> FloatArray:
-    """Return by how much a report moves the estimate, less what the question alone explains: (subsets, p)."""
+    """Return the effect of each report on the estimate, minus the effect of the question: (subsets, p)."""
     inverse = np.linalg.inv(asked_Q(counts, mean_indicator(counts)))
     rows = counts.incidence.inner(np.eye(counts.categories.p)).T
     if _groups(counts.design):
         asked = _asked_groups(counts)
         answers = asked.rows.inner(np.eye(asked.rows.p)).T * asked.rows.inner(w)[:, None]
         expected = answers.reshape(-1, asked.answers, asked.rows.p).sum(axis=1)[asked.at]
-    else:  # of yes and no: the row with probability L, and 1 less the row
+    else:  # yes and no: the row with probability L, and 1 minus the row
         L = counts.incidence.inner(w)[:, None]
         expected = rows * L + (1 - rows) * (1 - L)
     return np.asarray((rows - expected) @ inverse)
@@ -138,10 +137,10 @@ def _given_groups(Q: FloatArray, fit: Estimate) -> FloatArray:
     matrix = asked.rows.inner(np.eye(asked.rows.p)).T
     means = (matrix * L[:, None]).reshape(-1, asked.answers, asked.rows.p).sum(axis=1)
     if counts.squares is None:
-        # Of each question: the mean outer square of the reported row, less the outer square of the mean.
+        # For each question: the mean outer square of the reported row, minus the outer square of the mean.
         M = asked.rows.gram(np.repeat(asked.shares, asked.answers) * L) - (means.T * asked.shares) @ means
         return inverse @ (M / counts.n) @ inverse
-    # The squared deviation of each answer, with the squared weights, stands for the variance.
+    # The squared deviation of each answer, with the squared weights, estimates the variance.
     deviation = counts.incidence.inner(np.eye(asked.rows.p)).T - means[asked.at]
     M = (deviation.T * counts.squares[counts.informative]) @ deviation / counts.total**2
     return inverse @ M @ inverse
@@ -153,10 +152,10 @@ def _given_questions(Q: FloatArray, fit: Estimate) -> FloatArray:
     inverse = np.linalg.inv(Q)
     L = np.clip(counts.incidence.inner(fit.w), 0.0, 1.0)
     if counts.squares is None:
-        # r_A moves by e = 2·r_a - 1 between no and yes, with variance L(1-L) for each person asked.
+        # r_A changes by e = 2·r_a - 1 between no and yes, with variance L(1-L) for each person asked.
         y = counts.shares * L * (1 - L) / counts.n
     else:
-        # The residual of an answer a is (1-L)e; its square, with the squared weights, stands for the variance.
+        # The residual of an answer a is (1-L)e; its square, with the squared weights, estimates the variance.
         y = counts.squares[counts.informative] * (1 - L) ** 2 / counts.total**2
     cross = 2 * counts.incidence.spread(y)
     M = 4 * counts.incidence.gram(y) - cross[:, None] - cross[None, :] + y.sum()

@@ -1,11 +1,11 @@
 r"""Newton's method with an active set for :math:`\max_w \sum_a f_a \ln 1_a^\top w` on the simplex (`obj`).
 
-The likelihood is homogeneous, so the constraint :math:`\sum w = 1` can be traded
-for a penalty: :math:`\phi(w) = \sum_a f_a \ln L_a - \sum_j w_j` has the same maximiser over
-:math:`w \ge 0`, and the maximiser sums to one by itself. Each step maximises the
-quadratic model :math:`(2s-1)^\top x - x^\top H x/2` over :math:`x \ge 0` (with :math:`Hw = s`), then
-searches along the way there. Rows c 1_a + d 1 and Kronecker rows are
-homogeneous too, so the same code serves every design.
+The likelihood is homogeneous, so a penalty can replace the constraint :math:`\sum w = 1`:
+:math:`\phi(w) = \sum_a f_a \ln L_a - \sum_j w_j` has the same maximizer over :math:`w \ge 0`,
+and this maximizer sums to one. Each step maximizes the quadratic model
+:math:`(2s-1)^\top x - x^\top H x/2` over :math:`x \ge 0` (with :math:`Hw = s`), followed by a
+line search. Rows c 1_a + d 1 and Kronecker rows are homogeneous too, so the same code works
+for every design.
 """
 
 import numpy as np
@@ -17,13 +17,13 @@ from subsetprivacy.incidence import Incidence
 
 TOLERANCE = 1e-9
 MAX_ITERATIONS = 200
-_EM_STEPS = 4  # from nowhere, a few steps of EM bring the start near enough for full Newton steps
-_FAST = 1e-2  # a step that left no more than this of the gap has hardly changed H: its factor serves again
+_EM_STEPS = 4  # without a start, a few EM steps come close enough for full Newton steps
+_FAST = 1e-2  # if a step reduces the gap to this fraction, H has hardly changed and its factor is reused
 
 
 @frozen
 class SimplexMaximum:
-    """Where an iteration ended: the distribution, its certificate and how it went."""
+    """The end of an iteration: the distribution, its certificate and the history."""
 
     w: FloatArray
     gap: float
@@ -42,7 +42,7 @@ def newton(
 ) -> SimplexMaximum:
     """Maximise the mean log-likelihood of shares f > 0 over the simplex, to a certified gap of `tol`."""
     w = np.full(inc.p, 1 / inc.p) if start is None else start
-    # Even from a good start one step of EM: it takes all weight from a category that no observed subset holds.
+    # One EM step even from a good start: it takes all weight from a category in no observed subset.
     em_steps = _EM_STEPS if start is None else 1
     L = inc.inner(w)
     gaps: list[float] = []
@@ -50,7 +50,7 @@ def newton(
     while True:
         y = f / L
         s = inc.spread(y)
-        # The certificate of w divided by its sum, which is what is returned.
+        # The certificate of w divided by its sum, which is returned.
         total = w.sum()
         gap = float(s[s.argmax()] * total - 1)
         if em_steps and gap > tol:
@@ -66,7 +66,7 @@ def newton(
             x, factor = maximise_quadratic(inc.gram(y / L), s + s - 1, w)
         reached = inc.inner(x)
         ratio = reached / L
-        # ln(1+t) >= t - t²/2 for t >= 0: only what shrinks can fall short of the model.
+        # ln(1+t) >= t - t²/2 for t >= 0, so only decreasing entries can fall short of the model.
         if _least(ratio) > 0.7:
             w, L = x, reached
             continue
@@ -79,11 +79,11 @@ def newton(
 
 
 def _least(values: FloatArray) -> float:
-    return values[values.argmin()]  # .min() takes three times as long, a tenth of a step
+    return values[values.argmin()]  # .min() takes three times as long, a tenth of the time of a step
 
 
 def maximise_quadratic(H: FloatArray, c: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray | None]:
-    """Return argmax of c'x - x'Hx/2 over x >= 0, and the Cholesky factor of H if that was all it took."""
+    """Return argmax of c'x - x'Hx/2 over x >= 0, and the Cholesky factor of H if the maximum is unconstrained."""
     factor, z, info = dposv(H, c)
     if info == 0 and _least(z) >= 0:
         return z, factor
@@ -91,7 +91,7 @@ def maximise_quadratic(H: FloatArray, c: FloatArray, x: FloatArray) -> tuple[Flo
 
 
 def _step_again(factor: FloatArray, s: FloatArray, w: FloatArray) -> FloatArray | None:
-    """Return w + H^-1 (s - 1) by the factor of an earlier H, or None if an entry is negative."""
+    """Return w + H^-1 (s - 1), with the factor of an earlier H, or None if an entry is negative."""
     x = w + dpotrs(factor, s - 1)[0]
     return x if _least(x) >= 0 else None
 
@@ -122,11 +122,11 @@ def _active_set(H: FloatArray, c: FloatArray, x: FloatArray) -> FloatArray:
 
 
 def _solve(H: FloatArray, c: FloatArray, here: FloatArray) -> FloatArray:
-    """Return the z with Hz = c; where H is flat in some direction, the one near `here`.
+    """Return the z with Hz = c; if H is flat in some direction, the solution close to `here`.
 
-    Then scaled to a unit diagonal, since counts may span many orders of
-    magnitude; the ridge pulls towards `here`, so that the maximum stays a
-    fixed point.
+    In that case H is scaled to a unit diagonal, since counts may span many
+    orders of magnitude. The ridge pulls towards `here`, so the maximum
+    remains a fixed point.
     """
     _, z, info = dposv(H, c)
     if info == 0:
@@ -143,8 +143,8 @@ def _solve(H: FloatArray, c: FloatArray, here: FloatArray) -> FloatArray:
 def step_length(f: FloatArray, change: FloatArray, s: FloatArray, d: FloatArray) -> float:
     """Return the longest of 1, 1/2, 1/4, … with enough gain; `change` is the relative change of every L(a).
 
-    Gain and slope are those of the penalty form, in which a rounding error
-    in the sum of d cancels: near the maximum it is all that is left.
+    Gain and slope are those of the penalty form, in which rounding errors in
+    the sum of d cancel. Near the maximum, nothing else is left.
     """
     slope, growth = float((s - 1) @ d), float(d.sum())
     worst = float(_least(change))

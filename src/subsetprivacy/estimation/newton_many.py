@@ -1,9 +1,9 @@
-r"""Newton's method for many samples at once: the same rows, a vector of shares each.
+r"""Newton's method for a batch of samples with the same rows.
 
-The step of `newton`, for a whole batch: maximise the quadratic model of the penalty form over :math:`x \ge 0`, then go
-there as far as the likelihood grows enough. The model is maximised by fixing entries that come out negative at zero
-and letting go of those that would rather grow (block pivoting), which nearly always ends after two or three solves.
-The few samples that it does not bring to their certificate are left to `newton`.
+A step is that of `newton`, for a whole batch: maximize the quadratic model of the penalty form over :math:`x \ge 0`,
+then do a line search. Block pivoting maximizes the model: it fixes negative entries at zero and releases those that
+should grow. This almost always takes two or three solves. The few samples that do not reach their certificate are left
+to `newton`.
 """
 
 from typing import Any
@@ -18,12 +18,12 @@ from subsetprivacy.incidence import Cells, Listable
 _STEPS = 25
 _PIVOTS = 6
 _HALVINGS = 30
-_RIDGE = 1e-12  # of the largest diagonal entry: a sample may leave a direction flat
+_RIDGE = 1e-12  # relative to the largest diagonal entry, since a sample may have a flat direction
 
 
 @frozen
 class SimplexMaxima:
-    """Where the iterations of a batch ended: a row per sample."""
+    """The ends of the iterations of a batch, a row per sample."""
 
     w: FloatArray
     gap: FloatArray
@@ -41,7 +41,7 @@ def newton_many(
     f
         Shares, shape (samples, rows of inc); zeros are allowed.
     start
-        A distribution to start from, of all samples; by default the uniform one.
+        A distribution to start all samples from; by default the uniform one.
     tol
         The gap to reach.
     """
@@ -70,12 +70,12 @@ def newton_many(
 
 
 def _ratio(top: FloatArray, bottom: FloatArray, where: Any = None) -> FloatArray:
-    """Return top / bottom, and 0 where nobody reported the subset."""
+    """Return top / bottom, and 0 where no one reported the subset."""
     return np.divide(top, bottom, out=np.zeros_like(top), where=top > 0 if where is None else where)
 
 
 def _maximise(H: FloatArray, g: FloatArray, w: FloatArray) -> FloatArray:
-    """Return, for each sample, about the argmax of g'(x - w) - (x - w)'H(x - w)/2 over x >= 0."""
+    """Return, for each sample, an approximate argmax of g'(x - w) - (x - w)'H(x - w)/2 over x >= 0."""
     p = H.shape[-1]
     diagonal = np.einsum("bii->bi", H)
     ridge = _RIDGE * diagonal.max(axis=1, keepdims=True)
@@ -119,7 +119,7 @@ def _lengths(f: FloatArray, change: FloatArray, g: FloatArray, d: FloatArray) ->
 
 
 def _alone(inc: Listable, f: FloatArray, tol: float) -> tuple[FloatArray, float]:
-    """Fit one sample that the batch did not bring home."""
+    """Fit one sample that did not converge in the batch."""
     seen = np.flatnonzero(f)
     solution = newton(Cells(inc, seen), f[seen], tol=tol)
     return solution.w, solution.gap

@@ -1,4 +1,4 @@
-"""One Newton step from a moment estimate: efficient without iterating (`one_step`)."""
+"""One Newton step from a moment estimate: efficient without iteration (`one_step`)."""
 
 from typing import get_args
 
@@ -30,8 +30,8 @@ def one_step(counts: SubsetCounts, *, start: MomentStart = "auto", information: 
     counts
         The counts of the subsets.
     start
-        ``"mom"`` as in the paper, ``"mom-conditional"``, or ``"auto"``: the
-        latter where the design allows it.
+        ``"mom"`` as in the paper, ``"mom-conditional"``, or ``"auto"``, which is
+        ``"mom-conditional"`` where the design allows it.
     information
         ``"observed"`` or ``"expected"``, for the standard errors.
 
@@ -42,12 +42,12 @@ def one_step(counts: SubsetCounts, *, start: MomentStart = "auto", information: 
 
     Notes
     -----
-    :math:`\hat\theta = \theta_0 - (\nabla^2 l)^{-1} \nabla l` (the paper's equation has the wrong sign; `llh`). Where
+    :math:`\hat\theta = \theta_0 - (\nabla^2 l)^{-1} \nabla l` (the paper's equation has the wrong sign; `llh`). If
     that leaves the simplex, the step goes to the maximum of the same quadratic
-    model *on* the simplex. Clipping instead, and renormalising, is not even
-    consistent where some categories have no weight: with w = (0, 0, .3, .7)
-    its scaled loss grows with n. Start and result are lifted off the boundary
-    by 1/(2n), so that every observed subset keeps a positive probability.
+    model *on* the simplex. Clipping and renormalizing instead is not even
+    consistent if some categories have no weight: with w = (0, 0, .3, .7), its
+    scaled loss grows with n. Start and result are moved off the boundary by
+    1/(2n), so every observed subset keeps a positive probability.
     """
     check_choice(start, STARTS, "start")
     if counts.categories.p > MAX_CATEGORIES:
@@ -59,7 +59,7 @@ def one_step(counts: SubsetCounts, *, start: MomentStart = "auto", information: 
     w = lifted(_start(counts, start), floor)
     inc, f = counts.incidence, counts.shares
     s, H = score(inc, f, w), observed_information(inc, f, w)
-    if np.linalg.cond(H + H.diagonal().max()) > 1e12:  # the direction that leaves the simplex need not be known
+    if np.linalg.cond(H + H.diagonal().max()) > 1e12:  # no information is needed off the simplex
         raise NotIdentifiableError(
             f"the sample must have enough distinct subsets for a Newton step; its {inc.rows} do not suffice.",
             MORE_PEOPLE_OR_MLE,
@@ -80,8 +80,8 @@ def _newton_step(w: FloatArray, s: FloatArray, H: FloatArray) -> FloatArray:
 def _on_simplex(w: FloatArray, s: FloatArray, H: FloatArray) -> FloatArray:
     """Return the maximum of the quadratic model of l over the simplex.
 
-    The model at x is (2s)'x - x'Hx/2 up to a constant, since Hw = s; a steep
-    penalty holds the sum at one.
+    The model at x is (2s)'x - x'Hx/2 up to a constant, since Hw = s. A steep
+    penalty keeps the sum at one.
     """
     steep = 1e4 * H.diagonal().max()
     x, _ = maximise_quadratic(H + steep, 2 * s + steep, w)
