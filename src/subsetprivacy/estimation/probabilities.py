@@ -1,4 +1,4 @@
-"""Probabilities of every category for every person: arrays, and data frames with a column per category."""
+"""Probabilities of every category for every person, from arrays and data frames."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -34,11 +34,11 @@ def read_probabilities(
     Raises
     ------
     CategoryError
-        If columns are no categories.
+        If a column is not a category.
     MismatchError
         If a category has no column, or there are more or fewer rows than people.
     DistributionError
-        If a row is no distribution; with their number and the first.
+        If a row is not a distribution; the message gives the number of such rows and the first.
     """
     values, named = _columns_of(table, name)
     if values.ndim != 2:
@@ -63,28 +63,28 @@ def read_probabilities(
 
 
 def has_probabilities(fit: Any) -> bool:
-    """Tell whether an object is a fitted model that has the probabilities of its people, such as a `Regression`."""
+    """Return whether an object is a fitted model with probabilities for its people, such as a `Regression`."""
     return hasattr(fit, "probabilities") and not is_table(fit)
 
 
 def fitted_probabilities(fit: Any, categories: Categories, informative: BoolArray, name: str) -> FloatArray:
-    """Return what a fitted model gives for each person, shape (n, p), in category order.
+    """Return the fitted probabilities of each person, shape (n, p), in category order.
 
     Parameters
     ----------
     fit
-        An object with `probabilities`, and with `categories` where their order differs. It has a row for each person,
-        or for those only whose subset says something: a regression leaves out the others, and people of weight 0.
+        An object with `probabilities`, and with `categories` if their order differs. It has a row for each person, or
+        only for people with an informative subset: a regression leaves out the others, and people with weight 0.
     categories
         Those of the data.
-    said
-        Whose subset says something.
+    informative
+        Which people have an informative subset.
     name
         The argument, for messages.
 
     Returns
     -------
-    The probabilities; for people whom the fit leaves out, the mean of the others.
+    The probabilities. People whom the fit leaves out get the mean of the others.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def _columns_of(table: Any, name: str) -> tuple[AnyArray, list[Label] | None]:
         named = list(getattr(table, "column_names", None) or table.columns)
         columns = [np.asarray(table[column]) for column in named]
         table = np.stack(columns, axis=1) if columns else np.empty((len(table), 0))
-        if named == list(range(len(named))):  # the numbers that pandas gives to columns without names
+        if named == list(range(len(named))):  # the numbers with which pandas names columns
             named = None
     try:
         return np.asarray(table, np.float64), named
@@ -127,10 +127,10 @@ def _columns_of(table: Any, name: str) -> tuple[AnyArray, list[Label] | None]:
 
 
 def _positions(order: Sequence[Label], categories: Categories, name: str) -> list[int]:
-    """Return for each category its place in a list of names, which may be the labels or their text."""
+    """Return the position of each category in a list of names, which may be the labels or their text."""
     place = {label: k for k, label in enumerate(order)}
     labels: Sequence[Label] = categories.labels
-    if not set(place) & set(labels):  # headers of files and of Polars are text whatever the labels are
+    if not set(place) & set(labels):  # headers of files and of Polars are always text
         labels = [label_text(label) for label in labels]
     unknown = [label for label in order if label not in set(labels)]
     if unknown or len(place) < len(order):
@@ -145,7 +145,7 @@ def _positions(order: Sequence[Label], categories: Categories, name: str) -> lis
 
 
 def _distributions(values: FloatArray, name: str) -> FloatArray:
-    """Return rows that are distributions, or raise with how many are not and the first."""
+    """Return the rows if all are distributions, or raise with the number that are not and the first."""
     with np.errstate(invalid="ignore"):
         wrong = ~((values >= -1e-12).all(axis=1) & (np.abs(values.sum(axis=1) - 1) <= SUM_TOLERANCE))
     if wrong.any():

@@ -1,13 +1,13 @@
-r"""The likelihood of one share, maximised over the others.
+r"""The profile likelihood of one share.
 
-With :math:`w_j = v` fixed, the others are :math:`(1-v)u` for a distribution u, and the same iteration that
-maximises over w maximises over u. Profiles are compared with the peak by the stable form
+With :math:`w_j = v` fixed, the others are :math:`(1-v)u` for a distribution u, and the iteration that maximizes
+over w also maximizes over u. Profiles are compared with the peak by the stable form
 
 .. math:: l(w') - l(w) = \sum_a f_a \{\ln(1 + \epsilon_a) - \epsilon_a\} + (s-1)^\top(w' - w),
           \qquad \epsilon_a = 1_a^\top(w' - w)/L_a,
 
-where s is the score at the peak: near the peak its two terms are of the second order, so that differences of
-:math:`10^{-12}` per person, which :math:`10^{12}` people can tell, keep their digits.
+where s is the score at the peak. Near the peak both terms are of second order, so differences of :math:`10^{-12}` per
+person, which matter with :math:`10^{12}` people, keep their digits.
 """
 
 from functools import cached_property
@@ -26,29 +26,29 @@ from subsetprivacy.estimation.simplex import lifted
 from subsetprivacy.estimation.survey_sample import SurveySample
 from subsetprivacy.incidence import DenseRows, Incidence
 
-_FINEST = 1e-14  # of a certified gap: what rounding leaves
-_MAX_LISTED = 1 << 14  # subsets of a design over which information is summed again for each point
+_FINEST = 1e-14  # the smallest certified gap that rounding allows
+_MAX_LISTED = 1 << 14  # the most subsets of a design over which information is summed for each point
 _FREE = 1e-9
-_LEAST = 1e-12  # that a subset's probability counts as
-_PRIOR = 0.2  # of a person: what a cell's mean weight is shrunk by towards the mean of all
+_LEAST = 1e-12  # the least probability of a subset
+_PRIOR = 0.2  # the number of people by which a cell's mean weight is shrunk towards the overall mean
 
 
 @frozen(eq=False)
 class ProfilePoint:
-    """The highest likelihood with one share fixed.
+    """The point of maximum likelihood with one share fixed.
 
     Attributes
     ----------
     v, w
-        The share that is fixed, and all shares.
+        The fixed share, and all shares.
     drop
-        The log-likelihood per person below the peak.
+        The loss of log-likelihood per person from the peak.
     slope
         The derivative of the profile, per person.
     information
-        The information per person about the share, the others estimated.
+        The information per person about the share, with the others estimated.
     people
-        The number of people; of a weighted sample divided by the design effect of this share.
+        The number of people; for a weighted sample, divided by the design effect of this share.
     """
 
     v: float
@@ -65,19 +65,19 @@ class ProfilePoint:
 
     @property
     def score(self) -> float:
-        """The size of the score statistic."""
+        """The absolute value of the score statistic."""
         if not self.information > 0:
             return 0.0
         return abs(self.slope) * float(np.sqrt(self.people / self.information))
 
     @property
     def distance(self) -> float:
-        """How many standard errors the share is away from the nearer end of [0, 1]."""
+        """The distance of the share from the nearer end of [0, 1], in standard errors."""
         return min(self.v, 1 - self.v) * float(np.sqrt(self.people * self.information))
 
 
 class Peak:
-    """The maximum of the likelihood, from which all profiles fall."""
+    """The maximum of the likelihood, which all profiles are compared with."""
 
     def __init__(self, counts: SubsetCounts, start: FloatArray, survey: SurveySample | None = None) -> None:
         self.survey = survey
@@ -88,7 +88,7 @@ class Peak:
         self.s = self.inc.spread(self.f / self.L)
 
     def drop(self, w: FloatArray) -> float:
-        """Return by how much the log-likelihood per person is lower at w."""
+        """Return the loss of log-likelihood per person at w."""
         step = w - self.w
         change = self.inc.inner(step) / self.L
         if change.min() <= -1:
@@ -97,7 +97,7 @@ class Peak:
 
     @cached_property
     def chords(self) -> Chords | None:
-        """Steps with one matrix for all points, where there are many categories; None if it has no inverse."""
+        """The chord method for many categories; None if its matrix has no inverse."""
         try:
             return Chords(self.inc, self.f, self.w, self.L)
         except NoChordsError:
@@ -105,7 +105,7 @@ class Peak:
 
     @cached_property
     def _listed(self) -> tuple[Incidence, FloatArray] | None:
-        """The rows and probabilities mu_a of what could have been reported, where it can be listed."""
+        """The rows and probabilities mu_a of all possible reports, if these can be listed."""
         design = self.counts.design
         if not design.enumerable or len(design.support()[0]) > _MAX_LISTED:
             return None
@@ -115,7 +115,7 @@ class Peak:
     def information(self, w: FloatArray, L: FloatArray) -> FloatArray:
         """Return the Fisher information at w: expected if the design can be listed, else observed.
 
-        The observed one lacks what subsets tell that could have been reported and were not.
+        The observed information ignores subsets that were possible but not reported.
         """
         if self._listed is None:
             return self.inc.gram(self.f / L**2)
@@ -124,9 +124,9 @@ class Peak:
 
     @cached_property
     def mean_weights(self) -> FloatArray | None:
-        """The mean weight of the people behind each unit of a cell's weight; None for people who count as one.
+        """The mean weight per unit of weight of each cell; None without weights.
 
-        A cell of few people says little about it: it is shrunk towards the mean of all.
+        The mean of a cell of few people is imprecise, so it is shrunk towards the overall mean.
         """
         squares = self.counts.squares
         if squares is None:
@@ -136,20 +136,20 @@ class Peak:
         return (squared + _PRIOR * mean**2) / (n_a + _PRIOR * mean)
 
     def effective(self, influence: FloatArray) -> float:
-        """Return the number of people, of a weighted sample divided by the design effect of what has this influence."""
+        """Return the number of people; for a weighted sample, divided by the design effect for this influence."""
         if self.survey is not None:
             return self.counts.total / self.survey.design_effect(self.counts.n_a, influence)
         if self.mean_weights is None:
             return self.counts.total
         parts = self.f * influence**2
         total = float(parts.sum())
-        # The mean weight of the people that the score rests on.
+        # The mean weight of the people who contribute to the score.
         effect = self.mean_weights @ parts / total if total > 0 else self.mean_weights @ self.f
         return self.counts.total / float(effect)
 
 
 def _bent(x: FloatArray) -> FloatArray:
-    """Return ln(1 + x) - x, by its series where the difference would lose digits."""
+    """Return ln(1 + x) - x, by its series where subtraction would lose digits."""
     with np.errstate(divide="ignore"):
         bent = np.log1p(x) - x
     small = np.abs(x) < 1e-3
@@ -171,14 +171,14 @@ class Profile:
         return float(self._peak.w[self._j])
 
     def error(self) -> float:
-        """Return roughly the standard error, to start a search from; infinite if unknown."""
+        """Return an approximate standard error, to start a search; infinite if unknown."""
         peak = self._peak
         if peak.chords is not None and peak.inc.p > MANY:
             return 1 / np.sqrt(max(peak.counts.n * peak.chords.information(self._j, peak.w)[0], 1e-300))
         return 1 / np.sqrt(max(peak.counts.n * self._information(peak.w, peak.L)[0], 1e-300))
 
     def at(self, v: float) -> ProfilePoint | None:
-        """Return the highest point with the share fixed at v; None where an observed subset becomes impossible."""
+        """Return the maximum with the share fixed at v; None if an observed subset becomes impossible."""
         peak = self._peak
         rows = self._rows(v)
         if rows.inner(np.full(rows.p, 1 / rows.p)).min() <= 0:
@@ -186,7 +186,7 @@ class Profile:
         w = self._fit(rows, v)
         L = peak.inc.inner(w)
         s = peak.inc.spread(peak.f / L)
-        # All categories that have weight have the same score, but for the one that is fixed; and s'w = 1.
+        # All categories with weight have the same score, except the fixed one, and s'w = 1.
         rest = (1 - v * s[self._j]) / (1 - v) if v < 1 else float(np.delete(s, self._j).max())
         information, direction = self._information(w, L)
         people = peak.effective(peak.inc.inner(direction) / L)
@@ -194,14 +194,14 @@ class Profile:
 
     @cached_property
     def _explicit(self) -> tuple[FloatArray, FloatArray] | None:
-        """The columns of the other categories and that of this one, where the rows are a matrix anyway."""
+        """The columns of the other categories and of this one, if the rows are stored as a matrix."""
         if not isinstance(self._peak.inc, DenseRows):
             return None
         columns = self._peak.inc.inner(np.eye(self._peak.inc.p)).T
         return np.delete(columns, self._j, axis=1), columns[:, self._j, None]
 
     def _rows(self, v: float) -> Incidence:
-        """Return the rows that a distribution of the other categories is seen through."""
+        """Return the rows for a distribution of the other categories."""
         if self._explicit is None:
             return OneFixed(self._peak.inc, self._j, v)
         others, own = self._explicit
@@ -219,20 +219,20 @@ class Profile:
                 self._near = w
                 return w
         start = None if self._near is None else np.delete(self._near, self._j)
-        # Off the boundary, since no step of EM leaves a face it starts on.
+        # Off the boundary, since an EM step never leaves a face.
         start = None if start is None or not start.sum() > 0 else lifted(start / start.sum(), 1e-6 / rows.p)
         w = self._whole(newton(rows, peak.f, start=start, tol=peak.tol, max_iter=50).w, v)
         self._near = w
         return w
 
     def _information(self, w: FloatArray, L: FloatArray) -> tuple[float, FloatArray]:
-        """Return the information about the share with the others estimated, and the direction it is taken along."""
+        """Return the information about the share with the others estimated, and its direction."""
         peak = self._peak
         if peak.inc.p > MANY and peak.chords is not None:
             return peak.chords.information(self._j, w)
         free = w > _FREE
         free[self._j] = True
-        if free.sum() < 2:  # all weight is on this category: any other may take some
+        if free.sum() < 2:  # all weight is on this category, and any other may gain some
             free[:] = True
         at = free.nonzero()[0]
         H = peak.information(w, L).take(at, 0).take(at, 1)
@@ -258,7 +258,7 @@ def _efficient(H: FloatArray, j: int) -> tuple[float, FloatArray]:
 
 
 class OneFixed:
-    """Rows seen through w = (1-v)u with v for one category: homogeneous in u, as Newton's method needs it."""
+    """Rows for w = (1-v)u, with v for one category; homogeneous in u, as Newton's method requires."""
 
     def __init__(self, base: Incidence, j: int, v: float) -> None:
         self._base, self._j, self._v = base, j, v

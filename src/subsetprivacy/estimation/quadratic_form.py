@@ -1,4 +1,4 @@
-r"""The law of :math:`\sum_i \lambda_i \chi^2_1`, the limit of the scaled squared error (`tab:consistency`)."""
+r"""The distribution of :math:`\sum_i \lambda_i \chi^2_1`, the limit of the scaled squared error (`tab:consistency`)."""
 
 import numpy as np
 from scipy.optimize import brentq
@@ -6,7 +6,7 @@ from scipy.special import chdtr, chdtri, gammainccinv
 
 from subsetprivacy._types import FloatArray
 
-_NEGLIGIBLE = 1e-2  # an eigenvalue this much below the largest is replaced by its mean, an error of about its square
+_NEGLIGIBLE = 1e-2  # the term of an eigenvalue this small relative to the largest is replaced by its mean
 
 
 def distribution(x: float, eigenvalues: FloatArray) -> float:
@@ -18,14 +18,14 @@ def distribution(x: float, eigenvalues: FloatArray) -> float:
 
 
 def quantile(eigenvalues: FloatArray, level: float) -> float:
-    r"""Return the value that :math:`\sum_i \lambda_i \chi^2_1` stays below with probability `level`."""
+    r"""Return the quantile of :math:`\sum_i \lambda_i \chi^2_1`."""
     if not np.isfinite(eigenvalues).all():
         return float("inf")
     lam, shift = _split(eigenvalues)
     if lam.size == 0:
         return 0.0
     weights = _mixture_weights(lam)
-    # The sum stays below the largest eigenvalue times a chi-square: the answer itself if all are equal.
+    # The sum is at most the largest eigenvalue times a chi-square, with equality if all are equal.
     high = float(lam.max() * chdtri(len(lam), 1 - level))
     if _mixture(high, lam, weights) <= level:
         return shift + high
@@ -41,7 +41,7 @@ def _split(eigenvalues: FloatArray) -> tuple[FloatArray, float]:
 def _mixture_weights(lam: FloatArray) -> FloatArray:
     r"""Return the weights c_k that write the sum as a mixture of :math:`\lambda_{\min}\chi^2_{m+2k}` (Ruben 1962)."""
     ratio = 1 - lam.min() / lam
-    # The weights are those of a sum of negative binomials, which the slowest of them, len(lam)/2 times, bounds.
+    # The weights are those of a sum of negative binomials, bounded by len(lam)/2 times the slowest of them.
     slowest = ratio.max()
     most = 1 if slowest <= 0 else int(np.ceil(gammainccinv(len(lam) / 2, 1e-12) / -np.log(slowest))) + 10
     g = 0.5 * (ratio[:, None] ** np.arange(1, most)).sum(axis=0)

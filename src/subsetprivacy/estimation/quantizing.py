@@ -1,37 +1,37 @@
-"""Many distributions as few: groups of similar ones, each with its mean."""
+"""Clustering of similar distributions, each cluster with its mean."""
 
 import numpy as np
 
 from subsetprivacy._checks import check_count
 from subsetprivacy._types import FloatArray, IntArray
 
-_SAMPLE = 20_000  # rows from which the centers are found
-_CHUNK = 1 << 15  # rows that are assigned at a time
-_ROUNDS = 4  # more hardly gain anything (measured)
-_FIRST = 4096  # rows among which the first centers are looked for
+_SAMPLE = 20_000  # rows used to find the centers
+_CHUNK = 1 << 15  # rows assigned in one batch
+_ROUNDS = 4  # more iterations hardly help (measured)
+_FIRST = 4096  # rows used to find the first centers
 _GOLDEN = 0.618033988749895
 
 
 def quantize(W: FloatArray, blocks: int = 64) -> tuple[FloatArray, IntArray]:
-    r"""Group distributions into at most so many blocks of similar ones.
+    r"""Group similar distributions into at most `blocks` clusters.
 
     Parameters
     ----------
     W
         Distributions, shape (n, p).
     blocks
-        The most groups.
+        The maximum number of clusters.
 
     Returns
     -------
-    The centers, shape (b, p), and the number of each row's center, shape (n,). Where there are at most `blocks`
-    distinct rows the centers are those rows.
+    The centers, shape (b, p), and the index of each row's center, shape (n,). If there are at most `blocks` distinct
+    rows, the centers are those rows.
 
     Notes
     -----
-    Lloyd's algorithm on the square roots of at most 20 000 rows: the distance is Hellinger's, so that small
-    probabilities count. It starts from rows spread in proportion to their squared distance from those before, by a
-    fixed sequence in place of random numbers, so the same rows always give the same blocks.
+    Lloyd's algorithm on the square roots of at most 20 000 rows. This is Hellinger's distance, in which small
+    probabilities matter. The algorithm starts from rows spread in proportion to their squared distance from earlier
+    ones, by a fixed sequence instead of random numbers, so the same rows always give the same clusters.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def quantize(W: FloatArray, blocks: int = 64) -> tuple[FloatArray, IntArray]:
     sample, weight = _sample(W)
     if len(sample) <= blocks:
         block = nearest(W, sample)
-        rare = W[(sample[block] != W).any(axis=1)]  # rows that the sample lacks
+        rare = W[(sample[block] != W).any(axis=1)]  # rows that are not in the sample
         more = np.unique(rare[:_SAMPLE], axis=0)
         if len(sample) + len(more) <= blocks:
             sample = np.concatenate([sample, more])
@@ -61,14 +61,14 @@ def quantize(W: FloatArray, blocks: int = 64) -> tuple[FloatArray, IntArray]:
 
 
 def _sample(W: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the distinct rows of an even sample, and how often each occurs in it."""
+    """Return the distinct rows of a regular sample, and how often each occurs."""
     step = max(-(-len(W) // _SAMPLE), 1)
     rows, times = np.unique(W[::step], axis=0, return_counts=True)
     return rows, times.astype(np.float64)
 
 
 def _start(sample: FloatArray, weight: FloatArray, blocks: int) -> FloatArray:
-    """Return rows that are spread out: each is taken where the squared distances to the others so far add up."""
+    """Return rows that are spread out, chosen by cumulative squared distance to the rows chosen so far."""
     roots = np.sqrt(sample)
     chosen = [int(weight.argmax())]
     distance = ((roots - roots[chosen[0]]) ** 2).sum(axis=1)
@@ -82,16 +82,16 @@ def _start(sample: FloatArray, weight: FloatArray, blocks: int) -> FloatArray:
 
 
 def _means(rows: FloatArray, weight: FloatArray, block: IntArray, blocks: int) -> FloatArray:
-    """Return the weighted mean of the rows of each block that has any."""
+    """Return the weighted mean of the rows of each cluster that is not empty."""
     sizes = np.bincount(block, weight, minlength=blocks)
     sums = np.stack([np.bincount(block, weight * column, minlength=blocks) for column in rows.T], axis=1)
     return sums[sizes > 0] / sizes[sizes > 0, None]
 
 
 def nearest(W: FloatArray, centers: FloatArray) -> IntArray:
-    """Return the number of the center nearest to each row, some rows at a time."""
+    """Return the index of the center nearest to each row, in batches."""
     roots = np.sqrt(centers).T.copy()
-    half = (roots**2).sum(axis=0) / 2  # means of square roots are not of length 1
+    half = (roots**2).sum(axis=0) / 2  # means of square roots do not have length 1
     out = np.empty(len(W), np.int64)
     for start in range(0, len(W), _CHUNK):
         part = slice(start, start + _CHUNK)

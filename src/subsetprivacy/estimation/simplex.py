@@ -10,8 +10,8 @@ def project(y: FloatArray, metric: FloatArray | None = None) -> FloatArray:
 
     Notes
     -----
-    The solution is :math:`x_j = \max(0, y_j - \lambda/h_j)`; :math:`\lambda` is found among the
-    breakpoints :math:`h_j y_j`, where one coordinate after the other leaves zero.
+    The solution is :math:`x_j = \max(0, y_j - \lambda/h_j)`; :math:`\lambda` follows from the
+    breakpoints :math:`h_j y_j`, where one coordinate after another leaves zero.
     """
     if metric is None:
         return _nearest(y)
@@ -25,10 +25,11 @@ def project(y: FloatArray, metric: FloatArray | None = None) -> FloatArray:
 
 
 def _nearest(y: FloatArray) -> FloatArray:
-    """Return max(y - level, 0), without sorting.
+    """Return max(y - level, 0) without sorting.
 
-    Entries at or below a level that is too low are zero at the right one too:
-    they are dropped until none is left to drop. Passes are few, and a tenth of a sort's time.
+    Entries at or below a level that is too low are also zero at the right level.
+    They are dropped until none is left to drop. This takes a few passes, and a
+    tenth of the time of a sort.
     """
     kept = y
     while True:
@@ -51,6 +52,6 @@ def project_many(y: FloatArray) -> FloatArray:
 
 
 def lifted(w: FloatArray, floor: float) -> FloatArray:
-    """Return w clipped to a small positive floor and renormalised."""
+    """Return w clipped to a small positive floor and renormalized."""
     raised = np.maximum(w, floor)
     return raised / raised.sum()

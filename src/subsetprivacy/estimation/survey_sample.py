@@ -1,9 +1,9 @@
-r"""Estimates from samples that were drawn with weights, strata and clusters.
+r"""Estimates from samples with weights, strata and clusters.
 
-An estimate moves with the weight of each person: :math:`\hat w - w \approx \sum_i \omega_i u_{a_i}`, where the
-influence u depends on a person's subset alone. So its covariance is that of a weighted sum over people, which
-`Sampling` knows. For maximum likelihood :math:`u_a = T r_a/(L_a\sum\omega)`, with T the inverse information on the
-simplex; for moments :math:`u_a = (Q^{-1}r_a - \hat w)/\sum\omega`.
+To first order, :math:`\hat w - w \approx \sum_i \omega_i u_{a_i}`, where the influence u depends only on a person's
+subset. The covariance is therefore that of a weighted sum over people, which `Sampling` provides. For maximum
+likelihood :math:`u_a = T r_a/(L_a\sum\omega)`, with T the inverse information on the simplex; for moments :math:`u_a =
+(Q^{-1}r_a - \hat w)/\sum\omega`.
 """
 
 import warnings
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
     from subsetprivacy.estimation.result import Estimate
     from subsetprivacy.estimation.shares import Shares
 
-_MOST_CELLS = 2048  # subsets whose covariance matrix is kept; of more, one number per person is summed each time
+_MOST_CELLS = 2048  # up to so many subsets, their covariance matrix is stored
 
 
 @frozen(slots=False, eq=False, repr=False)
 class SurveySample:
-    """How the people behind counts were drawn.
+    """How the people behind counts were sampled.
 
     Attributes
     ----------
     sampling
         Weights, strata and clusters of all people.
     cell
-        For each person the position of their subset among the informative ones that were counted, -1 for none.
+        For each person, the position of their subset among the counted informative subsets, or -1.
     number
-        How many such subsets there are.
+        The number of such subsets.
     method, options
-        How the estimate is made, to make it again for replicates.
+        The estimator and its options, to refit replicates.
     """
 
     sampling: Sampling
@@ -56,7 +56,7 @@ class SurveySample:
 
     @property
     def people(self) -> int:
-        """How many people say something and have a weight."""
+        """The number of people with an informative subset and a positive weight."""
         return int((self.cell >= 0).sum())
 
     @property
@@ -78,25 +78,25 @@ class SurveySample:
         return self.sampling.covariance_of_groups(self.cell, self.number)
 
     def each(self, values: FloatArray) -> FloatArray:
-        """Return for each person the values of their subset, 0 for those who say nothing."""
+        """Return the values of each person's subset, or 0 for people without an informative subset."""
         return np.where((self.cell >= 0)[:, None], values[self.cell], 0.0)
 
     def covariance(self, values: FloatArray) -> FloatArray:
-        """Return the covariance of the weighted sum over people of the values of their subsets, (subsets, k)."""
+        """Return the covariance of the weighted sum over people of values given by subset, (subsets, k)."""
         if self._cells is None:
             return self.sampling.covariance(self.each(values))
         return np.asarray(values.T @ self._cells @ values)
 
     def simple_random(self, amounts: FloatArray, values: FloatArray) -> FloatArray:
-        """Return the covariance of the same sum if as many people were a simple random sample."""
+        """Return the covariance of the same sum for a simple random sample of the same size."""
         total = float(amounts.sum())
         apart = values - amounts @ values / total
         return np.asarray(total / max(self.people - 1, 1) * (apart.T * amounts) @ apart)
 
     def design_effect(self, amounts: FloatArray, values: FloatArray) -> float:
-        """Return the variance of a weighted sum over that without weights, for a sample of so much weight.
+        """Return the variance of a weighted sum relative to the variance without weights.
 
-        The likelihood of `amounts` takes each unit of weight for a person; it is divided by this.
+        The likelihood of `amounts` treats each unit of weight as a person, so it is divided by this.
         """
         total = float(amounts.sum())
         apart = values - amounts @ values / total
@@ -112,7 +112,7 @@ class SurveySample:
         Raises
         ------
         ArgumentError
-            If one cannot be estimated from.
+            If a replicate has no estimate.
         """
         from subsetprivacy.estimation.dispatch import METHODS, read_method
 
@@ -135,21 +135,21 @@ class SurveySample:
         return np.array(estimates)
 
 
-_EFFECT = " A design effect is the variance over that of a simple random sample of as many people."
+_EFFECT = " A design effect is the variance relative to a simple random sample of the same size."
 
 
 def note_of_sampling(sampling: Sampling) -> Note:
-    """Say what standard errors and intervals rest on."""
+    """Return a note on how standard errors and intervals were computed."""
     how = "linearization"
     if sampling.replication is not None:
         how = counted(sampling.replication.number, f"{sampling.method} replicate")
-    left = "" if sampling.calibration is None else " Weights are calibrated, and residuals are used."
+    left = "" if sampling.calibration is None else " Weights are calibrated, so the standard errors use residuals."
     degrees = counted(sampling.degrees_of_freedom, "degree of freedom", "degrees of freedom")
-    return Note(NoteKind.SAMPLING, f"Standard errors by {how}; quantiles of t with {degrees}.{left}{_EFFECT}")
+    return Note(NoteKind.SAMPLING, f"Standard errors by {how}, with quantiles of t with {degrees}.{left}{_EFFECT}")
 
 
 def without_effects(notes: Iterable[Note]) -> tuple[Note, ...]:
-    """Return notes without the sentence on design effects, for tables that have none."""
+    """Return notes without the sentence on design effects, for tables without them."""
     return tuple(
         Note(note.kind, note.text.removesuffix(_EFFECT), note.advice) if note.kind is NoteKind.SAMPLING else note
         for note in notes
@@ -157,29 +157,29 @@ def without_effects(notes: Iterable[Note]) -> tuple[Note, ...]:
 
 
 def notes_of_margins(sampling: Sampling) -> tuple[Note, ...]:
-    """Warn of shares that weights were calibrated to: the same variable estimated again is not the margin."""
+    """Return a note if weights were calibrated to a private margin, since estimates of it differ from the margin."""
     if sampling.calibration is None or not sampling.calibration.private:
         return ()
     named = ", ".join(sampling.calibration.private)
     text = (
         f"Weights were calibrated to a known margin of {named}, which is private. Shares of {named} from these weights "
-        "are not exactly that margin, and their intervals mean nothing; the margin itself is what is known."
+        "are not exactly that margin, and their intervals are meaningless. Use the known margin instead."
     )
     return (Note(NoteKind.MARGINS, text),)
 
 
 def critical_value(level: float, degrees: float) -> float:
-    """Return how many standard errors an interval at `level` reaches to either side: a quantile of t."""
+    """Return the quantile of t, or of the normal distribution, for an interval at `level`."""
     return float(ndtri(0.5 + level / 2) if not np.isfinite(degrees) else stdtrit(max(degrees, 1), 0.5 + level / 2))
 
 
 @frozen
 class SurveyUncertainty(FromMatrix):
-    """The covariance matrix of an estimate whose people were drawn with weights, strata or clusters."""
+    """The covariance matrix of an estimate from a sample with weights, strata or clusters."""
 
 
 def survey_uncertainty() -> SurveyUncertainty:
-    """Return the uncertainty of an estimate with a survey."""
+    """Return the uncertainty of an estimate from a survey sample."""
     return SurveyUncertainty(_covariance)
 
 
@@ -196,9 +196,9 @@ def _covariance(fit: "Estimate") -> FloatArray:
 
 
 def influence_of(fit: "Estimate") -> FloatArray:
-    """Return by how much a person's weight moves each share, for each informative subset: (subsets, p).
+    """Return the influence of a person's weight on each share, for each informative subset: (subsets, p).
 
-    Not a number for a category that the sample says nothing about.
+    NaN for a category on which the sample has no information.
     """
     counts = fit.counts
     rows = np.asarray(counts.incidence.inner(np.eye(counts.categories.p))).T
@@ -207,7 +207,7 @@ def influence_of(fit: "Estimate") -> FloatArray:
 
         return (closed_form_rows(counts) - fit.w) / counts.total
     if fit.method.startswith("mom-conditional"):
-        from subsetprivacy.estimation.mom_conditional import deviations  # which builds on this module
+        from subsetprivacy.estimation.mom_conditional import deviations  # that module imports this one
 
         return deviations(counts, fit.w) / counts.total
     if fit.method.startswith("mom"):
@@ -222,14 +222,14 @@ def influence_of(fit: "Estimate") -> FloatArray:
 
 
 def survey_of(data: Any, sampling: Any) -> tuple[SubsetCounts, SurveySample]:
-    """Return weighted counts of a subset per person, and how these were drawn.
+    """Return weighted counts of one subset per person, and how the people were sampled.
 
     Raises
     ------
     ArgumentError
-        If there is no subset per person, or `sampling` is no `Sampling` with columns.
+        If `data` is not one subset per person, or `sampling` is not a `Sampling` with columns.
     MismatchError
-        If there are more people, or fewer, than the sampling has.
+        If the number of people differs from that of `sampling`.
     """
     if not isinstance(sampling, Sampling):
         raise ArgumentError(f"`sampling` must be a Sampling; got {type(sampling).__name__}.", ROWS_FOR_SAMPLING)
@@ -255,7 +255,7 @@ def survey_of(data: Any, sampling: Any) -> tuple[SubsetCounts, SurveySample]:
 
 
 def with_survey(fit: "Estimate", survey: SurveySample, method: str, options: Any) -> "Estimate":
-    """Return an estimate whose errors are those of its sample."""
+    """Return an estimate with standard errors for its sample."""
     return evolve(
         fit,
         uncertainty=survey_uncertainty(),
@@ -265,14 +265,14 @@ def with_survey(fit: "Estimate", survey: SurveySample, method: str, options: Any
 
 
 def share_a_sample(first: "Estimate", second: "Estimate") -> bool:
-    """Tell whether two estimates are of parts, or of answers, of the same sample."""
+    """Return whether two estimates come from the same sample."""
     if first.sampling is None or second.sampling is None:
         return False
     return first.sampling.whole is second.sampling.whole
 
 
 def covariance_of_difference(first: "Shares", second: "Shares", order: IntArray) -> FloatArray:
-    """Return the covariance matrix of the shares of one estimate less those of another of the same sample."""
+    """Return the covariance matrix of the difference of two estimates from the same sample."""
     p = first.categories.p
     swap = np.zeros((p, p))
     swap[np.arange(p), order] = 1.0
@@ -281,14 +281,14 @@ def covariance_of_difference(first: "Shares", second: "Shares", order: IntArray)
 
 
 def joint_covariance(samples: "Sequence[Shares]", orders: Sequence[FloatArray]) -> FloatArray:
-    """Return the covariance matrix of the shares of several estimates, those of the same sample with what they share.
+    """Return the joint covariance matrix of the shares of several estimates, some from the same sample.
 
     Parameters
     ----------
     samples
         The estimates.
     orders
-        For each the matrix that takes its shares to the order of the first.
+        For each estimate, the matrix that reorders its shares to the order of the first.
     """
     p = samples[0].categories.p
     out = np.zeros((p * len(samples),) * 2)
@@ -304,7 +304,7 @@ def joint_covariance(samples: "Sequence[Shares]", orders: Sequence[FloatArray]) 
 
 
 def _of_one_sample(samples: "Sequence[Shares]", orders: Sequence[FloatArray]) -> FloatArray:
-    """Return the same where all are of one sample."""
+    """Return the joint covariance matrix if all estimates come from one sample."""
     first = samples[0]._base
     if len(samples) == 1:
         fold = orders[0] @ _folded(samples[0])
@@ -321,7 +321,7 @@ def _of_one_sample(samples: "Sequence[Shares]", orders: Sequence[FloatArray]) ->
 
 
 def plain_variances(shares: "Shares") -> FloatArray | None:
-    """Return the variances of shares if as many people were a simple random sample; None without a sampling."""
+    """Return the variances for a simple random sample of the same size; None without `sampling`."""
     base = shares._base
     if base.survey is None:
         return None
@@ -330,5 +330,5 @@ def plain_variances(shares: "Shares") -> FloatArray | None:
 
 
 def _folded(shares: "Shares") -> FloatArray:
-    """Return the matrix that makes these shares of those of the estimate that they are read off."""
+    """Return the matrix that maps the shares of the full estimate to these shares."""
     return np.array([shares._lift(unit) for unit in np.eye(shares.categories.p)])

@@ -1,15 +1,15 @@
 r"""The difference of a weighted sum of shares between two independent samples.
 
 With :math:`l_i` the profiles of the sum :math:`v_i = c^\top w_i` in the two samples, the likelihood of
-:math:`d = v_1 - v_2` is highest where :math:`n_1 l_1'(v_1) = -n_2 l_2'(v_2)`: one multiplier says all, and a search
-over it finds every value that a test keeps. The score statistic is
+:math:`d = v_1 - v_2` is highest where :math:`n_1 l_1'(v_1) = -n_2 l_2'(v_2)`: a search over this one
+multiplier finds every value that a test does not reject. The score statistic is
 
 .. math:: z^2 = V_1 u_1^2 + V_2 u_2^2,
 
 with :math:`u_i = n_i l_i'` and :math:`V_i` the variance of the sum at the point, less its value at the two peaks. Away
-from the ends of the range it is 0 there, and :math:`z = u\sqrt{V_1+V_2}`; for shares that are seen directly that is the
-statistic of Miettinen and Nurminen (1985) without their factor N/(N-1). At an end, which may cut off a peak, the
-difference makes the test keep the estimate, as the likelihood ratio does.
+from the ends of the range that value is 0, and :math:`z = u\sqrt{V_1+V_2}`. For shares that are observed directly, this
+is the statistic of Miettinen and Nurminen (1985) without their factor N/(N-1). At an end, which may cut off a peak,
+subtracting it ensures that the test does not reject the estimate, like the likelihood ratio test.
 """
 
 from collections.abc import Callable
@@ -22,13 +22,13 @@ from subsetprivacy.estimation.linear_profile import LinearProfile
 from subsetprivacy.estimation.profile import ProfilePoint
 
 _EVALUATIONS = 60
-_FINE = 1e-5  # of a standard error
+_FINE = 1e-5  # relative to a standard error
 _LARGEST = 1e9
 
 
 @frozen
 class Pair:
-    """A point of each of two samples."""
+    """A point in each of two samples."""
 
     one: ProfilePoint
     two: ProfilePoint
@@ -40,7 +40,7 @@ class Pair:
 
     @property
     def score(self) -> float:
-        """The size of the score statistic, not yet less that at the peaks."""
+        """The absolute value of the score statistic, before subtracting its value at the peaks."""
         return float(np.hypot(self.one.score, self.two.score))
 
     @property
@@ -63,15 +63,15 @@ class TwoSamples:
 
     @property
     def error(self) -> float:
-        """Roughly its standard error."""
+        """An approximate standard error."""
         return float(np.hypot(self._one.error(), self._two.error()))
 
     def at(self, multiplier: float) -> Pair:
-        """Return the highest points at which n l' is the multiplier in the first sample, and minus it in the second."""
+        """Return the points where n l' is the multiplier in the first sample and minus the multiplier in the second."""
         return Pair(self._one.at_slope(multiplier / self._people[0]), self._two.at_slope(-multiplier / self._people[1]))
 
     def interval(self, z: float, *, score: bool) -> tuple[float, float]:
-        """Return the differences that the test keeps: those with a statistic of at most z in size."""
+        """Return the interval of differences whose statistic is at most z in absolute value."""
 
         def excess(multiplier: float) -> float:
             return self._size(self.at(multiplier), score=score) - z
@@ -92,25 +92,25 @@ class TwoSamples:
         return z, float(2 * ndtr(-abs(z)))
 
     def _size(self, pair: Pair, *, score: bool) -> float:
-        """Return the statistic without its sign."""
+        """Return the absolute value of the statistic."""
         if not score:
             return pair.root
         return float(np.sqrt(max(pair.score**2 - self._one.start**2 - self._two.start**2, 0.0)))
 
     def _with_difference(self, d: float) -> Pair:
-        """Return the highest points with the difference d."""
+        """Return the points of maximum likelihood with the difference d."""
         pair = self.at(self._multiplier_of(d))
         if abs(pair.difference - d) <= 10 * _FINE * self.error:
             return pair
-        # In a small sample a profile can be a line over some range, and jumps from its one end to the other: the
-        # point lies between, and the other sample says where.
+        # In a small sample a profile can be linear over some range, and the search jumps from one end of it to the
+        # other. The point lies between, and the other sample determines it.
         ones, twos = self._one.at(pair.two.v + d), self._two.at(pair.one.v - d)
         pairs = [Pair(first, second) for first, second in ((ones, pair.two), (pair.one, twos)) if first and second]
         pairs = [each for each in pairs if abs(each.difference - d) <= 1e-6]
         return min(pairs, key=lambda each: each.root, default=pair)
 
     def _multiplier_of(self, d: float) -> float:
-        """Return the multiplier at which the difference is d."""
+        """Return the multiplier with the difference d."""
 
         def excess(multiplier: float) -> float:
             return (self.at(multiplier).difference - d) / max(self.error, 1e-12)
@@ -124,9 +124,9 @@ class TwoSamples:
 
 
 def _crossing(excess: Callable[[float], float], first: float) -> float | None:
-    """Return where a function that is negative at 0 and grows away from it is 0, on the side of `first`; or None.
+    """Return the root, on the side of `first`, of a function that is negative at 0 and increases away from it.
 
-    Where it jumps over 0, the end of the jump.
+    None if there is no root. If the function jumps over 0, return the end of the jump.
     """
     inside, outside = (0.0, excess(0.0)), None
     if inside[1] >= -_FINE:

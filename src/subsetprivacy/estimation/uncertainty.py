@@ -1,7 +1,7 @@
-"""How the error of an estimate is asked for: all of it, each share's, or along one direction.
+"""Standard errors of an estimate: the full matrix, the variance of each share, or along one direction.
 
-Up to a few thousand categories everything comes from the covariance matrix.
-Beyond that there is none, and a method says which of the rest it can do.
+Up to a few thousand categories, everything comes from the covariance matrix.
+With more there is no matrix, and each method defines what else it can compute.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Uncertainty(Protocol):
-    """What an estimate asks of its error."""
+    """The variances and covariances of an estimate."""
 
     def matrix(self, fit: Any) -> FloatArray:
         """Return the covariance matrix."""
@@ -37,7 +37,7 @@ class Uncertainty(Protocol):
 
 @frozen
 class FromMatrix:
-    """The covariance matrix by a function, and what follows from it."""
+    """Variances and covariances from a function that returns the matrix."""
 
     covariance: "Callable[[Estimate], FloatArray]"
 
@@ -55,17 +55,17 @@ class FromMatrix:
         return np.maximum(np.diag(fit._cov), 0.0)
 
     def along(self, fit: Any, c: FloatArray) -> float:
-        """Return the quadratic form; categories that are not used may have no finite variance."""
+        """Return the quadratic form; categories with weight 0 may have no finite variance."""
         used = np.flatnonzero(c)
         return float(c[used] @ fit._cov[np.ix_(used, used)] @ c[used])
 
 
 @frozen
 class Unknown:
-    """The error of an estimate from a sample in which nothing varies: it says nothing about its own precision."""
+    """The error of an estimate from a sample without variation, which has no information on its precision."""
 
     def matrix(self, fit: Any) -> FloatArray:
-        """Return infinite variances, and covariances that are not a number."""
+        """Return infinite variances, and covariances that are NaN."""
         p = fit.categories.p
         if p > MAX_MATRIX:
             raise TooLargeError(f"a covariance matrix must have at most {MAX_MATRIX} rows; got {p} categories.")
@@ -84,7 +84,7 @@ class Unknown:
 
 @frozen
 class Unprojected:
-    """The uncertainty of an estimate before it was moved to the simplex."""
+    """The uncertainty of an estimate before its projection to the simplex."""
 
     raw: "Estimate"
 

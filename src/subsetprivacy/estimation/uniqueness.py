@@ -1,9 +1,8 @@
 r"""Whether the likelihood of a sample has one maximum (`unique`).
 
-All maxima give the observed subsets the same sizes L(a). So w is the only one exactly if no change d, other than none,
-has :math:`r_a^\top d = 0` for every observed subset and :math:`\sum_j d_j = 0`, and takes no weight from a category
-that has none: :math:`d_j \ge 0` where :math:`w_j = 0`. Which categories must stay at zero because their score is below
-one follows from these conditions and needs no cut-off.
+All maxima give the observed subsets the same sizes L(a). So w is unique if and only if no nonzero change d has
+:math:`r_a^\top d = 0` for every observed subset, :math:`\sum_j d_j = 0`, and :math:`d_j \ge 0` where :math:`w_j = 0`.
+These conditions also determine which categories must stay at zero because their score is below one, without a cutoff.
 """
 
 import numpy as np
@@ -16,16 +15,16 @@ from subsetprivacy.estimation.newton import newton
 from subsetprivacy.estimation.simplex import lifted
 from subsetprivacy.incidence import DenseRows
 
-_ZERO = 1e-6  # of weight, or of a score below one
-_FINE = 1e-14  # the gap that tells a category without weight from one that an iteration has not emptied yet
+_ZERO = 1e-6  # tolerance for weights, and for scores below one
+_FINE = 1e-14  # the gap at which a zero weight can be told from one that is still decreasing
 
 
 def flat_direction(counts: SubsetCounts, w: FloatArray) -> AnyArray | None:
-    """Return a direction in which other maxima lie, or None if w is the only one.
+    """Return a direction to other maxima, or None if w is unique.
 
-    Rows that span the space settle it at once, and so do independent columns of all categories that can have weight:
-    those with a score of one. Else the categories with weight can trade if their columns are dependent; if not, a
-    linear program tells whether others can gain some.
+    If the rows span the space, or if the columns of all categories with a score of one are independent, w is unique.
+    Otherwise, categories with weight can exchange it if their columns are dependent. If these are independent, a linear
+    program determines whether other categories can gain weight.
     """
     p, inc = counts.categories.p, counts.incidence
     if len(counts.observed_codes) >= p and clearly_regular(inc.gram(np.ones(len(counts.n_a)))):
@@ -45,9 +44,9 @@ def flat_direction(counts: SubsetCounts, w: FloatArray) -> AnyArray | None:
 
 
 def _nearer(counts: SubsetCounts, w: FloatArray) -> FloatArray:
-    """Return a maximum to the last digits, so that a category without weight has none.
+    """Return the maximum to full precision, so that zero weights are exactly zero.
 
-    Iterations that stop early, and EM above all, leave some; Newton's method ends on the face itself.
+    Iterations that stop early, especially EM, leave small weights. Newton's method ends on the face.
     """
     p = counts.categories.p
     if p > MANY:
@@ -56,13 +55,13 @@ def _nearer(counts: SubsetCounts, w: FloatArray) -> FloatArray:
 
 
 def _gain_from_zero(columns: FloatArray, tied: BoolArray, positive: BoolArray) -> AnyArray | None:
-    """Return a change that gives weight to categories without any, and that no row sees; None if there is none.
+    """Return a change that gives weight to zero categories and changes no row, or None.
 
-    The changes are a cone: with every gain at most one, the largest sum of gains is 0, or 1 and more.
+    The changes form a cone. With every gain at most one, the largest sum of gains is 0, or at least 1.
     """
     from scipy.optimize import linprog
 
-    # Since d sums to zero, a row may be moved and scaled: rows with dummies or a secret bit become 0/1 again.
+    # Since d sums to zero, rows may be shifted and scaled: rows with dummies or a secret bit become 0/1.
     moved = columns - columns.min(axis=1, keepdims=True)
     rows = np.unique(moved[:, tied] / np.maximum(moved.max(axis=1, keepdims=True), _ZERO), axis=0)
     equal = np.vstack([rows, np.ones(rows.shape[1])])
@@ -79,7 +78,7 @@ def _gain_from_zero(columns: FloatArray, tied: BoolArray, positive: BoolArray) -
 
 
 def _whole(direction: FloatArray) -> AnyArray:
-    """Return a direction in whole numbers if the smallest entry divides all others; else as it is."""
+    """Return a direction in whole numbers if the smallest entry divides all others, else unchanged."""
     seen = np.abs(direction) > _ZERO
     scaled = np.where(seen, direction / np.abs(direction[seen]).min(), 0.0)
     near = np.rint(scaled)

@@ -34,8 +34,8 @@ MORE_PEOPLE_OR_MOM = advise(
 )
 MORE_PEOPLE_OR_MLE = advise(
     "more_people_or_mle",
-    python="collect more people, or use method='mle', which says what remains undetermined",
-    shell="collect more people, or use --method mle, which says what remains undetermined",
+    python="collect more people, or use method='mle', which reports what remains undetermined",
+    shell="collect more people, or use --method mle, which reports what remains undetermined",
     page="collect more people",
     keyword_of="estimate",
 )
@@ -49,7 +49,7 @@ RAISE_MAX_ITER = advise(
     "raise_max_iter", python="raise max_iter, or use method='mle'", shell="--method mle", keyword_of="estimate"
 )
 MORE_PEOPLE_OR_QUESTIONS = advise(
-    "more_people_or_questions", "more people, or other questions where these can never tell"
+    "more_people_or_questions", "collect more people, or ask other questions if these cannot identify the shares"
 )
 PROJECT = advise(
     "project",
@@ -58,21 +58,21 @@ PROJECT = advise(
 )
 SINGLE_ERRORS = advise(
     "single_errors",
-    python="contrast({{label: 1}}) gives the error of one share, and method='mom' all of them",
-    shell="--method mom has them",
+    python="contrast({{label: 1}}) gives the standard error of one share, and method='mom' gives all of them",
+    shell="--method mom gives them",
     keyword_of="estimate",
 )
 
 # What to pass
 WEIGHTS_BY_LABEL = advise("weights_by_label", python="write {{'a': 1, 'b': -1}}")
-COUNT_FIRST = advise("count_first", python="sp.count(data, by=..., weights=...) comes first")
+COUNT_FIRST = advise("count_first", python="call sp.count(data, by=..., weights=...) first")
 FEWER_VARIABLES = advise(
     "fewer_variables",
-    python="fewer variables at a time, as in data.counts('a', 'b')",
+    python="use fewer variables at a time, as in data.counts('a', 'b')",
     shell="name fewer columns at a time",
     page="look at fewer variables at a time",
 )
-ALL_ROWS = advise("all_rows", python="to_frame() has all", shell="-o FILE.csv has all")
+ALL_ROWS = advise("all_rows", python="to_frame() has all rows", shell="-o FILE.csv has all rows")
 
 # Comparisons
 CONTRAST_BY_WALD = advise(
@@ -83,8 +83,8 @@ CONTRAST_BY_WALD = advise(
 )
 COLLAPSE_FIRST = advise(
     "collapse_first",
-    python="merge categories by fit.collapse({{'often': ['weekly', 'daily']}}) until both have the same",
-    shell="--merge NAME=LABEL,LABEL merges categories until both have the same",
+    python="merge categories with fit.collapse({{'often': ['weekly', 'daily']}}) until both have the same categories",
+    shell="merge categories with --merge NAME=LABEL,LABEL until both have the same categories",
 )
 JOINT_WAVES = advise(
     "joint_waves",
@@ -96,7 +96,7 @@ COLLAPSE_FORM = advise("collapse_form", python="collapse({{'often': ['weekly', '
 UNWEIGHTED = advise("unweighted", python="count people without weights", shell="leave --weights out")
 INTERVALS_OF_ONE_GROUP = advise(
     "intervals_of_one_group",
-    python="batch[name].interval() has those of the likelihood for one group",
+    python="batch[name].interval() gives likelihood intervals for one group",
     shell="--interval adjusted, which takes longer",
 )
 CHI_SQUARE_NULL = advise(
@@ -104,7 +104,7 @@ CHI_SQUARE_NULL = advise(
 )
 MARGINS_OF_ONE = advise(
     "margins_of_one",
-    python="margins of one estimate are compared by joint.margin('first').difference(joint.margin('second'))",
+    python="compare margins of one estimate with joint.margin('first').difference(joint.margin('second'))",
 )
 ESTIMATE_GROUPS = advise("estimate_groups", python="sp.estimate_many(groups) estimates each of them")
 ONE_SAMPLE = advise(

@@ -280,7 +280,7 @@ def test_words_that_make_no_comparison(words, message, misused):
 def test_samples_with_other_categories(refused):
     line = refused("compare", "2025.parquet", "old.csv")
     assert line.startswith("Error: the samples must have the same categories; 2025 has weekly, daily, old does not.")
-    assert line.endswith("Hint: --merge NAME=LABEL,LABEL merges categories until both have the same.")
+    assert line.endswith("Hint: merge categories with --merge NAME=LABEL,LABEL until both have the same categories.")
     merged = refused("compare", "old.csv", "2025.parquet", "--merge", "seldom=never,monthly")
     assert "old has often, 2025 does not" in merged
 

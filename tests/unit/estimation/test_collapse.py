@@ -100,7 +100,7 @@ def test_moments_can_be_collapsed():
     merged = moments.collapse({"x": ["b", "c", "d"]})
     assert list(merged.to_frame()["interval"]) == ["wald", "wald"]
     assert merged.interval(0.999)[0, 0] < 0
-    with pytest.raises(ArgumentError, match="belongs to the likelihood"):
+    with pytest.raises(ArgumentError, match="must have a likelihood estimate"):
         merged.interval(method="profile")
 
 

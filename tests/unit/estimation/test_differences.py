@@ -240,7 +240,7 @@ def test_moments_have_walds_difference():
     D, V = found.estimate, found.cov
     assert found.test.statistic == pytest.approx(D[:3] @ np.linalg.solve(V[:3, :3], D[:3]), rel=1e-6)
     assert found.test.df == 3
-    with pytest.raises(ArgumentError, match="belongs to the likelihood") as caught:
+    with pytest.raises(ArgumentError, match="must have a likelihood estimate") as caught:
         found.interval(method="score")
     assert caught.value.advice.advice is CONTRAST_BY_WALD
 

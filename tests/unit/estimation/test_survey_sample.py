@@ -267,7 +267,7 @@ def test_the_summary_says_how_people_were_drawn():
     text = str(fit.summary())
     assert f"n = {len(LARGE.values)}, 20 strata, 80 clusters" in text
     assert "design effect" in text
-    assert "linearization; quantiles of t with 60 degrees of freedom" in text
+    assert "linearization, with quantiles of t with 60 degrees of freedom" in text
     assert NoteKind.SAMPLING in {note.kind for note in fit.notes}
     facts = fit.to_dict()
     assert facts["degrees_of_freedom"] == 60

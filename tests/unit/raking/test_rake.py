@@ -125,7 +125,7 @@ def test_shares_of_a_private_margin_are_said_to_be_no_estimates():
         told = [note.text for note in result.notes if note.kind is NoteKind.MARGINS]
         assert len(told) == 1
         assert "known margin of smoking" in told[0]
-        assert "intervals mean nothing" in told[0]
+        assert "intervals are meaningless" in told[0]
     other = part.difference(sp.estimate(PRIVATE, sampling=seen.within(SEX == "m")))
     assert [note.kind for note in other.notes].count(NoteKind.MARGINS) == 1
     free = sp.estimate(PRIVATE, sampling=sp.rake(columns, {"sex": SEXES}, sampling=drawn()).sampling)
