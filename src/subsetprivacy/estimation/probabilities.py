@@ -25,7 +25,7 @@ def read_probabilities(
     table
         An array of shape (n, p), or a data frame with a column per category, in any order.
     categories, n
-        Those of the data.
+        The categories and the number of people of the data.
     name
         The argument, for messages.
     classes

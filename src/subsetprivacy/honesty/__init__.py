@@ -1,4 +1,4 @@
-"""Checks of the data: draws, skips, leaning, answers by chance; each alone, or all at one alarm level."""
+"""Checks of the data: draws, skips, leaning and random answers, one by one or all at one alarm level."""
 
 from subsetprivacy.honesty.alarms import Alarm, DataTest
 from subsetprivacy.honesty.all_checks import Checks, VariableChecks, check_all

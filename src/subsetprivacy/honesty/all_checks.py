@@ -27,7 +27,7 @@ from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import Table
 
 CHECKS = ("draws", "leaning", "skips", "honesty")
-ONE = "data"  # the name of a variable that has none
+ONE = "data"  # the name of a variable without a name
 SeedOf: TypeAlias = Callable[[str, str], int]
 _COLUMNS = ("variable", "check", "test of", "statistic", "p-value", "law", "alarm")
 
@@ -39,12 +39,12 @@ class VariableChecks:
     Attributes
     ----------
     draws
-        Whether the questions came as the design draws them.
+        Whether the questions were drawn as the design specifies.
     leaning, skips
-        Whether people lean to an answer, and whether skipping depends on the question; None where it is not known how
-        questions were put.
+        Whether people lean to an answer, and whether skipping depends on the question; None if it is not known how the
+        questions were asked.
     honesty
-        Whether the answers fit the design, and how many are given by chance.
+        Whether the answers fit the design, and how many people answer at random.
     """
 
     draws: DrawsCheck
@@ -86,12 +86,12 @@ class Checks(Result, Mapping[str, VariableChecks]):
     Attributes
     ----------
     variables
-        The checks of each variable, which indexing gives too: ``checks["race"].draws``.
+        The checks of each variable. Indexing also works: ``checks["race"].draws``.
     alarm
-        How many tests were made of all variables together, and the p-value below which each is an alarm.
+        The number of tests of all variables, and the p-value below which each is an alarm.
     """
 
-    why_not_restored: ClassVar[str] = "keep the counts, and check them again, or pickle the checks"
+    why_not_restored: ClassVar[str] = "save the counts and check them again, or pickle the checks"
 
     variables: dict[str, VariableChecks]
     alarm: Alarm = field(factory=lambda: Alarm(0))
@@ -112,7 +112,7 @@ class Checks(Result, Mapping[str, VariableChecks]):
 
     @property
     def alarms(self) -> tuple[tuple[str, str, DataTest], ...]:
-        """The tests that are alarms: variable, check and test."""
+        """The tests that raised an alarm: variable, check and test."""
         return tuple((name, what, test) for name, what, _, test in self._rows() if test.is_alarm)
 
     @property
@@ -121,7 +121,7 @@ class Checks(Result, Mapping[str, VariableChecks]):
         return any(test.is_alarm for test in self.tests)
 
     def settled(self, chance: float = CHANCE, budget: float = SECONDS) -> "Checks":
-        """Return the checks at their common level, with the samples that this takes."""
+        """Return the checks at their common level, with as many samples as it needs."""
         alarm = alarm_for(self.tests, chance, budget)
         return Checks({name: checks.settled(alarm) for name, checks in self.variables.items()}, alarm)
 
@@ -134,7 +134,7 @@ class Checks(Result, Mapping[str, VariableChecks]):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What the alarm level means, and what could not be checked, and why."""
+        """The meaning of the alarm level, and what could not be checked, with reasons."""
         notes = list(self.alarm.notes)
         for name, checks in self.variables.items():
             for what, check in checks.items():
@@ -143,7 +143,7 @@ class Checks(Result, Mapping[str, VariableChecks]):
                     for note in check.notes
                 ]
             if checks.leaning is None:
-                text = f"{name}: leaning and skips are not tested, since it is not known how questions were put."
+                text = f"{name}: leaning and skips are not tested, since it is not known how the questions were asked."
                 notes.append(Note(NoteKind.NOT_TESTED, text, COUNT_THE_QUESTIONS))
         return tuple(notes)
 
@@ -152,7 +152,7 @@ class Checks(Result, Mapping[str, VariableChecks]):
         return f"<Checks of {what}: {counted(self.alarm.tests, 'test')}, {counted(len(self.alarms), 'alarm')}>"
 
     def summary(self) -> Table:
-        """Return a row for each test, to print or to show."""
+        """Return the table to print or to show in a notebook: a row for each test."""
         rows = []
         for name, what, of, test in self._rows():
             _, statistic, _, pvalue, law, _, is_alarm = row_of(test)
@@ -182,7 +182,7 @@ def check_all(
     seed: Seed | None = None,
     budget: float = SECONDS,
 ) -> Checks:
-    """Make all checks of a data set, at one alarm level for all of them together.
+    """Run all checks of a data set at one joint alarm level.
 
     Parameters
     ----------
@@ -190,33 +190,33 @@ def check_all(
         `SubsetCounts`, `SubsetData` or `QuestionCounts` of one variable; a mapping from names to counts; a
         `SubsetTable`, `JointCounts` or release of several; or a table of any engine, with `designs`.
     questions
-        How questions were put and answered, of one variable or by name, from `count_questions` or `read_questions`.
-        Without it people who lean to an answer and skips that depend on the question cannot be found.
+        How the questions were asked and answered, for one variable or by name, from `count_questions` or
+        `read_questions`. Without it, leaning and question-dependent skips cannot be detected.
     designs
         The design of each column of a table.
     chance
-        The probability that honest people raise any alarm, at most.
+        The maximum probability that honest data raise any alarm.
     seed
         A number or a NumPy generator for the samples. By default the same counts give the same samples.
     budget
-        How many seconds, on a plain machine, to draw further samples for all tests that need them. It is converted into
-        a number of samples beforehand, so every machine draws the same ones.
+        The time in seconds, on a typical machine, for further samples of all tests that need them. It is converted to a
+        number of samples in advance, so every machine draws the same samples.
 
     Returns
     -------
     Checks
-        By variable: `draws`, `leaning`, `skips`, `honesty`. What cannot be checked says why in `problem`.
+        By variable: `draws`, `leaning`, `skips`, `honesty`. If something cannot be checked, `problem` has the reason.
 
     Raises
     ------
     ArgumentError
-        If the data are sums of sampling weights, or none of these.
+        If the data are sums of sampling weights, or of another type.
 
     Notes
     -----
-    Each of m tests is an alarm below ``chance / m`` (Bonferroni), so the probability of a false alarm is at most
-    `chance` however the tests depend on each other. Where counts are small, a p-value comes from samples: 199 at first.
-    Only where these leave an alarm possible, further ones are drawn, as many as the level takes.
+    Each of m tests is an alarm below ``chance / m`` (Bonferroni), so the probability of any false alarm is at most
+    `chance`, however the tests depend on each other. If counts are small, a p-value comes from samples, 199 at first.
+    If an alarm is still possible, more samples are drawn, as many as the level requires.
 
     Examples
     --------
@@ -239,16 +239,16 @@ def look_at(
     seed_of: SeedOf,
     shares: Mapping[str, FloatArray] | None = None,
 ) -> Checks:
-    """Make all checks with their first samples; `settled` gives them their common level.
+    """Run all checks with their first samples. `settled` then applies their common level.
 
     Parameters
     ----------
     counts, questions
-        By variable; questions of those for which they are known.
+        By variable; questions for the variables where they are known.
     seed_of
-        From a variable and a check, one of `CHECKS`, to the seed of its samples.
+        Maps a variable and a check, one of `CHECKS`, to the seed of its samples.
     shares
-        The shares of the options where they are estimated already, lifted off zero: see `shares_for`.
+        The shares of the options if they are already estimated, moved off zero; see `shares_for`.
     """
     known = shares or {}
     return Checks(
@@ -274,7 +274,7 @@ def _variable(
 def _variables(
     data: Any, questions: Any, designs: Mapping[str, Design] | None
 ) -> tuple[dict[str, SubsetCounts], dict[str, QuestionCounts]]:
-    """Return the counts of each variable, and the questions of those for which they are known."""
+    """Return the counts of each variable, and the questions where they are known."""
     counts = _counts_of(data, designs)
     if isinstance(data, QuestionCounts) and questions is None:
         questions = data

@@ -1,4 +1,4 @@
-"""`check_honesty`: whether the answers fit the design, and how many are given by chance."""
+"""`check_honesty`: whether the answers fit the design, and how many people answer at random."""
 
 from functools import partial
 from typing import Any
@@ -28,9 +28,9 @@ from subsetprivacy.messages import Note, NoteKind, unique
 from subsetprivacy.messages.for_tests import CHECK_HONESTY_ALONE
 
 LEVEL = 0.95
-LARGE = 50_000_000  # cells times the square of options, beyond which even one fit takes a second
+LARGE = 50_000_000  # cells times the square of options; beyond this, one fit takes a second
 _SUSPECT = 0.05
-# In a check of everything the tests say themselves what p-values rest on, and the draws have a check of their own.
+# In `check_all`, the tests describe their p-values themselves, and the draws have a separate check.
 _TECHNICAL = (NoteKind.NULL_LAW, NoteKind.SMALL_COUNTS, NoteKind.BUDGET, NoteKind.NOT_TESTED)
 
 
@@ -45,66 +45,66 @@ def check_honesty(
     seed: Seed | None = None,
     chance: float = CHANCE,
 ) -> HonestyCheck:
-    r"""Test whether the answers fit the design, and estimate how many are given by chance.
+    r"""Test whether the answers fit the design, and estimate how many people answer at random.
 
-    A design that asks more questions than the distribution has weights can be checked: wrong answers, random
-    answers, a randomizer that looks at the value, the wrong design all leave a pattern that no distribution
-    explains. Lies that are the same whatever the question (naming another value consistently) cannot be seen.
+    A design with more questions than the distribution has parameters can be checked. Wrong answers, random answers, a
+    randomizer that depends on the value and a wrong design all leave a pattern that no distribution explains.
+    Consistent lies, where a person answers every question as if they had another value, cannot be detected.
 
     Parameters
     ----------
     data
-        `SubsetData` or `SubsetCounts`, of people and not of sampling weights. Of a `SubsetTable` of several variables
-        it is tested whether a joint distribution explains the answers; random answers are found one variable
-        at a time, ``check_honesty(table["race"])``. Or a table of any engine.
+        `SubsetData` or `SubsetCounts` of people, without sampling weights, or a table of any engine. For a
+        `SubsetTable` of several variables, the test is whether a joint distribution explains the answers. To find
+        random answers, check one variable at a time: ``check_honesty(table["race"])``.
     column, design
         The column of a table, and its design, as in `count`.
     level
-        The confidence level of the interval of the share of random answers.
+        The confidence level of the interval for the share of random answers.
     method
-        ``"chi-square"``, ``"bootstrap"`` (samples drawn from the fit, given the questions), or ``"auto"``:
-        chi-square unless expected counts are small; the notes say which. Cells are never pooled.
+        ``"chi-square"``, ``"bootstrap"`` (samples drawn from the fit, given the questions), or ``"auto"``: chi-square
+        unless expected counts are small. The notes state which was used. Cells are never pooled.
     replications, seed
-        The number of bootstrap samples; a number or a NumPy generator for them. By default the same counts give the
+        The number of bootstrap samples, and a number or a NumPy generator for them. By default the same counts give the
         same samples.
     chance
-        The probability that honest answers raise an alarm, shared by the tests of *answers* and *random*. `check_all`
-        shares it over all checks.
+        The maximum probability that honest answers raise an alarm, split between the tests of *answers* and *random*.
+        `check_all` splits it over all checks.
 
     Returns
     -------
     HonestyCheck
-        Up to four tests. *answers*: some distribution explains them. *draws*: the questions came with the
-        stated probabilities. *random*: no one answers by chance. *rest*: with random answers allowed for, some
-        distribution explains the others. What a design cannot tell is None, and `notes` has the reason.
+        Up to four tests. *answers*: some distribution explains them. *draws*: the questions were drawn with the stated
+        probabilities. *random*: no one answers at random. *rest*: with random answers allowed for, some distribution
+        explains the others. A test that the design does not allow is None, and `notes` has the reason.
 
     Raises
     ------
     NotIdentifiableError
-        If the answers have no degree of freedom to spare, as with four categories or a Hadamard design on
-        2^k categories. `check_draws` tests the randomizer all the same.
+        If the answers leave no degree of freedom, as with four categories or a Hadamard design on 2^k categories.
+        `check_draws` still tests the randomizer.
     NoDataError, UnknownDesignError, TooLargeError
-        If there is nobody, no design, or too much to list.
+        If there are no people, there is no design, or there are too many cells to list.
 
     Warns
     -----
     SmallCountWarning
-        If the chi-square law is doubtful and a bootstrap would take too long.
+        If the chi-square approximation is unreliable and a bootstrap would take too long.
 
     Notes
     -----
-    Which question is asked says nothing about the value, so the questions are taken as they came: the answers
-    to a question follow :math:`1_a^\top w`. Degrees of freedom: all answers of the questions asked but one
-    each, less p - 1. Where the subset does not tell the question, all subsets together follow
+    The question does not depend on the value, so the test conditions on the questions: the answers to a question
+    follow :math:`1_a^\top w`. The degrees of freedom are the number of possible answers minus the number of questions
+    asked, minus p - 1. If the subset does not determine the question, all subsets follow
     :math:`\mu_a 1_a^\top w/(1-\mu_{[p]})`.
 
-    With m answers to a question, a share :math:`\rho` of random ones makes it :math:`(1-\rho)1_a^\top w + \rho/m`. The
-    share can be told where questions have different sizes. Those who always say "yes" cannot be told apart,
-    because a subset does not say which side was asked about; where both sides are asked equally often, as in
-    `uniform`, they count as random answers, and so do those who always say "no".
+    With m answers to a question and a share :math:`\rho` of random answers, the probability of an answer is
+    :math:`(1-\rho)1_a^\top w + \rho/m`. The share is identifiable if questions have different sizes. People who always
+    say "yes" cannot be identified, because a subset does not show which side was asked about. If both sides are asked
+    equally often, as in `uniform`, people who always say "yes" and people who always say "no" count as random answers.
 
-    With `uniform` and an even distribution 2000 people show a share of 0.30 with power 0.86 for five
-    categories, 0.15 with power 0.70 and 0.20 with power 0.89 for eight (tests at 5%).
+    With `uniform` and a uniform distribution, 2000 people detect a share of 0.30 with power 0.86 for five categories.
+    For eight categories, they detect 0.15 with power 0.70 and 0.20 with power 0.89 (tests at 5%).
 
     Examples
     --------
@@ -148,16 +148,16 @@ def _as_test(part: GoodnessOfFit, pvalue_method: PValueMethod) -> DataTest:
 
 
 def look_at_honesty(counts: SubsetCounts, seed: int) -> HonestyCheck:
-    """Make the check with chi-square, to be settled with all others; what cannot be checked is a problem of it.
+    """Run the check with chi-square p-values, to be settled with all other checks; `problem` says why it cannot run.
 
-    Where counts are small and a p-value is near an alarm, it is replaced by one of samples drawn from the fit.
+    If counts are small and a p-value is close to an alarm, samples drawn from the fit replace it.
 
     Parameters
     ----------
     counts
         The answers of one variable.
     seed
-        Of the samples.
+        The seed of the samples.
     """
     if len(counts.observed_codes) * counts.categories.p**2 > LARGE:
         text = "There are too many different answers to be checked together with all others."
@@ -175,7 +175,7 @@ def look_at_honesty(counts: SubsetCounts, seed: int) -> HonestyCheck:
 
 
 def _with_samplers(check: HonestyCheck, seed: int) -> tuple[DataTest, ...]:
-    """Return the tests with a way to draw samples for those whose formula is near an alarm."""
+    """Return the tests, with samplers for those whose formula is close to an alarm."""
     if not any(test.pvalue < _SUSPECT for test in check.tests):
         return check.tests
     samplers = answer_samplers(check.counts, (seed, seed ^ 1))
@@ -186,9 +186,9 @@ def _with_samplers(check: HonestyCheck, seed: int) -> tuple[DataTest, ...]:
 
 
 def _draws(counts: SubsetCounts, pvalue_method: PValueMethod) -> tuple[GoodnessOfFit | None, Note | None]:
-    """Return the test of the draws, or the reason why there is none."""
+    """Return the test of the draws, or the reason why it is missing."""
     if counts.design.strata(counts.observed_codes) is None:
-        text = "The subsets do not tell the questions: draws and answers are tested together, as answers."
+        text = "The subsets do not determine the questions, so draws and answers are tested together, as answers."
         return None, Note(NoteKind.TESTED_TOGETHER, text)
     try:
         return draws_part(counts, pvalue_method), None
@@ -197,17 +197,17 @@ def _draws(counts: SubsetCounts, pvalue_method: PValueMethod) -> tuple[GoodnessO
 
 
 def _fixed_sizes(counts: SubsetCounts) -> Note | None:
-    """Say that a pooled sample varies less than its mixture."""
+    """Return a note that a pooled sample varies less than its mixture."""
     if not counts.design.has_fixed_parts:
         return None
     text = (
-        "The parts of a pooled sample have known sizes, which are not drawn: p-values are too large rather than small."
+        "The parts of a pooled sample have fixed sizes, so p-values are conservative: too large rather than too small."
     )
     return Note(NoteKind.NULL_LAW, text)
 
 
 def _notes_of(*parts: GoodnessOfFit | None) -> list[Note]:
-    """Return the notes of the tests, each with the name of its test."""
+    """Return the notes of the tests, each with the name of the test."""
     return [
         Note(note.kind, f"{part.name.capitalize()}: {note.text}", note.advice)
         for part in parts

@@ -1,4 +1,4 @@
-"""Whether the questions were drawn as the design says."""
+"""`check_draws`: whether the questions were drawn as the design specifies."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
@@ -29,8 +29,8 @@ from subsetprivacy.honesty.stated_distribution import (
 from subsetprivacy.messages import Note
 from subsetprivacy.messages.for_tests import DRAWS_BY_PAIRS, DRAWS_OF_ONE_VARIABLE, RECORD_THE_QUESTION
 
-MOST_LISTED = 4096  # reports of a design up to which its questions are counted one by one
-_WORST = 20  # cells that are listed
+MOST_LISTED = 4096  # up to so many reports of a design, questions are counted one by one
+_WORST = 20  # the most cells listed
 Tester: TypeAlias = Callable[[IntArray, FloatArray], DataTest]
 
 _SAME = "Everyone is asked the same question, and the secret number never leaves the device: its draw cannot be tested."
@@ -51,16 +51,16 @@ def check_draws(
 ) -> DrawsCheck:
     r"""Test whether the questions were drawn with the stated probabilities.
 
-    A broken random generator, an interviewer who prefers some questions, people who ask for another question: all show
-    here, whatever the answers were. `QuestionCounts` have the questions that were skipped as well, and which side of a
-    yes/no question was asked about, which is tested too. Otherwise people who skip some questions more than
-    others look like a bad draw.
+    This detects a broken random generator, an interviewer who prefers some questions, and people who ask for another
+    question, whatever the answers are. `QuestionCounts` include the skipped questions and the side of a yes/no question
+    that was asked about, which is tested too. Without them, people who skip some questions more than others look like a
+    biased draw.
 
     Parameters
     ----------
     data
-        `QuestionCounts`; or `SubsetData` or `SubsetCounts` of a design whose subsets tell the question (yes/no
-        questions, recorded partitions). Or a table of any engine.
+        `QuestionCounts`; or `SubsetData`, `SubsetCounts` or a table of any engine, of a design whose subsets determine
+        the question (yes/no questions, recorded partitions).
     column, design
         The column of a table, and its design, as in `count`.
     method
@@ -70,33 +70,34 @@ def check_draws(
         The number of samples, and a number or a NumPy generator for them. By default the same data give the same
         samples.
     chance
-        The probability that honest draws raise an alarm, shared by the tests. `check_all` shares it over all checks.
+        The maximum probability that correct draws raise an alarm, split between the tests. `check_all` splits it over all
+        checks.
 
     Returns
     -------
     DrawsCheck
-        `test`, and `sides` where they are known; `statistic`, `df`, `pvalue` and `law` are those of the first.
+        `test`, and `sides` if the sides are known; `statistic`, `df`, `pvalue` and `law` belong to the first test.
 
     Raises
     ------
     NotIdentifiableError
-        If the subset does not tell the question, or there is only one.
+        If the subset does not determine the question, or there is only one question.
     TooLargeError
-        If there are too many questions to list, and pairs of options cannot stand for them.
+        If there are too many questions to list, and comparing pairs of options is not possible.
 
     Warns
     -----
     SmallCountWarning
-        If the chi-square law is doubtful and a bootstrap would take too long.
+        If the chi-square approximation is unreliable and a bootstrap would take too long.
 
     Notes
     -----
-    Pearson's statistic of the numbers of people asked each question against :math:`n\,(\nu_a + \nu_{a^c})`
-    (`ind_design`), with one degree of freedom less than there are questions. Where a design that treats all options
-    alike has more than 4096 reports, the number of times that two options were on the same side is compared for each
-    pair, with samples for its distribution.
+    Pearson's statistic compares the number of people asked each question with :math:`n\,(\nu_a + \nu_{a^c})`
+    (`ind_design`). It has one degree of freedom less than the number of questions. If a design that treats all options
+    alike has more than 4096 reports, the test compares, for each pair of options, how often both were on the same side.
+    Its distribution comes from samples.
 
-    The sides are tested by the binomial distribution, exactly, for any number of people.
+    The test of the sides is an exact binomial test for any number of people.
 
     Examples
     --------
@@ -117,7 +118,7 @@ def check_draws(
         if not data.asked:
             raise NoDataError("at least one question must have been asked; got none.")
         check = _of_questions(data, how)
-        first_test(check)  # raises where nothing is tested
+        first_test(check)  # raises if nothing is tested
     else:
         check = _of_counts(data, how)
     pvalue_method.warn()
@@ -125,14 +126,14 @@ def check_draws(
 
 
 def look_at_draws(counts: SubsetCounts, questions: QuestionCounts | None, seed: int) -> DrawsCheck:
-    """Make the check with its first samples, to be settled with all others; what cannot be tested is a problem of it.
+    """Run the check with its first samples, to be settled with all other checks; `problem` says why it cannot run.
 
     Parameters
     ----------
     counts, questions
-        How often each subset was reported, and how questions were put where that is known.
+        How often each subset was reported, and how the questions were asked, if known.
     seed
-        Of the samples.
+        The seed of the samples.
     """
 
     def tester(observed: IntArray, law: FloatArray) -> DataTest:
@@ -150,12 +151,12 @@ def look_at_draws(counts: SubsetCounts, questions: QuestionCounts | None, seed: 
 
 
 def draws_part(counts: SubsetCounts, pvalue_method: PValueMethod) -> GoodnessOfFit:
-    """Return the test of the draws as a part of the check of honesty.
+    """Return the test of the draws as part of `check_honesty`.
 
     Raises
     ------
     NotIdentifiableError, TooLargeError
-        If the questions are not told by the subsets, or cannot be listed.
+        If the subsets do not determine the questions, or the questions cannot be listed.
     """
     tester = _PValueTester(pvalue_method)
     check = _of_counts(counts, _How(tester, pvalue_method.generator, pvalue_method.replications, by_pairs=False))
@@ -167,7 +168,7 @@ def draws_part(counts: SubsetCounts, pvalue_method: PValueMethod) -> GoodnessOfF
 
 
 class _PValueTester:
-    """A tester by the method and number of replications that the caller asks for; collects the notes."""
+    """A tester with the caller's method and number of replications; it collects the notes."""
 
     def __init__(self, pvalue_method: PValueMethod) -> None:
         self._pvalue_method = pvalue_method
@@ -187,7 +188,7 @@ class _PValueTester:
 
 @frozen(eq=False)
 class _How:
-    """How questions are compared: the test of listed ones, seed and number of samples, and whether by pairs."""
+    """How questions are compared: the test, the seed and number of samples, and whether by pairs."""
 
     tester: Tester
     seed: Seed
@@ -196,7 +197,7 @@ class _How:
 
 
 def _is_by_pairs(design: Design, method: FitMethod = "auto") -> bool:
-    """Tell whether questions are compared by pairs of options: there are too many to count each one."""
+    """Return whether there are too many questions to count one by one, so that pairs of options are compared."""
     if method == "chi-square" or not has_alike_pairs(design):
         return False
     if method == "bootstrap":
@@ -222,7 +223,7 @@ def _of_questions(questions: QuestionCounts, how: _How) -> DrawsCheck:
 
 
 def _problem(questions: QuestionCounts) -> str:
-    """Return why the draws cannot be seen; nothing where they can."""
+    """Return why the draws cannot be tested; empty if they can."""
     if questions.kind in {"bit", "local"}:
         return _SAME if questions.kind == "bit" else _LOCAL
     if not questions.asked:
@@ -231,12 +232,12 @@ def _problem(questions: QuestionCounts) -> str:
 
 
 def _of_counts(counts: SubsetCounts, how: _How) -> DrawsCheck:
-    """Make the check of subsets that tell the question.
+    """Run the check on subsets that determine the question.
 
     Raises
     ------
     NotIdentifiableError, TooLargeError
-        If they do not tell it, or there are too many questions to list.
+        If they do not determine it, or there are too many questions to list.
     """
     design, codes = counts.design, counts.observed_codes
     if design.strata(codes) is None:
@@ -262,12 +263,12 @@ def _compared(
 ) -> DrawsCheck:
     """Compare questions, each a row of codes, with the design, one by one or by pairs of options.
 
-    `from_counts`: without a question about everything, which a subset does not tell.
+    With `from_counts`, leave out the question about all options, which a subset does not determine.
     """
     if how.by_pairs:
         return _by_pairs(check, design, rows, n, how)
     law = design.question_law()
-    assert law is not None  # they are listed
+    assert law is not None  # the questions are listed
     listed, nu = law
     if from_counts:
         kept = ~design.is_missing(listed).any(axis=1)
@@ -286,7 +287,7 @@ def _compared(
 
 
 def placed(design: Design, listed: IntArray, rows: IntArray, n: IntArray) -> IntArray:
-    """Return how often each listed question was asked, from rows that tell it by their first code or by all."""
+    """Return how often each listed question was asked, from rows identified by their first code or by all codes."""
     names = design.strata(listed[:, 0])
     observed = np.zeros(len(listed), np.int64)
     if names is not None:
@@ -328,7 +329,7 @@ def _worst(
 
 
 def _sides(questions: QuestionCounts) -> DataTest:
-    """Test whether either side of the questions was asked about equally often, exactly."""
+    """Test exactly whether both sides of the questions were asked about equally often."""
     n = questions.asked
     smaller = int(questions.n[questions.sides == questions.questions].sum())
     fewer = min(smaller, n - smaller)

@@ -1,4 +1,4 @@
-"""What a check of the draws found."""
+"""`DrawsCheck`: the result of a check of the draws."""
 
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.pvalues import pvalue_text
 from subsetprivacy.tables import Table, label_text
 
-_DRAWN = 120  # questions in a picture
+_DRAWN = 120  # questions in a plot
 _NONE = np.empty(0)
 _PAIRS = Note(
     NoteKind.TOO_MANY_CELLS,
@@ -25,15 +25,15 @@ _PAIRS = Note(
 
 @frozen(eq=False)
 class AskedCell:
-    """How often a question was asked, and how often it should have been.
+    """How often a question was asked, and how often it is expected.
 
     Attributes
     ----------
     groups
-        The labels of the smaller side of a yes/no question; of a question with groups those of each group; where
-        questions are too many to list, a pair of options that were on the same side.
+        The labels of the smaller side of a yes/no question, or of each group of a question with groups. If there are
+        too many questions to list, a pair of options that were on the same side.
     asked, expected
-        How often.
+        The observed and the expected number of times.
     """
 
     groups: tuple[tuple[Label, ...], ...]
@@ -42,29 +42,29 @@ class AskedCell:
 
     @property
     def text(self) -> str:
-        """The labels, joined by a bar; groups by a slash."""
+        """The labels joined by a bar, and groups by a slash."""
         return " / ".join("|".join(map(label_text, group)) for group in self.groups)
 
 
 @frozen(slots=False, eq=False, repr=False)
 class DrawsCheck(DataCheck):
-    """Whether the questions came as the design draws them; made by `check_draws`.
+    """Whether the questions were drawn as the design specifies; made by `check_draws`.
 
     Attributes
     ----------
     n
-        The number of questions that were looked at; of `QuestionCounts` the skipped ones too.
+        The number of questions checked; for `QuestionCounts`, including skipped ones.
     kind
-        How the question was put; None where only subsets are known.
+        How the question was asked; None if only subsets are known.
     tests
-        First the test of the questions against the design, `test`. Of yes/no questions with known sides then the exact
-        test that either side was asked about equally often, `sides`.
+        First the test of the questions against the design, `test`. For yes/no questions with known sides, then the
+        exact test that both sides were asked about equally often, `sides`.
     observed, expected
-        How often each question (or pair of options on one side) came, the most expected first.
+        How often each question (or pair of options on one side) was asked, the most expected first.
     cells
-        The 20 questions that are farthest from what the design says, the farthest first.
+        The 20 questions that deviate most from the design, the largest deviation first.
     problem
-        Why the questions are not tested; None where they are.
+        Why the questions are not tested; None if they are.
     """
 
     title: ClassVar[str] = "Draws: whether the questions came as the design says"
@@ -81,12 +81,12 @@ class DrawsCheck(DataCheck):
 
     @property
     def test(self) -> DataTest | None:
-        """The test of the questions; None where there is none."""
+        """The test of the questions, or None."""
         return next((test for test in self.tests if test.by != "sides"), None)
 
     @property
     def sides(self) -> DataTest | None:
-        """The test of the sides; None where they are not known."""
+        """The test of the sides; None if they are not known."""
         return next((test for test in self.tests if test.by == "sides"), None)
 
     @property
@@ -96,7 +96,7 @@ class DrawsCheck(DataCheck):
 
     @property
     def df(self) -> int | None:
-        """The degrees of freedom of the first test; None where its distribution was simulated."""
+        """The degrees of freedom of the first test; None if its distribution was simulated."""
         return first_test(self).df
 
     @property
@@ -106,17 +106,17 @@ class DrawsCheck(DataCheck):
 
     @property
     def law(self) -> str:
-        """What the p-value of the first test rests on."""
+        """The distribution behind the p-value of the first test."""
         return first_test(self).law
 
     @property
     def least_expected(self) -> float:
-        """The smallest expected count; not a number where nothing is tested."""
+        """The smallest expected count; NaN if nothing is tested."""
         return float(self.expected.min()) if len(self.expected) else np.nan
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What was compared, what p-values rest on, and why something is not tested."""
+        """What was compared, how p-values were computed, and why something is not tested."""
         test = self.test
         pairs = (_PAIRS,) if test is not None and test.by == "pairs of options" else ()
         return (*pairs, *(self.remarks or _samples_note(test)), *self._caveats())
@@ -126,7 +126,7 @@ class DrawsCheck(DataCheck):
         return f"<DrawsCheck of {people(self.n)}, {f'p-values: {pvalues}' if pvalues else 'not tested'}>"
 
     def summary(self) -> Table:
-        """Return the tests, to print or to show."""
+        """Return the table of tests to print or to show in a notebook."""
         return self._table()
 
     def _numbers(self) -> dict[str, Any]:
@@ -136,12 +136,12 @@ class DrawsCheck(DataCheck):
         return {"n": self.n, "kind": self.kind, **main, "cells": cells}
 
     def plot(self, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
-        """Draw how often each question came, with the band that holds 95 of 100 if the design draws them.
+        """Plot how often each question was asked, with a band that contains 95 of 100 if the draws are correct.
 
         Parameters
         ----------
         title, ax
-            A heading, and the matplotlib axes to draw in; by default those of a new figure.
+            The title, and the matplotlib axes to draw on; by default a new figure.
 
         Raises
         ------
@@ -168,7 +168,7 @@ def _samples_note(test: DataTest | None) -> tuple[Note, ...]:
     if test is None or test.by != "questions" or not test.law.startswith("simulated"):
         return ()
     text = (
-        f"Many questions are expected fewer than five times: the p-value is from {test.samples:,} samples drawn as the "
+        f"Many questions are expected fewer than five times, so the p-value is from {test.samples:,} samples drawn as the "
         "design says."
     )
     return (Note(NoteKind.NULL_LAW, text),)

@@ -88,7 +88,7 @@ def test_intervals_that_hold_all_together(fine, made):
     alone = json.loads(fine(*OF_RATINGS, "--json"))
     assert alone["simultaneous"] is None
     assert all(np.array(found["lower"]) < alone["lower"])
-    assert "all intervals together" in " ".join(fine(*OF_RATINGS, "--simultaneous").split())
+    assert "all intervals jointly" in " ".join(fine(*OF_RATINGS, "--simultaneous").split())
     both = json.loads(fine(*OF_RATINGS, "--simultaneous", "--merge", "low=1,2", "--json"))
     check(both, fit.collapse({"low": [1, 2]}).to_dict(simultaneous=True))
 

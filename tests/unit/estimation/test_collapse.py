@@ -27,7 +27,7 @@ def test_shares_and_errors_by_hand(fit):
     assert merged.cov == pytest.approx(fold @ fit.cov @ fold.T)
     assert merged.se == pytest.approx(np.sqrt(np.diag(merged.cov)))
     assert merged.n == fit.n
-    assert "Merged categories" in str(merged.summary())
+    assert "merged categories" in str(merged.summary())
     assert repr(merged).startswith("<Margin with merged categories: first ")
 
 
@@ -100,7 +100,7 @@ def test_moments_can_be_collapsed():
     merged = moments.collapse({"x": ["b", "c", "d"]})
     assert list(merged.to_frame()["interval"]) == ["wald", "wald"]
     assert merged.interval(0.999)[0, 0] < 0
-    with pytest.raises(ArgumentError, match="must have a likelihood estimate"):
+    with pytest.raises(ArgumentError, match="must be of a likelihood estimate"):
         merged.interval(method="profile")
 
 

@@ -105,7 +105,7 @@ def test_projected_is_named_and_once_is_enough(outside):
     assert moved.projected() is moved
     assert np.isfinite(moved.loglik)
     assert moved.gap > 0
-    assert "standard errors are those before the projection" in str(moved.summary())
+    assert "Standard errors are those before the projection" in str(moved.summary())
     with quietly():
         assert np.array_equal(moved.cov, outside.cov)
         assert moved.interval().min() >= 0

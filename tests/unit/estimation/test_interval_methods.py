@@ -271,7 +271,7 @@ def test_profiles_hold_for_every_kind_of_rows(p, n):
 
 def test_moments_have_no_profile():
     fit = sp.estimate(sp.simulate(sp.uniform(range(5)), np.full(5, 0.2), 500, seed=1), "mom")
-    with pytest.raises(ArgumentError, match="a profile interval must be of a likelihood estimate; got an estimate by mom"):
+    with pytest.raises(ArgumentError, match="must be of a likelihood estimate; got an estimate by mom"):
         fit.interval(method="profile")
 
 

@@ -198,7 +198,7 @@ def test_the_scale_of_weights_does_not_matter(method, people):
     assert fits[0].n == pytest.approx(kish)
     assert fits[1].n == pytest.approx(kish)
     assert kish < 0.8 * len(people)
-    assert fits[0].summary().title.endswith(f"effective n = {kish:.0f}")
+    assert fits[0].summary().title.endswith(f"effective n = {kish:,.0f}")
 
 
 def test_weighted_moments_by_hand(people):

@@ -213,7 +213,7 @@ class TestDoubt:
 class TestOutput:
     def test_summary(self):
         text = str(FOUND.summary())
-        assert text.startswith("x and y: mle, n = ")
+        assert text.startswith("x and y: maximum likelihood, n = ")
         lines = text.splitlines()
         assert lines[2].split() == ["x", "\\", "y", "x", "y", "z", "all"]
         first = lines[4].split()
@@ -231,7 +231,7 @@ class TestOutput:
     def test_conditional_summary_and_frame(self):
         given = FOUND.conditional("y")
         text = str(given.summary())
-        assert text.startswith("x given y: mle, n = ")
+        assert text.startswith("x given y: maximum likelihood, n = ")
         assert f"{given.table[2, 3]:.4f} ({given.se[2, 3]:.4f})" in text
         assert given.table.sum(axis=1) == pytest.approx(np.ones(3))
         frame = given.to_frame(0.9)

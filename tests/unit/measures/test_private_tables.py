@@ -243,7 +243,7 @@ def test_weighted_people_have_delta_intervals():
 
 def test_moments_have_no_profile():
     found = association(sp.estimate(COUNTS, "mom"))
-    with pytest.raises(sp.errors.ArgumentError, match="must be of a likelihood estimate; got an estimate by mom") as caught:
+    with pytest.raises(sp.errors.ArgumentError, match="of a likelihood estimate; got an estimate by mom") as caught:
         found.odds_ratio(("a", "b"), ("x", "y"), method="profile")
     assert caught.value.advice.name == "likelihood_or_delta"
 
