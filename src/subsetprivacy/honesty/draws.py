@@ -70,8 +70,8 @@ def check_draws(
         The number of samples, and a number or a NumPy generator for them. By default the same data give the same
         samples.
     chance
-        The maximum probability that correct draws raise an alarm, split between the tests. `check_all` splits it over all
-        checks.
+        The maximum probability that correct draws raise an alarm, split between the tests. `check_all` splits it over
+        all checks.
 
     Returns
     -------

@@ -95,7 +95,7 @@ def test_five_thousand_categories_have_no_matrix():
                 broken()
     text = str(fit.summary())
     assert "The 30 largest of 5000 categories" in text
-    assert "method='mom' all of them" in text
+    assert "method='mom' gives all of them" in text
     assert len(fit.to_frame()) == p
     assert "30 largest of 5,000" in fit.plot().get_title().replace("\n", " ")
     with pytest.raises(TooLargeError, match="profile intervals must be of at most 512 categories; got 5000"):
