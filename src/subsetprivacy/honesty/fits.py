@@ -1,4 +1,4 @@
-"""The tests that a check of honesty is made of, and how many answer by chance."""
+"""The parts of `check_honesty`: goodness-of-fit tests and the share of random answers."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, Self, overload
@@ -39,16 +39,16 @@ Wald = Literal["wald"]
 
 @frozen(slots=False, eq=False, repr=False)
 class GoodnessOfFit(Result):
-    """One test.
+    """A goodness-of-fit test.
 
     Attributes
     ----------
     name
         ``"answers"``, ``"draws"``, ``"random"`` or ``"rest"``.
     statistic, df, pvalue
-        Pearson's statistic, its degrees of freedom, and the probability of at least as large a one.
+        Pearson's statistic, its degrees of freedom and its p-value.
     law
-        What the p-value rests on.
+        The distribution behind the p-value.
     least_expected
         The smallest expected count.
     """
@@ -102,21 +102,21 @@ class GoodnessOfFit(Result):
 
 @frozen(slots=False, eq=False, repr=False)
 class RandomAnswers(Result):
-    """How many answer by chance.
+    """The share of people who answer at random.
 
     Attributes
     ----------
     share, se
-        The share of people and its standard error. Unbiased: it can be negative where there are few or none.
+        The share of people and its standard error. It is unbiased, and can be negative if there are few or none.
     test
         The test that there are none.
     detectable
-        The share that the test would find in 80 of 100 such samples, about 2.5 standard errors.
+        The share that the test detects in 80 of 100 such samples, about 2.5 standard errors.
     categories
         The categories, in the order of `w`.
     w, w_se
-        The distribution of the others, with that share taken out, and its standard errors; not a number where
-        nearly all answer by chance, or the questions do not tell it.
+        The distribution of the other people and its standard errors; NaN if almost all answer at random, or if it is
+        not identifiable.
     """
 
     share: float
@@ -128,17 +128,17 @@ class RandomAnswers(Result):
 
     @property
     def detectable(self) -> float:
-        """The share that the test at 5% finds in 80 of 100 such samples: z(.95) + z(.8) standard errors."""
+        """The share that the test at 5% detects in 80 of 100 such samples: z(.95) + z(.8) standard errors."""
         return float(ndtri(0.95) + ndtri(0.8)) * self.se
 
     def interval(self, level: float) -> FloatArray:
-        """Return the values from 0 to 1 within so many standard errors."""
+        """Return the confidence interval, cut to [0, 1]."""
         half = float(ndtri(0.5 + level / 2)) * self.se
         return np.clip(np.array([self.share - half, self.share + half]), 0.0, 1.0)
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """How large a share would be found, and the caveats of the test."""
+        """The share that would be detected, and the caveats of the test."""
         return (Note(NoteKind.RANDOM_ANSWERS, _found_line(self.detectable)), *self.test.notes)
 
     def __repr__(self) -> str:
@@ -146,7 +146,7 @@ class RandomAnswers(Result):
         return f"<RandomAnswers: share {self.share:.4f}, std. error {self.se:.4f}, p-value {p}>"
 
     def _table(self, level: float, method: Wald) -> dict[str, Any]:
-        """Return the share of random answers, then the distribution of the others, with intervals."""
+        """Return the share of random answers and the distribution of the other people, with intervals."""
         check_choice(method, ("wald",), "method")
         z = float(ndtri(0.5 + check_level(level) / 2))
         values, errors = np.append(self.share, self.w), np.append(self.se, self.w_se)
@@ -163,7 +163,7 @@ class RandomAnswers(Result):
         return self._table(0.95, "wald")
 
     def summary(self, level: float = 0.95, *, method: Wald = "wald") -> Table:
-        """Return the table to print: the share of random answers, then the distribution of the others.
+        """Return the table to print: the share of random answers and the distribution of the other people.
 
         Parameters
         ----------
@@ -186,7 +186,7 @@ class RandomAnswers(Result):
     @overload
     def to_frame(self, level: float = ..., *, method: Wald = ..., engine: Literal["pyarrow"]) -> ArrowTable: ...
     def to_frame(self, level: float = 0.95, *, method: Wald = "wald", engine: Engine = "pandas") -> Frame:
-        """Return a data frame with `quantity, estimate, se, lower, upper, level`; the arguments are of `summary`."""
+        """Return a data frame with `quantity, estimate, se, lower, upper, level`. The arguments are as in `summary`."""
         return frame(self._table(level, method), engine)
 
     def to_dict(self) -> dict[str, Any]:
@@ -213,14 +213,14 @@ class RandomAnswers(Result):
         return cls(share, se, GoodnessOfFit.from_dict(facts["test"]), labels, w, w_se)
 
     def plot(self, level: float = 0.95, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
-        """Draw the share of random answers, and the distribution of the others, with intervals.
+        """Plot the share of random answers and the distribution of the other people, with intervals.
 
         Parameters
         ----------
         level
             The confidence level.
         title, ax
-            A heading, and the matplotlib axes to draw in; by default those of a new figure.
+            The title, and the matplotlib axes to draw on; by default a new figure.
         """
         columns = self._table(level, "wald")
         heading = draw.Heading(f"Random answers, and the others, {percent(level)} intervals")

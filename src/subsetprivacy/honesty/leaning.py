@@ -1,4 +1,4 @@
-"""Whether people lean to yes, or to a position on the screen, whatever they are asked."""
+"""`check_leaning`: whether people lean to yes, or to a position on the screen, whatever the question."""
 
 import warnings
 from typing import Any, ClassVar
@@ -26,9 +26,9 @@ from subsetprivacy.pvalues import pvalue_text
 from subsetprivacy.tables import Table, number, percent
 
 LEVEL = 0.95
-SOME = 0.05  # the share of people who always say yes whose detection is stated
+SOME = 0.05  # the share of people who always say yes for which the power is reported
 POWER = 0.8
-_FEW = 25  # answers from which the normal approximation was measured
+_FEW = 25  # the smallest number of answers for which the normal approximation was measured
 
 _NO_QUESTION = {
     "bit": "Everyone answers the same question, so people who always give one answer look like honest ones.",
@@ -38,31 +38,31 @@ _NO_QUESTION = {
 
 @frozen(slots=False, eq=False, repr=False)
 class LeaningCheck(DataCheck):
-    r"""How many more people say yes whatever is asked than say no, or take a position; made by `check_leaning`.
+    r"""Whether people always say yes or no, or prefer a position on the screen; made by `check_leaning`.
 
     Attributes
     ----------
     n
-        The answers that were looked at.
+        The number of answers checked.
     kind
-        How the question was put.
+        How the question was asked.
     tests
-        The test that no one leans.
+        The test that no one leans to an answer.
     share, se
-        Of yes/no questions the estimated share of people who say yes whatever is asked, less the share who say no,
-        and its standard error; None where there are no such questions.
+        For yes/no questions, the estimated share of people who always say yes minus the share who always say no, and
+        its standard error; None for other questions.
     lower, upper
-        Its 95% interval.
+        The 95% interval of `share`.
     detectable
         The share that raises an alarm in 80 of 100 such samples.
     power
         The probability that a share of 5% raises an alarm.
     positions
-        Of questions with groups: how often each position was chosen, from the first.
+        For questions with groups, how often each position was chosen, from the first.
     problem
-        Why there is no test; None where there is one.
+        Why there is no test; None if there is one.
     spread_of_leaning
-        The mean square that people who lean add to the variance, which the power depends on.
+        The mean square that people who lean add to the variance; the power depends on it.
     """
 
     title: ClassVar[str] = "Leaning: whether people answer yes, or take a position, whatever is asked"
@@ -93,7 +93,7 @@ class LeaningCheck(DataCheck):
 
     @property
     def test(self) -> DataTest | None:
-        """The test; None where there is none."""
+        """The test, or None."""
         return self.tests[0] if self.tests else None
 
     @property
@@ -131,13 +131,13 @@ class LeaningCheck(DataCheck):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Why there is no test, what its p-value rests on, and which share would be found."""
+        """Why there is no test, how its p-value was computed, and which share would be detected."""
         notes: list[Note] = []
         if self.share is not None and self.n < _FEW:
             text = f"The normal approximation is rough for {counted(self.n, 'answer')}."
             notes.append(Note(NoteKind.SMALL_COUNTS, text))
         if self.test is not None and self.test.samples:
-            text = f"Few answers: the p-value is from {self.test.samples:,} samples with even positions."
+            text = f"Few answers, so the p-value is from {self.test.samples:,} samples with equally likely positions."
             notes.append(Note(NoteKind.NULL_LAW, text))
         return (*notes, *self._caveats())
 
@@ -147,7 +147,7 @@ class LeaningCheck(DataCheck):
         return f"<LeaningCheck of {counted(self.n, 'answer')}: {share}{result}>"
 
     def summary(self) -> Table:
-        """Return the test, and the share or the positions, to print or to show."""
+        """Return the table to print or to show in a notebook: the test, and the share or the positions."""
         return self._table(*self._found())
 
     def _found(self) -> tuple[Note, ...]:
@@ -176,12 +176,12 @@ class LeaningCheck(DataCheck):
         return {name: getattr(self, name) for name in names}
 
     def plot(self, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
-        """Draw the share with its interval around 0; of positions how often each was chosen, with a band.
+        """Plot the share with its interval around 0, or how often each position was chosen, with a band.
 
         Parameters
         ----------
         title, ax
-            A heading, and the matplotlib axes to draw in; by default those of a new figure.
+            The title, and the matplotlib axes to draw on; by default a new figure.
 
         Raises
         ------
@@ -217,35 +217,34 @@ def check_leaning(
     seed: Seed | None = None,
     chance: float = CHANCE,
 ) -> LeaningCheck:
-    r"""Test whether people lean to yes, or to a position on the screen, whatever they are asked.
+    r"""Test whether people lean to yes, or to a position on the screen, whatever the question.
 
     Parameters
     ----------
     questions
-        How questions were put and answered, from `count_questions` or `read_questions`.
+        How the questions were asked and answered, from `count_questions` or `read_questions`.
     w
-        The shares of the options, as an array or by label. By default they are estimated from the answers, with
-        about one person more for each option. They only make the test more precise: its level is right with any.
+        The shares of the options, as an array or by label. By default they are estimated from the answers, with about
+        one person added to each option. They affect only the power of the test, not its level.
     replications, seed
-        For positions that are rarely chosen: the number of samples for the p-value, and a number or a NumPy generator
-        for them. By default the same data give the same samples.
+        The number of samples for the p-value if positions are rarely chosen, and a number or a NumPy generator for
+        them. By default the same data give the same samples.
     chance
-        The probability that the test is an alarm where no one leans.
+        The maximum probability of an alarm if no one leans to an answer.
 
     Returns
     -------
     LeaningCheck
-        Without a test where there is no question to lean to, and `problem` says why.
+        If leaning is not possible, it has no test, and `problem` has the reason.
 
     Notes
     -----
-    Whether a set or its complement is asked about is a fair draw, so an answer that leaves the set A is
-    "yes, to A" as often as "no, to the rest". With the weights :math:`f = 1 - L(A)`, which make it most precise, the
-    sum R of f over the yes less that over the no has mean 0 and variance :math:`\sum f^2` for honest people,
-    whatever the estimate of L. Every person who always says yes adds 1/2 on average, because
-    :math:`L(a) + L(a^c) = 1`. The share is 2R/n.
+    A fair draw decides whether a set or its complement is asked about, so the answer A is "yes, to A" as often as "no,
+    to the rest". Let :math:`f = 1 - L(A)`, which gives the smallest variance. For honest people, the sum R of f over
+    yes answers minus the sum over no answers has mean 0 and variance :math:`\sum f^2`, whatever the estimate of L.
+    Every person who always says yes adds 1/2 on average, because :math:`L(a) + L(a^c) = 1`. The share is 2R/n.
 
-    Groups are shown in a random order, so honest people choose every position equally often: Pearson's statistic.
+    Groups are shown in random order, so honest people choose every position equally often, which Pearson's test checks.
 
     Examples
     --------
@@ -269,7 +268,7 @@ def check_leaning(
 
 
 def shares_for(counts: SubsetCounts) -> FloatArray:
-    """Return the estimated shares, lifted off zero; even ones where there is no estimate."""
+    """Return the estimated shares, moved off zero, or uniform shares if there is no estimate."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SubsetPrivacyWarning)
         try:
@@ -284,12 +283,12 @@ def _even(p: int) -> FloatArray:
 
 
 def lifted(w: FloatArray, n: float) -> FloatArray:
-    """Return shares with about one person more per option: what is estimated as 0 is not taken for certain."""
+    """Return shares with about one person added per option, so that an estimate of 0 does not count as certain."""
     return (n * w + 1) / (n + len(w))
 
 
 def look_at_leaning(questions: QuestionCounts, w: FloatArray, seed: Seed, samples: int = FIRST) -> LeaningCheck:
-    """Make the check with its first samples, to be settled with all others; w are the shares of the options."""
+    """Run the check with its first samples, to be settled with all other checks; w are the shares of the options."""
     kind, answered = questions.kind, questions.answered
     if kind in _NO_QUESTION:
         return LeaningCheck(answered, kind, problem=not_tested(_NO_QUESTION[kind]))
@@ -312,28 +311,28 @@ def _to_yes(questions: QuestionCounts, w: FloatArray) -> LeaningCheck:
     z = share / se
     test = DataTest("sides", z, None, 2 * float(ndtr(-abs(z))), "normal")
     answered = yes | no
-    # Either side is asked about equally often, so the mean over both is what someone who always says yes adds.
+    # Both sides are asked about equally often, so someone who always says yes adds the mean over both.
     spread = float(amounts[answered] @ ((1 - size[answered]) ** 2 + size[answered] ** 2)) / (2 * n)
     return LeaningCheck(round(n), questions.kind, (test,), share, se, spread_of_leaning=spread)
 
 
 def _bar(level: float) -> float:
-    """Return how many standard errors from 0, either way, a test at this level rejects."""
+    """Return the critical value of a two-sided test at this level, in standard errors."""
     return float(-ndtri(level / 2))
 
 
 def power_for(leaning: float, se: float, spread: float, n: float, level: float) -> float:
-    r"""Return the probability that the test at a level finds a leaning of this size.
+    r"""Return the power of the test at a level against a given share of people who lean.
 
     Parameters
     ----------
     leaning
-        The share of people who say yes whatever they are asked.
+        The share of people who always say yes.
     se
-        The standard error of the estimated share where no one does.
+        The standard error of the estimated share if no one does.
     spread
-        The mean of :math:`f^2` over people who lean: where one option is frequent it is far larger than over others,
-        and so is the standard error of a sample with such people.
+        The mean of :math:`f^2` over people who lean. If one option is frequent, it is far larger than over other
+        people, and so is the standard error of a sample with such people.
     n, level
         The number of answers, and the level of the test.
     """

@@ -1,4 +1,4 @@
-"""Which answers fit worst."""
+"""Residuals: which answers fit worst."""
 
 from typing import Any, ClassVar
 
@@ -33,11 +33,11 @@ class Residuals(Result):
     expected
         The expected counts of the free fit.
     standardised
-        Differences over their standard errors: about standard normal where people are honest, not a number
-        where the fit leaves no freedom (or the table is too large).
+        Differences divided by their standard errors, approximately standard normal if people are honest. NaN if an
+        answer has no degree of freedom, or the table is too large.
     """
 
-    why_not_restored: ClassVar[str] = "keep the counts, and check them again, or pickle the residuals"
+    why_not_restored: ClassVar[str] = "save the counts and check them again, or pickle the residuals"
 
     table: AnswerTable
     expected: FloatArray
@@ -45,14 +45,14 @@ class Residuals(Result):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Where there are no standardized differences, and why."""
+        """Which answers have no standardized difference, and why."""
         missing = int(np.isnan(self.standardised).sum())
         if not missing:
             return ()
         if missing == len(self.standardised):
-            text = "No residuals: the fit leaves no freedom to any answer, or the table is too large for them."
+            text = "No residuals: no answer has a degree of freedom left, or the table is too large."
         else:
-            text = f"The fit leaves no freedom to {counted(missing, 'answer')}, which have no residual."
+            text = f"No degree of freedom is left for {counted(missing, 'answer')}, so there is no residual."
         return (Note(NoteKind.NO_STANDARD_ERRORS, text),)
 
     def __repr__(self) -> str:
@@ -64,20 +64,20 @@ class Residuals(Result):
         """Return the positions of the answers that fit worst, one for each question, the worst first."""
         count = check_count(most, "most", least=1)
         size = np.nan_to_num(np.abs(self.standardised))
-        # The two answers to a yes/no question differ by the same; the one that was given too often is shown.
+        # The two answers to a yes/no question deviate equally. The one that was given too often is shown.
         order = np.lexsort((-self.standardised, -size.round(6)))
         if self.table.is_stratified:
             order = order[np.sort(np.unique(self.table.question[order], return_index=True)[1])]
         return order[:count]
 
     def plot(self, most: int = 20, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
-        """Draw the answers that fit worst; see `HonestyCheck.plot`."""
+        """Plot the answers that fit worst; see `HonestyCheck.plot`."""
         worst = self.worst(most)
         shown = worst[np.isfinite(self.standardised[worst])]
         if not len(shown):
             raise NotIdentifiableError("some answer must have a residual to be drawn; got none.", RESIDUAL_COUNTS)
         table, expected = self.table, self.expected[shown]
-        pairs = table.is_stratified and table.design.options == 2  # the two answers say the same
+        pairs = table.is_stratified and table.design.options == 2  # both answers carry the same information
         tests = len(table.asked if pairs else table.codes)  # Bonferroni
         return draw.residuals(
             [table.design.format(int(code)) for code in table.codes[shown]],
@@ -89,7 +89,7 @@ class Residuals(Result):
         )
 
     def summary(self, most: int = 10) -> Table:
-        """Return the worst answers as a table, one for each question."""
+        """Return a table of the answers that fit worst, one for each question."""
         rows = [
             (
                 self.table.design.format(int(self.table.codes[k])),
@@ -121,7 +121,7 @@ def residuals(model: LinearModel, fit: Step) -> Residuals:
     expected = table.exposure * model.rows.inner(fit.free)
     if model.rows.rows * model.rows.p > _MATRIX:
         return Residuals(table, read_only(expected), read_only(np.full(len(expected), np.nan)))
-    # An answer's own variance, less what the fit takes up of it.
+    # The variance of an answer, minus the part that the fit explains.
     own = fit.expected * (1 - fit.expected / table.asked[table.question])
     M = model.rows.inner(np.eye(model.rows.p))
     taken = table.exposure**2 * (M * model.rows.inner(fit.covariance(table.n))).sum(axis=0)

@@ -1,4 +1,4 @@
-"""What a check of honesty found."""
+"""`HonestyCheck`: the result of `check_honesty`."""
 
 from typing import Any, ClassVar, TypeVar
 
@@ -31,28 +31,28 @@ class HonestyCheck(DataCheck):
     Attributes
     ----------
     counts
-        What was checked.
+        The counts that were checked.
     answers
         The test that some distribution explains the answers.
     draws
-        The test that the questions were drawn as stated; None where that cannot be seen.
+        The test that the questions were drawn as stated; None if it is not possible.
     random
-        The share of people who answer by chance; None where that cannot be told.
+        The share of people who answer at random; None if it is not identifiable.
     rest
-        The test of the answers with random ones allowed for; None where nothing is left to spare.
+        The test of the answers with random answers allowed for; None if no degree of freedom is left.
     residuals
         Observed and expected counts; `residuals.summary()` lists the answers that fit worst.
     level
         The level of the interval.
     tests
-        The tests that can raise an alarm: that some distribution explains the answers, and that no one answers by
-        chance. `check_draws` tests the draws.
+        The tests that can raise an alarm: that some distribution explains the answers, and that no one answers at
+        random. `check_draws` tests the draws.
     share, se, lower, upper
-        The share of random answers, its standard error and interval; None where it cannot be told.
+        The share of random answers, its standard error and interval; None if it is not identifiable.
     detectable
         The share of random answers that raises an alarm in 80 of 100 such samples.
     problem
-        Why there is no check, as part of `check_all`; `answers` and `residuals` raise it.
+        Why there is no check, as part of `check_all`; accessing `answers` or `residuals` raises it.
     """
 
     title: ClassVar[str] = "Honesty check"
@@ -100,39 +100,39 @@ class HonestyCheck(DataCheck):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What could not be tested, and why; where p-values rest on small counts."""
+        """What could not be tested, with reasons, and which p-values rest on small counts."""
         return (*self.remarks, *self._small_note(), *self._caveats())
 
     def _small_note(self) -> tuple[Note, ...]:
-        """Return what p-values rest on, where counts are small and all checks were made together."""
+        """Return how p-values were computed, if counts are small and all checks were run together."""
         if not self.is_small:
             return ()
         drawn = " and ".join(f"{test.samples:,}" for test in self.tests if test.samples)
-        text = f"{_SMALL}: the p-value of whether any distribution explains them is rough."
+        text = f"{_SMALL}: the p-value of whether any distribution explains them is approximate."
         if drawn:
-            text = f"{_SMALL}: a p-value near an alarm is from samples drawn from the fit ({drawn})."
+            text = f"{_SMALL}: a p-value close to an alarm is from samples drawn from the fit ({drawn})."
         if any(test.is_rough for test in self.tests):
-            text = f"{_SMALL}: p-values are rough, and the samples that would make sure of an alarm take too long."
+            text = f"{_SMALL}: p-values are approximate, and the samples to confirm an alarm would take too long."
             return (Note(NoteKind.BUDGET, text, CHECK_WITH_BUDGET),)
         return (Note(NoteKind.NULL_LAW, text),)
 
     def named_tests(self) -> tuple[tuple[str, DataTest], ...]:
-        """Return the tests with what they test, in a word."""
+        """Return the tests, each with a short name."""
         return tuple(zip(("answers", "random answers"), self.tests, strict=False))
 
     @property
     def answers_test(self) -> DataTest | None:
-        """The test that some distribution explains the answers; None where there is none."""
+        """The test that some distribution explains the answers, or None."""
         return self.tests[0] if self.tests else None
 
     @property
     def random_test(self) -> DataTest | None:
-        """The test that no one answers by chance; None where that cannot be told."""
+        """The test that no one answers at random; None if it is not possible."""
         return self.tests[1] if len(self.tests) > 1 else None
 
     @property
     def share(self) -> float | None:
-        """The estimated share of random answers, which can be below 0 where there are few or none."""
+        """The estimated share of random answers, which can be below 0 if there are few or none."""
         return self.random.share if self.random else None
 
     @property
@@ -159,7 +159,7 @@ class HonestyCheck(DataCheck):
 
     @property
     def random_share(self) -> float:
-        """The estimated share of random answers, unbiased; not a number where it cannot be told."""
+        """The unbiased estimate of the share of random answers; NaN if it is not identifiable."""
         return self.random.share if self.random else np.nan
 
     @property
@@ -177,7 +177,7 @@ class HonestyCheck(DataCheck):
 
     @property
     def parts(self) -> tuple[GoodnessOfFit, ...]:
-        """The tests that were possible."""
+        """The tests that could be run."""
         chance = self.random.test if self.random else None
         return tuple(part for part in (self._answers, self.draws, chance, self.rest) if part)
 
@@ -187,7 +187,7 @@ class HonestyCheck(DataCheck):
         return f"<HonestyCheck of a {self.counts.design.kind} design, {p}>"
 
     def summary(self) -> Table:
-        """Return the table to print: the tests, then the share of random answers."""
+        """Return the table to print or to show in a notebook: the tests, then the share of random answers."""
         title = (
             f"Honesty check: {self.counts.design.kind} design, {self.counts.design.p} categories, {self.counts.n_text}"
         )
@@ -208,29 +208,29 @@ class HonestyCheck(DataCheck):
         return Note(NoteKind.RANDOM_ANSWERS, text)
 
     def plot(self, most: int = 20, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
-        """Draw the standardized residuals of the answers that fit worst, one for each question, the worst on top.
+        """Plot the standardized residuals of the answers that fit worst, one for each question, the worst on top.
 
-        The dashed line is what the worst of all stays within in 95 of 100 samples of honest people (Bonferroni).
-        Of the two answers to a yes/no question the one that was given too often is drawn.
+        With honest people, the largest residual stays within the dashed lines in 95 of 100 samples (Bonferroni). For a
+        yes/no question, the plot shows the answer that was given too often.
 
         Parameters
         ----------
         most
-            How many answers are drawn.
+            The number of answers to show.
         title, ax
-            A heading, and the matplotlib axes to draw in; by default those of a new figure.
+            The title, and the matplotlib axes to draw on; by default a new figure.
 
         Raises
         ------
         NotIdentifiableError
-            If the fit leaves no freedom to any answer, or the table is too large for residuals.
+            If no answer has a degree of freedom left, or the table is too large for residuals.
         MissingDependencyError
             If matplotlib is not installed.
         """
         return self.residuals.plot(most, title=title, ax=ax)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers under stable names, for JSON; tests that could not be made are None."""
+        """Return the numbers under stable names, for JSON; tests that could not be run are None."""
         chance = self.random
         low, high = self.random_share_interval
         is_known = chance is not None and bool(np.isfinite(chance.w).all())

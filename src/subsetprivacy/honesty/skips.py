@@ -1,4 +1,4 @@
-"""Whether skipping depends on the question: then it may depend on the answer, and nothing corrects for that."""
+"""`check_skips`: whether skipping depends on the question, and so perhaps on the answer, which biases estimates."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -27,11 +27,11 @@ from subsetprivacy.pvalues import pvalue_text
 from subsetprivacy.tables import Table, label_text, number, percent
 
 LEVEL = 0.95
-_DENSE = 5  # skips per question on average, from which questions are compared one by one
+_DENSE = 5  # from so many skips per question on average, questions are compared one by one
 _FEW = 10
-_MOST_OPTIONS = 1000  # beyond which a matrix of all pairs takes long, and questions are compared one by one
+_MOST_OPTIONS = 1000  # with more options a matrix of all pairs is slow, and questions are compared one by one
 _RANK = 1e-9
-_SET = 5e-8  # seconds for one in a sample
+_SET = 5e-8  # seconds per set in a sample
 _BLOCK, _MOST_CELLS = 200, 1 << 20
 
 _SAME = {
@@ -42,7 +42,7 @@ _SAME = {
 
 @frozen
 class OptionSkips:
-    """How often people skip when an option is among those asked about, and when it is not."""
+    """How often people skip if an option is among those asked about, and if it is not."""
 
     option: Label
     asked_with: int
@@ -53,22 +53,22 @@ class OptionSkips:
 
 @frozen(slots=False, eq=False, repr=False)
 class SkipsCheck(DataCheck):
-    """How many people skip, and whether that depends on what they are asked; made by `check_skips`.
+    """How many people skip, and whether skipping depends on the question; made by `check_skips`.
 
     Attributes
     ----------
     asked, skipped
-        People.
+        The number of people asked, and of those who skipped.
     kind
-        How the question was put.
+        How the question was asked.
     tests
         The test that skipping does not depend on the question.
     options
-        Of yes/no questions: the numbers by option.
+        For yes/no questions, the numbers by option.
     rate, lower, upper
-        The share that skips, and its 95% interval (Wilson's); None where no one was asked.
+        The share of people who skip, and its 95% interval (Wilson's); None if no one was asked.
     problem
-        Why there is no test; None where there is one.
+        Why there is no test; None if there is one.
     """
 
     title: ClassVar[str] = "Skips: whether skipping depends on the question"
@@ -95,7 +95,7 @@ class SkipsCheck(DataCheck):
 
     @property
     def test(self) -> DataTest | None:
-        """The test; None where there is none."""
+        """The test, or None."""
         return self.tests[0] if self.tests else None
 
     @property
@@ -115,10 +115,10 @@ class SkipsCheck(DataCheck):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Why there is no test, and what its p-value rests on."""
+        """Why there is no test, or how its p-value was computed."""
         drawn: tuple[Note, ...] = ()
         if self.test is not None and self.test.samples:
-            text = f"Few people skip: the p-value is from {self.test.samples:,} samples in which anyone may skip."
+            text = f"Few people skip, so the p-value is from {self.test.samples:,} samples in which anyone may skip."
             drawn = (Note(NoteKind.NULL_LAW, text),)
         return (*drawn, *self._caveats())
 
@@ -127,7 +127,7 @@ class SkipsCheck(DataCheck):
         return f"<SkipsCheck: {self.skipped} of {people(self.asked)} skipped, {result}>"
 
     def summary(self) -> Table:
-        """Return the test and the share that skips, to print or to show."""
+        """Return the table to print or to show in a notebook: the test and the share of people who skip."""
         if self.rate is None or self.lower is None or self.upper is None:
             return self._table()
         interval = f"{percent(LEVEL)} interval {number(self.lower)} to {number(self.upper)}"
@@ -142,17 +142,17 @@ class SkipsCheck(DataCheck):
         return {**{name: getattr(self, name) for name in names}, "options": options}
 
     def plot(self, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
-        """Draw the share that skips when an option is asked about and when it is not, with 95% intervals.
+        """Plot the share of people who skip if an option is asked about and if it is not, with 95% intervals.
 
         Parameters
         ----------
         title, ax
-            A heading, and the matplotlib axes to draw in; by default those of a new figure.
+            The title, and the matplotlib axes to draw on; by default a new figure.
 
         Raises
         ------
         NotIdentifiableError
-            If there are no rates by option: the questions are no yes/no questions.
+            If there are no rates by option, because the questions are not yes/no questions.
         """
         if not self.options:
             raise NotIdentifiableError("rates must be known by option to be drawn; yes/no questions have them.")
@@ -187,31 +187,31 @@ def check_skips(
 ) -> SkipsCheck:
     r"""Test whether skipping depends on the question.
 
-    Skipping that depends on the answer alone leaves the estimate right for those who answer. Skipping that depends on
-    the question as well biases everything, and no method corrects for it.
+    If skipping depends only on the answer, the estimate is valid for the people who answer. If it also depends on the
+    question, all estimates are biased and cannot be corrected.
 
     Parameters
     ----------
     questions
-        How questions were put and answered, from `count_questions` or `read_questions`.
+        How the questions were asked and answered, from `count_questions` or `read_questions`.
     replications, seed
-        Where few people skip: the number of samples for the p-value, and a number or a NumPy generator for them. By
-        default the same data give the same samples.
+        The number of samples for the p-value if few people skip, and a number or a NumPy generator for them. By default
+        the same data give the same samples.
     chance
-        The probability that the test is an alarm where skipping is random.
+        The maximum probability of an alarm if skipping is random.
 
     Returns
     -------
     SkipsCheck
-        Without a test where there is nothing to compare, and `problem` says why.
+        If there is nothing to compare, it has no test, and `problem` has the reason.
 
     Notes
     -----
-    Yes/no questions: Pearson's statistic of sets against skipped or answered, if there are five skips a set or more.
-    With fewer, those who skip are compared with a random sample of all, by options. With a row of memberships
-    :math:`\phi` per set, :math:`U = \sum_{skipped}(\phi - \bar\phi)` has mean 0 and a known covariance V given how many
-    skip; the statistic is :math:`U^\top V^{+} U`. Questions with groups: whether the questions that were skipped
-    follow the distribution by which they are drawn.
+    For yes/no questions with at least five skips per set, the test is Pearson's, of sets by skipped or answered. With
+    fewer skips, the people who skip are compared with a random sample of all people, by options. With a row of
+    memberships :math:`\phi` per set, :math:`U = \sum_{skipped}(\phi - \bar\phi)` has mean 0 and a known covariance V
+    given the number of skips; the statistic is :math:`U^\top V^{+} U`. For questions with groups, the test is whether
+    the skipped questions follow the distribution of the design.
 
     Examples
     --------
@@ -231,7 +231,7 @@ def check_skips(
 
 
 def look_at_skips(questions: QuestionCounts, seed: Seed, samples: int = FIRST) -> SkipsCheck:
-    """Make the check with its first samples, to be settled with all others."""
+    """Run the check with its first samples, to be settled with all other checks."""
     asked, skipped, kind, design = questions.asked, questions.skipped, questions.kind, questions.design
     options = _by_option(questions) if kind == "yes_no" and asked else ()
     problem = _problem(questions)
@@ -242,7 +242,7 @@ def look_at_skips(questions: QuestionCounts, seed: Seed, samples: int = FIRST) -
 
 
 def _problem(questions: QuestionCounts) -> str:
-    """Return why there is nothing to test; nothing where there is."""
+    """Return why there is nothing to test; empty if there is a test."""
     if not questions.asked:
         return "No one was asked."
     if questions.kind in _SAME:
@@ -278,7 +278,7 @@ def _questions_test(questions: QuestionCounts, design: Design, seed: Seed, sampl
 
 
 def _table_test(asked: FloatArray, skipped: FloatArray, seed: Seed, samples: int) -> DataTest:
-    """Test whether all sets are skipped equally often, by Pearson's statistic of the two-row table."""
+    """Test whether all sets are skipped equally often, by Pearson's test of the two-row table."""
     rate = skipped.sum() / asked.sum()
     spread = asked * rate * (1 - rate)
 
@@ -319,7 +319,7 @@ def _redrawn(
     seed: Seed,
     samples: int,
 ) -> DataTest:
-    """Compare with samples in which as many people skip, any of them."""
+    """Compare with samples in which the same number of people skip at random."""
     everyone, k = asked.astype(np.int64), int(skipped.sum())
 
     def sample(generator: np.random.Generator, size: int) -> FloatArray:
@@ -333,14 +333,14 @@ def _redrawn(
 
 
 def _groups_test(questions: QuestionCounts, design: Design, seed: Seed, samples: int) -> DataTest:
-    """Test whether the questions that were skipped follow the distribution by which questions are drawn."""
+    """Test whether the skipped questions follow the distribution of the design."""
     skipped = questions.is_skipped
     n: IntArray = questions.n[skipped]
     groups: IntArray = questions.shown[skipped]
     if has_alike_pairs(design):
         return pairs_test(design, groups, n, seed, samples)
     law = design.question_law()
-    assert law is not None  # these are listed
+    assert law is not None  # the questions are listed
     listed, nu = law
     if len(listed) < 2:
         return DataTest("questions", 0.0, 0, 1.0, CHI_SQUARE)
