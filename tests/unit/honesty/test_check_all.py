@@ -82,7 +82,7 @@ def test_without_questions_draws_and_answers_are_checked(survey):
     assert checks["a"].leaning is None
     assert checks["a"].draws.test.by == "questions"
     assert checks["a"].draws.sides is None
-    assert "not known how questions were put" in str(checks.summary())
+    assert "not known how the questions were asked" in str(checks.summary())
     (name,) = sp.check_all(counts["a"])
     assert name == "data"
 
