@@ -1,4 +1,4 @@
-"""How good a classifier is, when the labels of the test set are subsets."""
+"""Measures of a classifier when the labels of the test set are subsets."""
 
 from subsetprivacy.evaluation.calibration import CalibrationCurve
 from subsetprivacy.evaluation.comparison import EvaluationComparison

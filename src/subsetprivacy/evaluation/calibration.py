@@ -1,4 +1,4 @@
-"""Calibration curves: how often a category occurs where a classifier gives it a certain probability."""
+"""Calibration curves: the share of people with a category, given its predicted probability."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, Self, get_args, overload
@@ -22,7 +22,7 @@ _MOST_DRAWN = 6  # categories in one picture
 
 @frozen(slots=False, eq=False, repr=False)
 class CalibrationCurve(Result):
-    """How often each category occurs among people with similar predicted probabilities; from `evaluate`.
+    """The share of people with each category, by predicted probability; part of an `Evaluation`.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class CalibrationCurve(Result):
     predicted
         The mean predicted probability of each bin.
     estimate, se
-        The estimated share of the bin's people who have the category, and its standard error.
+        The estimated share of the bin's people with the category, and its standard error.
     people
         The number of people in each bin.
     """
@@ -47,7 +47,7 @@ class CalibrationCurve(Result):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Nothing: what to know of the data is in the notes of the evaluation."""
+        """Empty. The notes of the evaluation describe the data."""
         return ()
 
     def _columns(self, level: float = 0.95, method: EvaluationInterval = "wald") -> dict[str, Any]:
@@ -76,11 +76,11 @@ class CalibrationCurve(Result):
         self, level: float = ..., *, method: EvaluationInterval = ..., engine: Literal["pyarrow"]
     ) -> ArrowTable: ...
     def to_frame(self, level: float = 0.95, *, method: EvaluationInterval = "wald", engine: Engine = "pandas") -> Frame:
-        """Return a data frame: a row per category and bin."""
+        """Return a data frame with a row per category and bin."""
         return frame(self._columns(level, method), engine)
 
     def summary(self, level: float = 0.95, *, method: EvaluationInterval = "wald") -> Table:
-        """Return the table to print or to show in a notebook: a row per category and bin."""
+        """Return a table to print or show in a notebook, with a row per category and bin."""
         columns = self._columns(level, method)
         names = ("predicted", "estimate", "se", "lower", "upper")
         cells = zip(columns["category"], *(columns[name] for name in names), columns["people"], strict=True)
@@ -100,7 +100,7 @@ class CalibrationCurve(Result):
         return Table("Calibration from subsets", head, rows, (intervals.note_of(method),))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers, for JSON."""
+        """Return the numbers for JSON."""
         names = ("categories", "category", "predicted", "estimate", "se", "people")
         return plain({**{name: getattr(self, name) for name in names}, "notes": self.notes})
 
@@ -121,12 +121,12 @@ class CalibrationCurve(Result):
         title: str | None = None,
         ax: draw.AxesOrNone = None,
     ) -> draw.Axes:
-        """Draw the estimated share against the predicted probability, on the diagonal where both agree.
+        """Draw the estimated share against the predicted probability. On the diagonal both agree.
 
         Parameters
         ----------
         category
-            The category to draw; by default the most frequent ones, up to six.
+            The category to draw; by default up to six of the most frequent ones.
         """
         chosen = self._drawn(category)
         lower, upper = intervals.bounds(self.estimate, self.se, level, method)
@@ -139,7 +139,7 @@ class CalibrationCurve(Result):
         return draw.calibration(lines, title=heading if title is None else title, ax=ax)
 
     def _drawn(self, category: Label | None) -> list[int]:
-        """Return the positions of the categories that a picture shows, in category order."""
+        """Return the positions of the categories in a picture, in category order."""
         if category is not None:
             return [position_of(self.categories, category)]
         present = np.unique(self.category)
@@ -160,7 +160,7 @@ def calibration(
     bins: int,
     strategy: CalibrationBins,
 ) -> CalibrationCurve:
-    """Return the curve of every category, bins as in scikit-learn's `calibration_curve`."""
+    """Return the curve of every category, with bins as in scikit-learn's `calibration_curve`."""
     rows = []
     for j, (D, scores) in enumerate(zip(sample.D, prediction.proba.T, strict=True)):
         at = np.searchsorted(_edges(scores, bins, strategy)[1:-1], scores)
@@ -176,7 +176,7 @@ def _edges(scores: FloatArray, bins: int, strategy: CalibrationBins) -> FloatArr
 
 
 def _bins(D: FloatArray, scores: FloatArray, weights: PersonWeights, at: IntArray, bins: int) -> FloatArray:
-    """Return mean score, estimated share, its standard error and number of people, for each bin that has people."""
+    """Return the mean score, the estimated share, its standard error and the number of people of each nonempty bin."""
 
     def total(values: FloatArray) -> FloatArray:
         return np.bincount(at, values, minlength=bins).astype(np.float64, copy=False)
@@ -191,7 +191,7 @@ def _bins(D: FloatArray, scores: FloatArray, weights: PersonWeights, at: IntArra
 
 
 def labels_of(written: list[Any]) -> tuple[Label, ...]:
-    """Return labels that `plain` wrote: lists were combinations of several variables."""
+    """Return the labels that `plain` wrote, whose lists were combinations of several variables."""
     return tuple(tuple(label) if isinstance(label, list) else label for label in written)
 
 

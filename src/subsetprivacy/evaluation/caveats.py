@@ -1,4 +1,4 @@
-"""What to know of an evaluation."""
+"""Notes and caveats of an evaluation."""
 
 import numpy as np
 from attrs import evolve
@@ -12,7 +12,7 @@ from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_evaluation import RARE_CATEGORIES, SUBSET_LOSS_INSTEAD
 from subsetprivacy.tables import label_text
 
-_FEW = 50  # people below which normal theory is doubtful
+_FEW = 50  # with fewer people, normal theory is unreliable
 _MOST_NAMED = 6
 
 
@@ -26,7 +26,7 @@ def with_notes(
 
 
 def _rare(made: Evaluation, sample: EvaluationSample) -> list[Note]:
-    """Return which categories are too rare, and what is not given because of them."""
+    """Return which categories are too rare, and what is not given for this reason."""
     if not any(name in made.measures for name in ("balanced_accuracy", "recall", "f1", "auc")):
         return []
     notes = []
@@ -38,14 +38,14 @@ def _rare(made: Evaluation, sample: EvaluationSample) -> list[Note]:
             Note(
                 NoteKind.SMALL_COUNTS,
                 f"Too rare in this sample, with a share within 4 standard errors of 0: "
-                f"{_named(made.categories, sample.rare)}. Not given, as noise: {' and '.join(lost)}.",
+                f"{_named(made.categories, sample.rare)}. Not given because too noisy: {' and '.join(lost)}.",
                 RARE_CATEGORIES,
             )
         )
     whole = [j for j in sample.everyone if j not in sample.rare]
     if whole and "auc" in made.measures:
         text = (
-            f"Nearly everyone is {_named(made.categories, tuple(whole))}: the AUC has too few others, and is not given."
+            f"Nearly everyone is {_named(made.categories, tuple(whole))}. The AUC has too few others and is not given."
         )
         notes.append(Note(NoteKind.SMALL_COUNTS, text, RARE_CATEGORIES))
     return notes
@@ -58,7 +58,7 @@ def _few_guesses(made: Evaluation, sample: EvaluationSample, prediction: Classif
     if not few:
         return []
     named = _named(made.categories, tuple(few))
-    return [Note(NoteKind.NO_ESTIMATE, f"Guessed for fewer than {FEWEST} people, so without precision: {named}.")]
+    return [Note(NoteKind.NO_ESTIMATE, f"No precision, because fewer than {FEWEST} people are guessed: {named}.")]
 
 
 def _few_people(made: Evaluation) -> list[Note]:
@@ -69,7 +69,7 @@ def _few_people(made: Evaluation) -> list[Note]:
 
 
 def _zeros(made: Evaluation, prediction: ClassifierOutput, sizes: FloatArray) -> list[Note]:
-    """Return what probabilities of 0 count as in logarithms."""
+    """Return the notes about probabilities of 0 in logarithms."""
     notes = []
     if "log_loss" in made.measures:
         zeros = int((prediction.proba < TINY).any(axis=1).sum())
@@ -81,13 +81,13 @@ def _zeros(made: Evaluation, prediction: ClassifierOutput, sizes: FloatArray) ->
             notes.append(Note(NoteKind.ASSUMPTION, text, SUBSET_LOSS_INSTEAD))
     if "subset_log_loss" in made.measures and (sizes < TINY).any():
         people = counted(int((sizes < TINY).sum()), "person", "people")
-        text = f"The classifier rules out the subset of {people}: in the subset log loss it has probability {TINY:.1e}."
+        text = f"The classifier rules out the subset of {people}. The subset log loss uses the probability {TINY:.1e}."
         notes.append(Note(NoteKind.IMPOSSIBLE, text))
     return notes
 
 
 def _outside(made: Evaluation) -> list[Note]:
-    """Return that some estimates are outside of their range, if so."""
+    """Return a note if some estimates are outside their range."""
     shares = np.array([name not in LOSSES for name in made.measures])
     outside = shares & ((made.estimates < 0) | (made.estimates > 1))
     if not outside.any():

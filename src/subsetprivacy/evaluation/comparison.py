@@ -19,22 +19,22 @@ from subsetprivacy.pvalues import positive, pvalue_text
 from subsetprivacy.results import Result, plain, unknown_as_nan
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, number, percent
 
-_ROUNDING = 1e-12  # differences that come from rounding
+_ROUNDING = 1e-12  # smaller differences are rounding errors
 
 
 @frozen(slots=False, eq=False, repr=False)
 class EvaluationComparison(Result):
-    """By how much two classifiers differ on the same people; made by `evaluate` with `compare`.
+    """The difference between two classifiers on the same people, returned by `evaluate` with `compare`.
 
     Attributes
     ----------
     one, two
-        The evaluations of the two, both with the same unbiased indicators.
+        The two evaluations, which use the same unbiased indicators.
     names
-        What the two are called.
+        The names of the two classifiers.
     differences, errors
         Each measure of the first minus that of the second, in the order of ``one.measures``, and the standard errors.
-        They rest on the differences person by person, so they are smaller than those of two separate samples.
+        These use paired differences, so they are smaller than for two separate samples.
     """
 
     one: Evaluation
@@ -60,14 +60,14 @@ class EvaluationComparison(Result):
 
     @property
     def pvalues(self) -> FloatArray:
-        """The two-sided p-value of each difference, not adjusted for their number."""
+        """The two-sided p-value of each difference, not adjusted for multiple comparisons."""
         size = np.abs(self.differences)
         with np.errstate(divide="ignore", invalid="ignore"):
             z = np.where(size < _ROUNDING, 0.0, size / self.errors)
         return np.array([positive(2 * ndtr(-x)) for x in z])
 
     def difference(self, measure: EvaluationMeasure, category: Label | None = None) -> float | FloatArray:
-        """Return the difference of a measure: a number, or one per category unless a category is named."""
+        """Return the difference of a measure: a number, or one per category if no category is given."""
         return self._picked(self.differences, measure, category)
 
     def se(self, measure: EvaluationMeasure, category: Label | None = None) -> float | FloatArray:
@@ -85,8 +85,8 @@ class EvaluationComparison(Result):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """How to read the signs, and the caveats of the two evaluations."""
-        legend = f"Differences are {self.names[0]} minus {self.names[1]}. Losses are better where they are smaller."
+        """How to read the signs, and the caveats of both evaluations."""
+        legend = f"Differences are {self.names[0]} minus {self.names[1]}. Smaller losses are better."
         both = zip(self.names, (self.one, self.two), strict=True)
         shared = {(note.kind, note.text) for note in self.one.notes} & {
             (note.kind, note.text) for note in self.two.notes
@@ -132,11 +132,11 @@ class EvaluationComparison(Result):
         self, level: float = ..., *, method: Literal["wald"] = ..., engine: Literal["pyarrow"]
     ) -> ArrowTable: ...
     def to_frame(self, level: float = 0.95, *, method: Literal["wald"] = "wald", engine: Engine = "pandas") -> Frame:
-        """Return a data frame: a row per measure, and per category for measures of categories."""
+        """Return a data frame with a row per measure, and per category for measures of categories."""
         return frame(self._columns(level, method), engine)
 
     def summary(self, level: float = 0.95, *, method: Literal["wald"] = "wald") -> Table:
-        """Return the table to print or to show in a notebook."""
+        """Return a table to print or show in a notebook."""
         columns = self._columns(level, method)
         names = ("first", "second", "estimate", "se", "lower", "upper")
         rows = tuple(
@@ -151,7 +151,7 @@ class EvaluationComparison(Result):
         return Table(title, head, rows, self.notes, text_columns=2)
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
-        """Return the numbers, for JSON."""
+        """Return the numbers for JSON."""
         columns = self._columns(level)
         names = [name for name in columns if name != "level"]
         return plain(
@@ -177,7 +177,7 @@ class EvaluationComparison(Result):
         return cls(evaluations[0], evaluations[1], (first, second), differences, errors)
 
     def plot(self, *, level: float = 0.95, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
-        """Draw the differences of all measures from 0 to 1, with their intervals."""
+        """Draw the differences of all measures between 0 and 1, with their intervals."""
         shares = np.array([name not in LOSSES for name in self.measures])
         at = np.flatnonzero(shares & np.isfinite(self.differences))
         if not len(at):

@@ -22,15 +22,15 @@ _MOST_COLUMNS, _MOST_ROWS = 8, 30
 
 @frozen(slots=False, eq=False, repr=False)
 class ConfusionMatrix(Result):
-    """The estimated share of people with each value and each guess; from `evaluate`.
+    """The estimated share of people with each value and each guess; part of an `Evaluation`.
 
     Attributes
     ----------
     categories
         The categories.
     estimate, se
-        The shares, a row per value and a column per guess, and their standard errors. All shares sum to 1. Some may be
-        below 0: the estimates are unbiased.
+        The shares, a row per value and a column per guess, and their standard errors. All shares sum to 1. Unbiased
+        estimates can be below 0.
     n
         The number of people.
     """
@@ -47,7 +47,7 @@ class ConfusionMatrix(Result):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Nothing: what to know of the data is in the notes of the evaluation."""
+        """Empty. The notes of the evaluation describe the data."""
         return ()
 
     def _columns(self, level: float = 0.95, method: EvaluationInterval = "wald") -> dict[str, Any]:
@@ -77,11 +77,11 @@ class ConfusionMatrix(Result):
         self, level: float = ..., *, method: EvaluationInterval = ..., engine: Literal["pyarrow"]
     ) -> ArrowTable: ...
     def to_frame(self, level: float = 0.95, *, method: EvaluationInterval = "wald", engine: Engine = "pandas") -> Frame:
-        """Return a data frame: a row per value and guess."""
+        """Return a data frame with a row per value and guess."""
         return frame(self._columns(level, method), engine)
 
     def summary(self) -> Table:
-        """Return the table to print, standard errors in brackets; with many categories, the largest shares."""
+        """Return a table to print, with standard errors in brackets. With many categories it has the largest shares."""
         title = f"Confusion matrix from subsets: shares of people, n = {self.n:.0f}"
         names = [label_text(label) for label in self.categories]
         if len(names) <= _MOST_COLUMNS:
@@ -99,7 +99,7 @@ class ConfusionMatrix(Result):
         return Table(title, ("value", "guess", "estimate", "se"), rows, (note,), text_columns=2)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers, for JSON."""
+        """Return the numbers for JSON."""
         names = ("categories", "estimate", "se", "n")
         return plain({**{name: getattr(self, name) for name in names}, "notes": self.notes})
 
@@ -111,7 +111,7 @@ class ConfusionMatrix(Result):
         return cls(labels_of(facts["categories"]), estimate, se, facts["n"])
 
     def plot(self, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
-        """Draw the shares of guesses among the people of each value, a row per value; what is below 0 as 0."""
+        """Draw the shares of guesses among people with each value, a row per value. Shares below 0 are drawn as 0."""
         whole = self.estimate.sum(axis=1, keepdims=True)
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = np.where(whole > 4 * self._row_errors[:, None], self.estimate / whole, np.nan)
@@ -131,7 +131,7 @@ class ConfusionMatrix(Result):
 
     @property
     def _row_errors(self) -> FloatArray:
-        """The standard errors of the row sums, a little too large: guesses exclude each other."""
+        """The standard errors of the row sums, slightly too large because guesses exclude each other."""
         return np.asarray(np.sqrt((self.se**2).sum(axis=1)))
 
     def __repr__(self) -> str:
@@ -143,7 +143,7 @@ def _cell(share: float, error: float) -> str:
 
 
 def confusion(sample: EvaluationSample, prediction: ClassifierOutput, categories: tuple[Label, ...]) -> ConfusionMatrix:
-    """Return the means of D where each category is guessed, and their standard errors."""
+    """Return the means of D for each guessed category, and their standard errors."""
     p, weights = len(categories), sample.weights
     estimate, squares, crossed = (np.empty((p, p)) for _ in range(3))
     for j, D in enumerate(sample.D):

@@ -1,4 +1,4 @@
-"""`evaluate`: how good a classifier is, when the labels of the test set are subsets."""
+"""`evaluate`: measure a classifier on a test set whose labels are subsets."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, overload
@@ -25,8 +25,8 @@ from subsetprivacy.evaluation.sample import ClassifierOutput, EvaluationSample, 
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_evaluation import SUBSET_LOSS_NEEDS_NO_DESIGN, UNCOVERED
 
-_TRUST = 0.9  # of the predicted probabilities in the working distribution; the rest is even
-_BLOCKS, _MOST_BLOCKS, _WORK = 64, 256, 1 << 20  # of working distributions; more where it is quick
+_TRUST = 0.9  # weight of the predicted probabilities in the working distribution; the rest is uniform
+_BLOCKS, _MOST_BLOCKS, _WORK = 64, 256, 1 << 20  # numbers of working distributions; more if it is fast
 
 
 @overload
@@ -81,52 +81,53 @@ def evaluate(
 ) -> Evaluation | EvaluationComparison:
     r"""Evaluate a classifier on a test set whose labels are subsets.
 
-    The measures are those of the true labels, estimated without bias (ratios such as recall: without bias in large
-    samples), with standard errors and intervals. The predictions must not depend on the subsets of these people: train
-    the classifier on others.
+    The measures are those of the true labels, with standard errors and intervals. They are unbiased, and ratios such as
+    recall are unbiased in large samples. The predictions must not depend on the subsets of these people: train the
+    classifier on other people.
 
     Parameters
     ----------
     data
         The test set: `SubsetData`, or a column of codes with `design`.
     proba
-        The predicted probabilities, shape (n, p), the columns in the order of ``data.categories`` or of `classes`. Or
-        a data frame with a column per category, in any order. With two categories, one column with the probability of
-        the second will do.
+        The predicted probabilities, shape (n, p), with columns in the order of ``data.categories`` or of `classes`.
+        Or a data frame with a column per category, in any order. With two categories, one column with the probability
+        of the second is enough.
     guess
-        The predicted category of each person, as labels or positions; by default the likeliest.
+        The predicted category of each person, as labels or positions; by default the most likely one.
     compare
-        A second classifier on the same people: its probabilities, or its guesses. The result then is an
+        A second classifier on the same people: its probabilities, or its guesses. The result is then an
         `EvaluationComparison`, with paired standard errors.
     names
+        The names of the two classifiers.
         What the two classifiers are called.
     design
-        The design, where `data` is a column.
+        The design, if `data` is a column.
     classes
         The categories in the order of the columns of an array: scikit-learn's ``classifier.classes_``, which is sorted
         and may differ from the order of the data.
     metrics
-        Which measures: ``"accuracy"``, ``"balanced_accuracy"``, ``"brier"``, ``"log_loss"``, ``"subset_log_loss"``,
-        and of each category ``"recall"``, ``"precision"``, ``"f1"``, ``"auc"``. By default all that the predictions
+        The measures: ``"accuracy"``, ``"balanced_accuracy"``, ``"brier"``, ``"log_loss"``, ``"subset_log_loss"``, and
+        for each category ``"recall"``, ``"precision"``, ``"f1"``, ``"auc"``. By default all that the predictions
         allow.
     weights, weights_kind
-        A weight per person, and its kind: ``"sampling"`` for survey weights, ``"frequency"`` where a row stands for
+        A weight per person, and its kind: ``"sampling"`` for survey weights, ``"frequency"`` if a row represents
         several people.
     w
         The working distribution of the unbiased indicators, as in `indicator`. By default 0.9 times the predicted
-        probabilities plus 0.1/p; for guesses alone the estimated shares.
+        probabilities plus 0.1/p, or the estimated shares if there are only guesses.
     bins, strategy
-        The number of bins of the calibration curve, and whether they hold as many people each (``"quantile"``) or are
-        as wide (``"uniform"``).
+        The number of bins of the calibration curve, and whether they have the same number of people
+        (``"quantile"``) or the same width (``"uniform"``).
 
     Raises
     ------
     DistributionError, MismatchError, CategoryError
-        If predictions are no probabilities, or not of these people and categories.
+        If predictions are not probabilities, or not of these people and categories.
     UnknownDesignError
-        If the design is not known; only the subset log loss needs none.
+        If the design is not known. Only the subset log loss does not need it.
     ArgumentError
-        If the data hold dummy rows, or an argument is out of its range.
+        If the data contain dummy rows, or an argument is out of range.
     NotIdentifiableError
         If the design cannot tell some distributions apart.
     NoDataError
@@ -135,21 +136,21 @@ def evaluate(
     Warns
     -----
     SmallCountWarning
-        If the share of a category is within four standard errors of 0: then its recall, F1 and AUC, and the balanced
-        accuracy, would be noise and are NaN.
+        If the share of a category is within four standard errors of 0. Its recall, F1 and AUC, and the balanced
+        accuracy, would be too noisy and are NaN.
 
     Notes
     -----
-    With the unbiased indicators :math:`D_{ij}` of `indicator`: accuracy is the mean of :math:`D_{i\hat y_i}`, the Brier
-    score that of :math:`\sum_j p_{ij}^2 - 2 \sum_j D_{ij} p_{ij} + 1` (the sum over categories, from 0 to 2: twice
-    scikit-learn's score of two classes), the log loss that of :math:`-\sum_j D_{ij} \ln p_{ij}`. Recall, precision and
-    F1 are ratios of such means. The AUC of category j is
+    With the unbiased indicators :math:`D_{ij}` of `indicator`, accuracy is the mean of :math:`D_{i\hat y_i}`. The Brier
+    score is the mean of :math:`\sum_j p_{ij}^2 - 2 \sum_j D_{ij} p_{ij} + 1` (the sum over categories, from 0 to 2,
+    twice scikit-learn's score of two classes). The log loss is the mean of :math:`-\sum_j D_{ij} \ln p_{ij}`. Recall,
+    precision and F1 are ratios of such means. The AUC of category j is
     :math:`\sum_{i \ne k} D_{ij}(1 - D_{kj})\kappa(p_{ij}, p_{kj}) / \sum_{i \ne k} D_{ij}(1 - D_{kj})`, where
     :math:`\kappa` is 1 if the first score is higher and 1/2 in a tie. The subset log loss is
-    :math:`-\frac1n \sum_i \ln \sum_j r_{ij} p_{ij}`: another quantity, best for the true probabilities as well, and far
-    less noisy. Use it to choose among classifiers.
+    :math:`-\frac1n \sum_i \ln \sum_j r_{ij} p_{ij}`. It is a different quantity, which is also smallest for the true
+    probabilities, and far less noisy. Use it to choose among classifiers.
 
-    Standard errors come from influence functions. Where every subset is a single value, all measures are those of the
+    Standard errors come from influence functions. If every subset is a single value, all measures equal those of the
     labels.
 
     Examples
@@ -190,12 +191,12 @@ def evaluate(
 
 
 def needs_indicators(chosen: Sequence[EvaluationMeasure]) -> bool:
-    """Tell whether some measure needs more than the probability of each subset."""
+    """Tell whether any measure needs more than the probability of each subset."""
     return any(measure != "subset_log_loss" for measure in chosen)
 
 
 def _check_design(design: Design, chosen: Sequence[EvaluationMeasure]) -> None:
-    """Raise if the measures cannot be had from such data."""
+    """Raise if such data do not allow the measures."""
     if design.covered is not None:
         raise ArgumentError(
             "`data` must be people only; got a covered design, whose dummy rows have no value.", UNCOVERED
@@ -211,7 +212,7 @@ def _check_design(design: Design, chosen: Sequence[EvaluationMeasure]) -> None:
 
 
 class _Evaluator:
-    """The informative people of the test set, and all that measures are made of."""
+    """The informative people of the test set, and everything that the measures need."""
 
     def __init__(
         self,
@@ -225,7 +226,7 @@ class _Evaluator:
         self.design, self.chosen = design, chosen
         kept = np.flatnonzero(~design.is_missing(codes) & (weights.each > 0))
         if not len(kept):
-            raise NoDataError("`data` must have an informative subset; got none.")
+            raise NoDataError("`data` must hold at least one informative subset; got none.")
         self.n_missing = int(weights.count(design.is_missing(codes)))
         working = _working(predictions, design) if w is None else w
         self.predictions = [prediction.among(kept) for prediction in predictions]
@@ -263,7 +264,7 @@ class _Evaluator:
         return note_of_missing(self.n_missing, self.design)
 
     def compared(self, one: Evaluation, two: Evaluation, names: tuple[str, str]) -> EvaluationComparison:
-        """Return the comparison of two, with errors from the differences person by person."""
+        """Return the comparison of two evaluations, with errors from paired differences."""
         errors = []
         for first, second in zip(self._measured(0), self._measured(1), strict=True):
             if first.influence is None or second.influence is None:
@@ -274,7 +275,7 @@ class _Evaluator:
 
 
 def _working(predictions: Sequence[ClassifierOutput], design: Design) -> FloatArray | None:
-    """Return the working distributions that follow from the predictions; None where there are only guesses."""
+    """Return the working distributions that follow from the predictions, or None if there are only guesses."""
     given = [prediction.proba for prediction in predictions if prediction.has_proba]
     if not given:
         return None
@@ -295,7 +296,7 @@ def _indicators(codes: IntArray, design: Design, w: Any, kept: IntArray) -> Floa
 
 
 def _sizes(codes: IntArray, design: Design, prediction: ClassifierOutput) -> FloatArray:
-    """Return r_a'p for each person: how probable the prediction makes the subset, but for the design's weight."""
+    """Return r_a'p for each person: the predicted probability of the subset, up to the design's weight."""
     out = np.full(len(codes), np.nan)
     if not prediction.has_proba:
         return out

@@ -1,4 +1,4 @@
-"""Reads what `evaluate` is given: predictions, weights and the measures that are wanted."""
+"""Read the arguments of `evaluate`: predictions, weights and measures."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,9 +22,9 @@ from subsetprivacy.subsets import Categories
 def read_prediction(
     proba: Any, guess: Any, categories: Categories, n: int, classes: Sequence[Label] | None
 ) -> ClassifierOutput:
-    """Return what a classifier says of each person; the guess is the likeliest category unless it is given."""
+    """Return a classifier's output for each person. The default guess is the most likely category."""
     if proba is None and guess is None:
-        raise ArgumentError("`proba` or `guess` must be given, what the classifier says of each person; got neither.")
+        raise ArgumentError("`proba` or `guess` must be given, the classifier's output for each person; got neither.")
     if proba is None:
         return ClassifierOutput.of_guesses(_read_guess(guess, categories, n, "guess"))
     likely = _read_proba(proba, categories, n, classes, "proba")
@@ -34,7 +34,7 @@ def read_prediction(
 
 
 def read_compared(compare: Any, categories: Categories, n: int, classes: Sequence[Label] | None) -> ClassifierOutput:
-    """Return what the second classifier says: probabilities if there are several columns, else guesses."""
+    """Return the output of the second classifier: probabilities if there are several columns, otherwise guesses."""
     if is_table(compare) or np.ndim(compare) == 2:
         likely = _read_proba(compare, categories, n, classes, "compare")
         return ClassifierOutput(likely.argmax(axis=1), likely)
@@ -72,14 +72,14 @@ def _read_guess(guess: Any, categories: Categories, n: int, name: str) -> IntArr
 
 
 def read_names(names: Any) -> tuple[str, str]:
-    """Return what the two classifiers are called."""
+    """Return the names of the two classifiers."""
     if isinstance(names, str) or not isinstance(names, Sequence) or len(names) != 2 or names[0] == names[1]:
-        raise ArgumentError(f"`names` must be two different names, of the two classifiers; got {shown(names)}.")
+        raise ArgumentError(f"`names` must be two different names of the classifiers; got {shown(names)}.")
     return str(names[0]), str(names[1])
 
 
 def read_weights(weights: Any, kind: WeightsKind | None, n: int) -> PersonWeights:
-    """Return how much each person counts."""
+    """Return the weight of each person."""
     frequencies = check_kind(weights, kind)
     if weights is None:
         if kind is not None:
@@ -104,7 +104,7 @@ def read_weights(weights: Any, kind: WeightsKind | None, n: int) -> PersonWeight
 def read_measures(
     metrics: str | Sequence[str] | None, predictions: Sequence[ClassifierOutput]
 ) -> tuple[EvaluationMeasure, ...]:
-    """Return the measures to work out: those that were asked for, or all that the predictions allow."""
+    """Return the measures to compute: the given ones, or all that the predictions allow."""
     guesses_only = any(not prediction.has_proba for prediction in predictions)
     if metrics is None:
         return tuple(measure for measure in MEASURES if not (guesses_only and measure in NEED_PROBA))
@@ -115,7 +115,7 @@ def read_measures(
         check_choice(measure, MEASURES, "metrics")
         if guesses_only and measure in NEED_PROBA:
             raise ArgumentError(
-                f"`metrics` must be of guesses where a classifier has no probabilities; got {measure!r}.", GIVE_PROBA
+                f"`metrics` must be of guesses if a classifier has no probabilities; got {measure!r}.", GIVE_PROBA
             )
     if not wanted:
         raise ArgumentError("`metrics` must name at least one measure; got none.")

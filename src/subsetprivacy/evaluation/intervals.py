@@ -22,9 +22,9 @@ def bounds(
     ----------
     method
         ``"wald"``: estimate plus and minus standard errors. ``"logit"``: the same for the log odds, so that intervals
-        stay between 0 and 1; NaN where the estimate does not.
+        stay between 0 and 1; NaN if the estimate is not.
     shares
-        Which estimates are between 0 and 1 by nature; the others have Wald's intervals.
+        Which estimates must be between 0 and 1. The others have Wald's intervals.
     """
     half = float(ndtri(0.5 + check_level(level) / 2)) * se
     lower, upper = estimate - half, estimate + half
@@ -39,9 +39,9 @@ def bounds(
 
 
 def note_of(method: EvaluationInterval) -> Note:
-    """Say how the intervals were made."""
+    """Return a note about how the intervals were computed."""
     how = {
         "wald": "Intervals by method 'wald': estimate and standard error.",
-        "logit": "Intervals by method 'logit': estimate and standard error of the log odds; losses by 'wald'.",
+        "logit": "Intervals by method 'logit': estimate and standard error of the log odds. Losses use 'wald'.",
     }
     return Note(NoteKind.INTERVAL_METHOD, how[method])

@@ -1,15 +1,17 @@
-r"""Measures of a classifier from unbiased indicators, each with the influence of every person on it.
+r"""Measures of a classifier from unbiased indicators, each with the influence of every person.
 
-Wherever a measure has the indicator 1{value of i = j}, the unbiased :math:`D_{ij}` takes its place. An estimate
-:math:`\hat\theta` then has the standard error of the mean of its influence function :math:`\psi_i`:
+Wherever a measure contains the indicator 1{value of i = j}, the unbiased :math:`D_{ij}` replaces it. The standard error
+of an estimate :math:`\hat\theta` is then that of the mean of its influence function :math:`\psi_i`:
 
-- accuracy: mean of :math:`D_{i\hat y_i}`, :math:`\psi_i = D_{i\hat y_i} - \hat\theta`; Brier score and log loss alike;
-- recall of j: :math:`\sum_i D_{ij} 1\{\hat y_i = j\} / \sum_i D_{ij}`,
-  :math:`\psi_i = D_{ij}(1\{\hat y_i = j\} - \hat\theta)/\bar D_j`; precision and F1 are such ratios too;
+- accuracy: mean of :math:`D_{i\hat y_i}`, with :math:`\psi_i = D_{i\hat y_i} - \hat\theta`. The Brier score and the log
+  loss are similar.
+- recall of j: :math:`\sum_i D_{ij} 1\{\hat y_i = j\} / \sum_i D_{ij}`, with
+  :math:`\psi_i = D_{ij}(1\{\hat y_i = j\} - \hat\theta)/\bar D_j`. Precision and F1 are such ratios too.
 - area under the curve: see `ranking`.
 
-A ratio of unbiased sums is biased by order 1/n. What the draws of the subsets contribute to it is taken out:
-:math:`D_{ij}^2 - D_{ij}` is an unbiased estimate of the variance of :math:`D_{ij}` given the value, and 0 for labels.
+A ratio of unbiased sums is biased by order 1/n. The part of the bias that comes from the draws of the subsets is
+removed: :math:`D_{ij}^2 - D_{ij}` is an unbiased estimate of the variance of :math:`D_{ij}` given the value, and 0 for
+labels.
 """
 
 from collections.abc import Iterator
@@ -26,12 +28,12 @@ MEASURES: tuple[EvaluationMeasure, ...] = get_args(EvaluationMeasure)
 BY_CATEGORY: tuple[EvaluationMeasure, ...] = ("recall", "precision", "f1", "auc")
 NEED_PROBA: tuple[EvaluationMeasure, ...] = ("brier", "log_loss", "subset_log_loss", "auc")
 LOSSES: tuple[EvaluationMeasure, ...] = ("brier", "log_loss", "subset_log_loss")  # smaller is better
-TINY = float(np.finfo(np.float64).eps)  # what a probability of 0 counts as in a logarithm, as in scikit-learn
-FEWEST = 10  # guesses of a category that a precision is made of
+TINY = float(np.finfo(np.float64).eps)  # replaces a probability of 0 in a logarithm, as in scikit-learn
+FEWEST = 10  # smallest number of guesses of a category with a precision
 
 
 class Measured(NamedTuple):
-    """A measure, of one category or overall, with the influence of each person; None where it would be noise."""
+    """A measure, of one category or overall, with the influence of each person; None if it is too noisy."""
 
     measure: EvaluationMeasure
     category: int | None
@@ -46,7 +48,7 @@ class Measured(NamedTuple):
 def measured(
     sample: EvaluationSample, prediction: ClassifierOutput, size: FloatArray, chosen: tuple[EvaluationMeasure, ...]
 ) -> Iterator[Measured]:
-    """Yield the measures that were chosen, those of each category in category order.
+    """Yield the chosen measures, those of categories in category order.
 
     Parameters
     ----------
@@ -78,12 +80,12 @@ def _ratio(
     slopes
         The numbers a and b of each person.
     rest
-        What the denominator has besides.
+        The rest of the denominator.
 
     Notes
     -----
-    To the second order the mean of A/B exceeds the ratio R of the means by
-    :math:`-\mathrm{cov}(A - RB, B)/B^2`, and given the values that covariance is the sum of
+    To second order the mean of A/B exceeds the ratio R of the means by
+    :math:`-\mathrm{cov}(A - RB, B)/B^2`. Given the values, that covariance is the sum of
     :math:`(a - Rb)\,b\,\mathrm{var}(D)`.
     """
     a, b = slopes

@@ -1,4 +1,4 @@
-"""What an evaluation says: measures with standard errors and intervals."""
+"""The result of an evaluation: measures with standard errors and intervals."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, Self, get_args, overload
@@ -36,26 +36,26 @@ WORDS: dict[EvaluationMeasure, str] = {
 
 @frozen(slots=False, eq=False, repr=False)
 class Evaluation(Result):
-    """How good a classifier is, estimated from subsets; made by `evaluate`.
+    """Measures of a classifier, estimated from subsets; returned by `evaluate`.
 
     Attributes
     ----------
     categories
         The categories.
     measures
-        The name of each measure; those of categories once per category, in category order.
+        The name of each measure. Measures of categories occur once per category, in category order.
     positions
-        The position of the category of each measure, None for measures of all people.
+        The position of the category of each measure, or None for overall measures.
     estimates, errors
-        The estimates, and their standard errors. NaN where a category is too rare: the notes say which.
+        The estimates and their standard errors. NaN if a category is too rare; the notes name it.
     n, n_missing
-        The number of people with an informative subset, and of those left out because theirs is the full set.
+        The number of people with an informative subset, and the number left out because their subset is the full set.
     shares, shares_se
-        The estimated share of each category, and the standard errors; empty where the design is not known.
+        The estimated share of each category and its standard errors; empty if the design is not known.
     confusion
-        The confusion matrix; None where the design is not known.
+        The confusion matrix; None if the design is not known.
     calibration
-        The calibration curves; None where there are no probabilities, or the design is not known.
+        The calibration curves; None without probabilities, or if the design is not known.
     notes
         The caveats.
     """
@@ -76,7 +76,7 @@ class Evaluation(Result):
     # Single measures --------------------------------------------------------------------------
 
     def estimate(self, measure: EvaluationMeasure, category: Label | None = None) -> float | FloatArray:
-        """Return a measure: a number, or one per category unless a category is named.
+        """Return a measure: a number, or one per category if no category is given.
 
         Parameters
         ----------
@@ -88,7 +88,7 @@ class Evaluation(Result):
         Raises
         ------
         ArgumentError
-            If the measure was not worked out, or is not one of categories.
+            If the measure was not computed, or is not a measure of categories.
         """
         return self._picked(self.estimates, measure, category)
 
@@ -113,8 +113,8 @@ class Evaluation(Result):
         level
             The confidence level.
         method
-            ``"wald"``: estimate and standard error. ``"logit"``: the same for the log odds, between 0 and 1; NaN where
-            the estimate is not between 0 and 1. Losses have Wald's interval in any case.
+            ``"wald"``: estimate and standard error. ``"logit"``: the same for the log odds, so that the interval is
+            between 0 and 1; NaN if the estimate is not. Losses always have Wald's interval.
         """
         return np.stack([self._picked(ends, measure, category) for ends in self._bounds(level, method)], axis=-1)
 
@@ -124,23 +124,23 @@ class Evaluation(Result):
             raise ArgumentError(f"`measure` must be one of {', '.join(dict.fromkeys(self.measures))}; got {measure!r}.")
         if measure not in BY_CATEGORY:
             if category is not None:
-                raise ArgumentError(f"`category` must be left out for {WORDS[measure]}, which is of all people.")
+                raise ArgumentError(f"`category` must be left out for {WORDS[measure]}, an overall measure.")
             return float(numbers[at[0]])
         return numbers[at] if category is None else float(numbers[at[position_of(self.categories, category)]])
 
     @property
     def accuracy(self) -> float:
-        """The estimated share of people whose guess is right."""
+        """The estimated share of people whose guess is correct."""
         return self._picked(self.estimates, "accuracy", None)
 
     @property
     def balanced_accuracy(self) -> float:
-        """The mean of the recalls of all categories; NaN where one is too rare."""
+        """The mean recall of all categories; NaN if one is too rare."""
         return self._picked(self.estimates, "balanced_accuracy", None)
 
     @property
     def brier(self) -> float:
-        """The mean squared distance between probabilities and value, summed over categories: 0 to 2."""
+        """The mean squared distance between probabilities and value, summed over categories, from 0 to 2."""
         return self._picked(self.estimates, "brier", None)
 
     @property
@@ -150,17 +150,17 @@ class Evaluation(Result):
 
     @property
     def subset_log_loss(self) -> float:
-        """The mean negative logarithm of the probability of the subset: for choosing among classifiers."""
+        """The mean negative logarithm of the probability of the subset. Use it to choose among classifiers."""
         return self._picked(self.estimates, "subset_log_loss", None)
 
     @property
     def recall(self) -> FloatArray:
-        """The share of each category's people for whom it is guessed."""
+        """The share of people with each category for whom it is guessed."""
         return self._picked(self.estimates, "recall", None)
 
     @property
     def precision(self) -> FloatArray:
-        """The share of the people for whom a category is guessed who have it."""
+        """Among people for whom a category is guessed, the share who have it."""
         return self._picked(self.estimates, "precision", None)
 
     @property
@@ -207,11 +207,11 @@ class Evaluation(Result):
         self, level: float = ..., *, method: EvaluationInterval = ..., engine: Literal["pyarrow"]
     ) -> ArrowTable: ...
     def to_frame(self, level: float = 0.95, *, method: EvaluationInterval = "wald", engine: Engine = "pandas") -> Frame:
-        """Return a data frame: a row per measure, and per category for measures of categories."""
+        """Return a data frame with a row per measure, and per category for measures of categories."""
         return frame(self._columns(level, method), engine)
 
     def summary(self, level: float = 0.95, *, method: EvaluationInterval = "wald") -> Table:
-        """Return the table to print or to show in a notebook; `level` and `method` as in `interval`."""
+        """Return a table to print or show in a notebook; `level` and `method` as in `interval`."""
         ends = zip(*self._bounds(level, method), strict=True)
         cells = zip(self.measures, self.positions, self.estimates, self.errors, ends, strict=True)
         rows = tuple(
@@ -226,7 +226,7 @@ class Evaluation(Result):
         return "" if j is None else label_text(self.categories[j])
 
     def to_dict(self, level: float = 0.95, *, method: EvaluationInterval = "wald") -> dict[str, Any]:
-        """Return the numbers, for JSON; `level` and `method` as in `interval`."""
+        """Return the numbers for JSON; `level` and `method` as in `interval`."""
         columns = self._columns(level, method)
         names = [name for name in columns if name != "level"]
         return plain(
@@ -281,15 +281,15 @@ class Evaluation(Result):
         Parameters
         ----------
         kind
-            ``"measures"``: those from 0 to 1, with their intervals. ``"calibration"``: estimated shares against
-            predicted probabilities. ``"confusion"``: the guesses among the people of each value.
+            ``"measures"``: measures between 0 and 1, with intervals. ``"calibration"``: estimated shares against
+            predicted probabilities. ``"confusion"``: the guesses among people with each value.
         level, method
             As in `interval`.
 
         Raises
         ------
         ArgumentError
-            If there is nothing of the kind.
+            If the evaluation has nothing of this kind.
         """
         check_choice(kind, PICTURES, "kind")
         if kind == "calibration" and self.calibration is not None:
@@ -310,7 +310,7 @@ class Evaluation(Result):
             lower[at],
             upper[at],
             level=level,
-            percentages=False,  # an area under a curve is no percentage
+            percentages=False,  # an area under a curve is not a percentage
             xlabel="estimate",
             title=heading if title is None else title,
             ax=ax,

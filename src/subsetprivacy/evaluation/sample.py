@@ -1,4 +1,4 @@
-"""What a classifier is evaluated on: people, their weights, their indicators and what was predicted for them."""
+"""The test set of an evaluation: people, their weights, indicators and predictions."""
 
 from functools import cached_property
 
@@ -7,24 +7,24 @@ from attrs import frozen
 
 from subsetprivacy._types import BoolArray, FloatArray, IntArray
 
-_RARE = 4.0  # standard errors from 0 within which dividing by an estimated share gives noise
+_RARE = 4.0  # a share within so many standard errors of 0 is too noisy to divide by
 
 
 def _dot(x: FloatArray, y: FloatArray) -> float:
-    """Return the sum of products, in one thread: for single sums several cost more than they save."""
+    """Return the sum of products in one thread, because several threads cost more than they save here."""
     return float(np.einsum("i,i->", x, y))
 
 
 @frozen(slots=False, eq=False)
 class PersonWeights:
-    """How much each person counts, for means and their standard errors.
+    """The weight of each person, for means and their standard errors.
 
     Attributes
     ----------
     each
         The weight of each row.
     are_frequencies
-        Whether they say how many people a row stands for; otherwise they are sampling weights.
+        Whether a weight is the number of people that a row represents. Otherwise they are sampling weights.
     """
 
     each: FloatArray
@@ -32,11 +32,11 @@ class PersonWeights:
 
     @cached_property
     def squares(self) -> FloatArray:
-        """The squares for a variance; of frequencies themselves, as so many people vary independently."""
+        """The squared weights for variances; frequencies themselves, because so many people vary independently."""
         return self.each if self.are_frequencies else self.each**2
 
     def count(self, rows: BoolArray) -> float:
-        """Return how many people some of the rows are."""
+        """Return how many people the given rows represent."""
         return float(self.each[rows].sum()) if self.are_frequencies else float(np.count_nonzero(self.each[rows]))
 
     @cached_property
@@ -54,7 +54,7 @@ class PersonWeights:
         return _dot(self.each, values) / self.total
 
     def se(self, influence: FloatArray) -> float:
-        """Return the standard error of an estimate from the influence of each person, which has mean 0."""
+        """Return the standard error of an estimate from the influence of each person, with mean 0."""
         if self.people < 2:
             return float("nan")
         spread = _dot(self.squares, influence**2) * self.people / (self.people - 1)
@@ -67,14 +67,14 @@ class PersonWeights:
 
 @frozen(slots=False, eq=False)
 class ClassifierOutput:
-    """What a classifier says of each person.
+    """A classifier's output for each person.
 
     Attributes
     ----------
     guess
         The position of the guessed category, shape (n,).
     proba
-        The probability of each category, shape (n, p); without columns where only guesses are given.
+        The probability of each category, shape (n, p); without columns if there are only guesses.
     """
 
     guess: IntArray
@@ -82,7 +82,7 @@ class ClassifierOutput:
 
     @classmethod
     def of_guesses(cls, guess: IntArray) -> "ClassifierOutput":
-        """Return the prediction of a classifier that gives no probabilities."""
+        """Return the output of a classifier without probabilities."""
         return cls(guess, np.empty((len(guess), 0)))
 
     @property
@@ -104,9 +104,9 @@ class EvaluationSample:
     Attributes
     ----------
     weights
-        How much each counts.
+        Their weights.
     D
-        Their unbiased indicators, class-major, shape (p, n); without rows where the design is not known.
+        Their unbiased indicators, class-major, shape (p, n); without rows if the design is not known.
     """
 
     weights: PersonWeights
@@ -134,5 +134,5 @@ class EvaluationSample:
 
     @cached_property
     def everyone(self) -> tuple[int, ...]:
-        """The categories whose share is within four standard errors of 1, which leaves no others to rank."""
+        """The categories whose share is within four standard errors of 1, so that there are no others to rank."""
         return tuple(np.flatnonzero(~(1 - self.shares > _RARE * self.shares_se)).tolist())

@@ -13,14 +13,14 @@ from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.learning.rounding import rounded
 from subsetprivacy.learning.targets import Target
 
-# Boosting adds trees to those it has; the parameter that says how many there are.
+# Boosting adds trees. The parameter of each class that is the number of trees.
 _GROWING = ((HistGradientBoostingClassifier, "max_iter"), (GradientBoostingClassifier, "n_estimators"))
-_TINY = float(np.finfo(np.float64).eps)  # the least probability of a subset in a logarithm, as in `evaluate`
+_TINY = float(np.finfo(np.float64).eps)  # smallest probability of a subset in a logarithm, as in `evaluate`
 
 
 @frozen
 class Stopping:
-    """When training stops: after so many rounds, or so many without an improvement by more than `tol`."""
+    """When training stops: after `max_iter` rounds, or `patience` rounds without an improvement above `tol`."""
 
     max_iter: int
     tol: float
@@ -29,7 +29,7 @@ class Stopping:
 
 @frozen(eq=False, repr=False)
 class Trained:
-    """A trained model: how many rounds it has seen, and the log-likelihood after every round that was made."""
+    """A trained model: its number of rounds, and the log-likelihood after every round."""
 
     model: Any
     rounds: int
@@ -37,16 +37,16 @@ class Trained:
 
 
 class Rounds:
-    """People who learn and people who judge.
+    """Training in rounds, with people to learn from and people to validate on.
 
     Parameters
     ----------
     X, target
         All people: covariates in any form, and subsets.
     learning, judging
-        The positions of those to learn from, and of those to judge rounds by; where there are none, the former judge.
+        The positions of people to learn from, and of people to validate on. If there are none, the former validate.
     weight
-        How much each counts.
+        The weight of each person.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Rounds:
         self.judge_weight = None if weight is None else weight[others]
 
     def run(self, model: Any, stopping: Stopping) -> Trained:
-        """Train a model in rounds; it is changed."""
+        """Train a model in rounds, in place."""
         growing = parameter_of_growth(model)
         P = np.broadcast_to(self.shares[:, None], self.R.shape)
         best, best_round, highest, history = None, 0, -np.inf, []
@@ -87,7 +87,7 @@ class Rounds:
         return Trained(best, best_round, np.array(history))
 
     def _rows(self, model: Any) -> Any:
-        """Return the covariates of each person for each category that is possible, one below the other."""
+        """Return the covariates of each person for each possible category, stacked."""
         X = self.X
         if isinstance(model, HistGradientBoostingClassifier):
             X = rounded(X, model.categorical_features, model.max_bins, len(self.person))
@@ -97,7 +97,7 @@ class Rounds:
         return inner_labels(self.classes)[self.category]
 
     def _posterior(self, P: FloatArray) -> FloatArray:
-        """Return the weight of each row: the probability of its category, given the subset of its person."""
+        """Return the weight of each row: the probability of its category given the person's subset."""
         Q = self.R * np.maximum(P, _TINY)
         Q /= Q.sum(axis=0)
         q = Q[self.category, self.person]
@@ -111,12 +111,12 @@ class Rounds:
 
 
 def parameter_of_growth(model: Any) -> str | None:
-    """Return the parameter that says how many trees a boosted sum has; None for other models."""
+    """Return the parameter that is the number of trees of a boosted sum; None for other models."""
     return next((name for kind, name in _GROWING if isinstance(model, kind)), None)
 
 
 def _parts(model: Any, growing: str | None, rounds: int) -> list[int]:
-    """Return how many trees there are after each round; for models that start again, a number for each round."""
+    """Return the number of trees after each round. Models that restart have a number for each round."""
     if growing is None:
         return list(range(1, rounds + 1))
     total = int(getattr(model, growing))
@@ -124,12 +124,12 @@ def _parts(model: Any, growing: str | None, rounds: int) -> list[int]:
 
 
 def inner_labels(classes: Any) -> Any:
-    """Return what a model is given for each class: the class, or its position where classes are of several kinds."""
+    """Return the label that a model gets for each class: the class, or its position if classes have mixed types."""
     return np.arange(len(classes)) if classes.dtype.kind == "O" else classes
 
 
 def predicted(model: Any, X: Any, classes: Any) -> FloatArray:
-    """Return the probabilities of all classes, shape (n, p), 0 for those that no subset allowed."""
+    """Return the probabilities of all classes, shape (n, p), with 0 for classes that no subset allowed."""
     P = np.asarray(model.predict_proba(X), np.float64)
     place = {label: j for j, label in enumerate(inner_labels(classes).tolist())}
     positions = [place[label] for label in np.asarray(model.classes_).tolist()]

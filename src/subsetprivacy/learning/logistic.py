@@ -25,67 +25,68 @@ from subsetprivacy.messages.for_regression import MORE_ITERATIONS_OR_RIDGE
 class SubsetLogisticRegression(ScoredOnSubsets, BaseEstimator):  # type: ignore[misc]
     r"""Logistic regression that learns from subsets, for scikit-learn.
 
-    It maximises the likelihood of the subsets with a ridge penalty. On labels (``design=None``) it is
+    It maximizes the likelihood of the subsets with a ridge penalty. On labels (``design=None``) it equals
     ``sklearn.linear_model.LogisticRegression(C=1/ridge)``. For standard errors and tests use `regress`.
 
     Parameters
     ----------
     design
-        The design that drew the subsets. None (default): `y` holds labels, or is a `SubsetData` with its design.
+        The design that drew the subsets. With None (default), `y` contains labels or is a `SubsetData` with its design.
     ridge
-        The penalty :math:`\lambda`, scikit-learn's 1/C. It falls on the coefficients of all categories alike.
+        The penalty :math:`\lambda`, scikit-learn's 1/C. It applies equally to the coefficients of all categories.
     fit_intercept
         Whether to add intercepts, which are not penalized.
     categories
-        The categories in the place of a design, where it is not known how subsets came about. They are then taken to
-        be coarsened at random.
+        The categories instead of a design, if it is not known how the subsets were drawn. They are then assumed to be
+        coarsened at random.
     max_iter
-        The most iterations.
+        The largest number of iterations.
     tol
-        About how far the coefficients may be from the maximum, in standard errors. A smaller number gives more digits.
+        The approximate distance of the coefficients from the maximum, in standard errors. A smaller number gives more
+        digits.
 
     Attributes
     ----------
     classes_
-        The categories in the order of the design; labels in ascending order.
+        The categories in the order of the design, or labels in ascending order.
     coef_
-        The coefficients, shape (p, d); (1, d) with two categories. They have sum 0 over categories.
+        The coefficients, shape (p, d); (1, d) with two categories. They sum to 0 over categories.
     intercept_
         The intercepts, shape (p,); (1,) with two categories.
     n_iter_
         The number of iterations.
     n_features_in_, feature_names_in_
-        The number of columns of X, and their names where X is a data frame.
+        The number of columns of X, and their names if X is a data frame.
 
     See Also
     --------
-    SubsetClassifier : the same for any other classifier.
+    SubsetClassifier : trains any other classifier on subsets.
     subset_scorer : scores for grid search and cross-validation.
 
     Notes
     -----
-    Maximises
+    It maximizes
 
     .. math:: \sum_i w_i \ln \sum_j r_i(j)\, p_j(x_i) - \frac{\lambda}{2} \sum_j \|\beta_j\|^2, \qquad
         p_j(x) \propto e^{\alpha_j + x^\top \beta_j},
 
     where :math:`r_i` is the row of the subset of person i: 1 for its members and 0 for others. With two categories
-    the penalty is that of their one row of coefficients, as in scikit-learn. Full sets (missing answers) say nothing
-    and are left out. The likelihood of subsets is not concave. In small samples it can have several maxima, of which
-    this finds one, the same in every run.
+    the penalty applies to their single row of coefficients, as in scikit-learn. Full sets (missing answers) carry no
+    information and are left out. The likelihood of subsets is not concave. In small samples it can have several
+    maxima. The fit finds one of them, the same in every run.
 
-    With ``design=None`` the estimator passes scikit-learn's `check_estimator`. With a design, `y` holds codes, not
-    classes, and some things do not apply:
+    With ``design=None`` the estimator passes scikit-learn's `check_estimator`. With a design, `y` contains codes, not
+    classes, which has these consequences:
 
     - ``classes_`` are the categories of the design, not the distinct values of `y`.
-    - It is no classifier in the sense of ``sklearn.base.is_classifier``, so cross-validation splits by `KFold`.
-      Stratifying by codes means nothing, and fails where codes are rare.
-    - Scikit-learn's own scores (``scoring="accuracy"``) compare predicted categories with codes, which means nothing.
+    - ``sklearn.base.is_classifier`` is false, so cross-validation splits by `KFold`. Stratifying by codes has no
+      meaning, and fails if codes are rare.
+    - Scikit-learn's own scores (``scoring="accuracy"``) compare predicted categories with codes, which has no meaning.
       ``score`` and `subset_scorer` estimate them from subsets.
     - Meta-estimators that number the values of `y` (``StackingClassifier``, ``VotingClassifier``,
-      ``BaggingClassifier``, ``CalibratedClassifierCV``) end in an error, as codes are lost. So does
+      ``BaggingClassifier``, ``CalibratedClassifierCV``) end in an error, because codes are lost. So does
       ``cross_val_predict(method="predict_proba")``.
-    - Functions that ask for a classifier, such as ``sklearn.inspection.partial_dependence``, refuse it.
+    - Functions that need a classifier, such as ``sklearn.inspection.partial_dependence``, refuse it.
 
     Examples
     --------
@@ -133,21 +134,21 @@ class SubsetLogisticRegression(ScoredOnSubsets, BaseEstimator):  # type: ignore[
         Parameters
         ----------
         X : array, shape (n, d)
-            Covariates: numbers, none of them missing.
+            Covariates: numbers, without missing values.
         y
             A subset for each row of X: a column of codes (or of labels joined by a bar) of the design, or
             `SubsetData`. Without a design, labels.
         sample_weight : array, shape (n,)
-            How much each person counts.
+            The weight of each person.
 
         Raises
         ------
         CodeError
-            If a code is no subset of the design.
+            If a code is not a subset of the design.
         NoDataError
-            If no subset says anything.
+            If no subset is informative.
         NotIdentifiableError
-            If the design cannot tell some distributions apart, or there is one subset only.
+            If the design cannot distinguish some distributions, or there is only one subset.
 
         Warns
         -----
@@ -164,7 +165,7 @@ class SubsetLogisticRegression(ScoredOnSubsets, BaseEstimator):  # type: ignore[
         if not kept.all():
             X, target = X[kept], target.among(kept)
             weight = None if weight is None else weight[kept]
-        amount = 2 * ridge if target.p == 2 else ridge  # one row of coefficients b is two rows, -b/2 and b/2
+        amount = 2 * ridge if target.p == 2 else ridge  # one row of coefficients b corresponds to rows -b/2 and b/2
         made = fit_ridge(
             People(X, target, weight), amount, intercept=bool(self.fit_intercept), tolerance=tol, max_iter=max_iter
         )
@@ -175,12 +176,12 @@ class SubsetLogisticRegression(ScoredOnSubsets, BaseEstimator):  # type: ignore[
         self.n_iter_ = made.n_iter
         self._design = target.design
         if not made.converged:
-            text = f"The fit stopped after {counted(made.n_iter, 'iteration')}, before its tolerance."
+            text = f"The fit stopped after {counted(made.n_iter, 'iteration')}, before reaching its tolerance."
             warn_of(Note(NoteKind.NOT_CONVERGED, text, MORE_ITERATIONS_OR_RIDGE))
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Return the linear predictors, shape (n, p); with two categories that of the second, shape (n,)."""
+        """Return the linear predictors, shape (n, p); with two categories, that of the second, shape (n,)."""
         check_is_fitted(self)
         U = read_features(self, X, reset=False) @ self.coef_.T + self.intercept_
         return np.asarray(U.ravel() if len(self.classes_) == 2 else U)
@@ -197,7 +198,7 @@ class SubsetLogisticRegression(ScoredOnSubsets, BaseEstimator):  # type: ignore[
         return np.exp(self.predict_log_proba(X))
 
     def predict(self, X: Any) -> AnyArray:
-        """Return the likeliest category of each row."""
+        """Return the most likely category of each row."""
         U = self.decision_function(X)
         best = (U > 0).astype(np.int64) if U.ndim == 1 else U.argmax(axis=1)
         return np.asarray(self.classes_[best])

@@ -1,4 +1,4 @@
-"""People in memory, as a ridge fit sees them."""
+"""People in memory, for a ridge fit."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,27 +12,27 @@ from subsetprivacy.regression.blocks import Block, Kernel, Sums, largest, summed
 from subsetprivacy.regression.links import MultinomialLogit
 from subsetprivacy.regression.models import SeparateSlopes
 
-_NUMBERS = 1 << 18  # numbers of X at a time: they stay in the cache between the two products with them
+_NUMBERS = 1 << 18  # numbers of X at a time, which stay in the cache between two products
 _FEWEST, _MOST = 1024, 8192  # people at a time
 
 
 class People:
-    """People in memory: their covariates, as they were given, and their subsets or labels.
+    """People in memory: their covariates, as given, and their subsets or labels.
 
     Parameters
     ----------
     X : array, shape (n, d)
-        Covariates without an intercept. They are used where they are, not copied.
+        Covariates without an intercept. They are not copied.
     target
-        What is known of their classes.
+        Their classes or subsets.
     weight : array, shape (n,), or None
-        How many people each stands for.
+        How many people each row represents.
     """
 
     def __init__(self, X: FloatArray, target: Target, weight: FloatArray | None = None) -> None:
         self.X, self.target, self.weight = X, target, weight
         self._step = min(max(_NUMBERS // max(self.d, 1), _FEWEST), _MOST)
-        self._only = self._block(slice(None)) if len(X) <= self._step else None  # a fit asks for it many times
+        self._only = self._block(slice(None)) if len(X) <= self._step else None  # a fit uses it many times
 
     @property
     def d(self) -> int:
@@ -67,16 +67,16 @@ class People:
         return largest(kernel(block) for block in self._blocks())
 
     def some(self, n: int) -> Block:
-        """Return about so many people, evenly spread."""
+        """Return about `n` people, evenly spaced."""
         return self._block(slice(None, None, max(len(self.X) // n, 1)))
 
 
 @frozen(eq=False, repr=False)
 class SlopesAndIntercept:
-    """Coefficients of each category but the baseline, the last of them an intercept for which X has no column."""
+    """Coefficients of each category except the baseline. The last is an intercept, for which X has no column."""
 
     link: MultinomialLogit
-    d: int  # with the intercept
+    d: int  # including the intercept
 
     @property
     def size(self) -> int:

@@ -1,9 +1,9 @@
 r"""Ridge-penalized multinomial logit from subsets or labels, fast and without standard errors.
 
-Maximises :math:`\sum_i \ln \sum_j r_i(j) p_j(x_i) - \frac{\lambda}{2} \sum_j \|\beta_j\|^2` over coefficients of all p
-categories. It climbs by gradients (L-BFGS) in two sets of coordinates: first those in which the information of a fit
-without slopes is the identity; then, where that pays, those of the curvature of some of the people at the point
-reached.
+It maximizes :math:`\sum_i \ln \sum_j r_i(j) p_j(x_i) - \frac{\lambda}{2} \sum_j \|\beta_j\|^2` over coefficients of all
+p categories. It climbs by gradients (L-BFGS) in two sets of coordinates. In the first, the information of a fit without
+slopes is the identity. The second, used if it saves time, comes from the curvature of some of the people at the current
+point.
 """
 
 import numpy as np
@@ -18,25 +18,25 @@ from subsetprivacy.regression.models import LikelihoodKernel, SeparateSlopes
 from subsetprivacy.regression.objective import Objective, Ridge
 from subsetprivacy.regression.starting import CovariateSums, multinomial_start, whitened
 
-_COARSE = 3e-3  # gradient at which the curvature is worth looking at
-_SAMPLE = 8192  # people whose curvature is looked at
-_WORTH = 12.0  # gradients that this may cost (measured: it saves about so many)
-_CALL = 100_000  # of a gradient, however few the people
-_LEAST = 0.01  # of the information of a fit without slopes, in a direction
+_COARSE = 3e-3  # gradient at which the curvature is considered
+_SAMPLE = 8192  # number of people whose curvature is computed
+_WORTH = 12.0  # cost of the curvature, in gradients, up to which it saves time (measured)
+_CALL = 100_000  # cost of a gradient for any number of people
+_LEAST = 0.01  # smallest information in a direction, relative to a fit without slopes
 
 
 @frozen(eq=False, repr=False)
 class RidgeFit:
-    """Coefficients of all categories, with sum 0 over categories.
+    """Coefficients of all categories, which sum to 0 over categories.
 
     Attributes
     ----------
     coef
         Slopes, shape (p, d).
     intercept
-        Intercepts, shape (p,); 0 where there are none.
+        Intercepts, shape (p,); 0 without intercepts.
     n_iter, converged
-        Iterations, and whether the gradient came below the tolerance.
+        The number of iterations, and whether the gradient is below the tolerance.
     objective
         The penalized log-likelihood of all people.
     """
@@ -54,16 +54,16 @@ def fit_ridge(people: People, amount: float, *, intercept: bool, tolerance: floa
     Parameters
     ----------
     people
-        Those whose subset says something.
+        The people with an informative subset.
     amount
-        The penalty, on all categories alike.
+        The penalty, equal for all categories.
     intercept
         Whether there are intercepts, which are not penalized.
     tolerance
-        How far a coefficient may be from the maximum, in standard errors: in coordinates in which the information of
-        a person is the identity, the largest entry of the gradient of all n people over the root of n.
+        The distance of a coefficient from the maximum, in standard errors: in coordinates in which the information of
+        a person is the identity, the largest entry of the gradient of all n people divided by the root of n.
     max_iter
-        The most iterations.
+        The largest number of iterations.
     """
     w, null = people.target.start(people.weight)
     link = MultinomialLogit(people.target.p, int(w.argmax()))
@@ -73,7 +73,7 @@ def fit_ridge(people: People, amount: float, *, intercept: bool, tolerance: floa
     free[people.d :] = 0.0
     n, gram = _gram(people, intercept=intercept)
     objective = Objective(people, model, n, Ridge(amount, link.p, free) if amount > 0 else None)
-    # A person says of a coefficient what `null` says, on average over the categories; the penalty says it outright.
+    # The information of a person about a coefficient is `null`, averaged over categories. The penalty adds to it.
     per_person = max(float(np.trace(null)) / (link.p - 1), 1e-3)
     gram = _regular(gram + np.diag(amount * free / (n * per_person)))
     coordinates: Coordinates = whitened(gram, null, w, link.baseline)
@@ -97,20 +97,20 @@ def _gram(people: People, *, intercept: bool) -> tuple[float, FloatArray]:
 
 
 def _regular(gram: FloatArray) -> FloatArray:
-    """Return a matrix that can be factored: coordinates need no more, and the solution does not depend on them."""
+    """Return a matrix that can be factored. It only defines coordinates, so the solution does not depend on it."""
     diagonal = gram.diagonal()
     return gram + np.diag(np.where(diagonal > 0, 1e-10 * diagonal, 1.0))
 
 
 def _curvature_pays(size: int, k: int, d: int, n: int) -> bool:
-    """Tell whether the curvature of some people costs less than the gradients that it saves, in about nanoseconds."""
+    """Tell whether the curvature of some people costs less than the gradients it saves, in approximate nanoseconds."""
     curvature = min(n, _SAMPLE) * k * (k + 1) * d * (d + 1) / 4 + 10 * size**3
     gradient = n * (2 * k * d + 30 * (k + 1)) + _CALL
     return curvature <= _WORTH * gradient
 
 
 class _Climb:
-    """A way uphill that may change its coordinates."""
+    """A climb that may change its coordinates."""
 
     def __init__(self, objective: Objective, coordinates: Coordinates, start: FloatArray, max_iter: int) -> None:
         self.objective, self.coordinates, self.z = objective, coordinates, start
@@ -121,7 +121,7 @@ class _Climb:
         return -value / self.objective.n, -self.coordinates.gradient(z, g) / self.objective.n
 
     def go(self, tolerance: float) -> None:
-        """Climb until the gradient is below the tolerance, or no iteration is left."""
+        """Climb until the gradient is below the tolerance, or no iterations are left."""
         if self.left < 1:
             self.converged = False
             return
@@ -129,7 +129,7 @@ class _Climb:
         result = minimize(self._downhill, self.z, jac=True, method="L-BFGS-B", options=options)
         self.z, self.value = result.x, -float(result.fun) * self.objective.n
         self.n_iter, self.left = self.n_iter + int(result.nit), self.left - int(result.nit)
-        # Near the maximum of very many people rounding ends a line search before the tolerance.
+        # With very many people, rounding ends a line search before the tolerance is reached.
         self.converged = bool(np.abs(result.jac).max() <= max(tolerance, 1e-7))
 
     def turn(self) -> None:

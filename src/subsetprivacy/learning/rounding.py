@@ -1,9 +1,9 @@
-"""Columns with few enough values that boosting on histograms has the same bins in every round.
+"""Round columns to few values, so that boosting on histograms has the same bins in every round.
 
-`HistGradientBoostingClassifier` makes its bins from weighted rows in every call of ``fit``. When weights change, trees
-that a warm start keeps would be read with other bins. A column with at most `max_bins` values has a bin for each,
-whatever the weights, with thresholds halfway between two values. A number that is rounded to the nearest of these
-values lies on the same side of all thresholds as before, so the trees hold for numbers that are not rounded, too.
+`HistGradientBoostingClassifier` computes its bins from weighted rows in every call of ``fit``. When weights change, the
+trees kept by a warm start would be read with other bins. A column with at most `max_bins` values has a bin for each
+value, for any weights, with thresholds halfway between two values. Rounding a number to the nearest of these values
+does not move it across a threshold, so the trees also hold for numbers that are not rounded.
 """
 
 from typing import Any
@@ -14,22 +14,22 @@ import numpy as np
 from subsetprivacy._types import AnyArray, FloatArray
 from subsetprivacy.engines import is_table
 
-_SUBSAMPLED = 200_000  # rows above which scikit-learn looks at some of them for bins, and may miss rare values
+_SUBSAMPLED = 200_000  # with more rows, scikit-learn samples them for bins and may miss rare values
 
 
 def rounded(X: Any, categorical: Any, max_bins: int, rows: int) -> Any:
-    """Return covariates with at most so many values in each column of numbers that is not categorical.
+    """Return covariates with at most `max_bins` values in each numeric column that is not categorical.
 
     Parameters
     ----------
     X
-        An array, or a data frame, whose columns of other types are left as they are.
+        An array or a data frame. Columns of other types are unchanged.
     categorical
         The estimator's parameter `categorical_features`: a mask, positions or names.
     max_bins
-        The most values in a column.
+        The largest number of values in a column.
     rows
-        How many rows the estimator will see.
+        The number of rows that the estimator will get.
     """
     if is_table(X):
         frame = nw.from_native(X, eager_only=True)
@@ -50,7 +50,7 @@ def rounded(X: Any, categorical: Any, max_bins: int, rows: int) -> Any:
 
 def _skipped(categorical: Any, names: list[str]) -> set[int]:
     """Return the positions of categorical columns."""
-    if categorical is None or isinstance(categorical, str):  # "from_dtype": columns that are no numbers
+    if categorical is None or isinstance(categorical, str):  # "from_dtype": columns that are not numeric
         return set()
     listed = np.asarray(categorical)
     if listed.dtype.kind == "b":

@@ -12,26 +12,26 @@ from subsetprivacy.estimation.indicator import rows_of
 def subset_rows(data: SubsetData | ArrayLike, *, design: Design | None = None) -> FloatArray:
     r"""Return the likelihood of each category given each person's subset, up to a factor per person.
 
-    A loss in another library needs nothing else: with predicted probabilities :math:`p_i`, the negative
-    log-likelihood of a subset is :math:`-\ln \sum_j r_{ij} p_{ij}`.
+    Use it to write a loss in another library: with predicted probabilities :math:`p_i`, the negative log-likelihood
+    of a subset is :math:`-\ln \sum_j r_{ij} p_{ij}`.
 
     Parameters
     ----------
     data
         `SubsetData`, or a column of codes with `design`.
     design
-        The design, where `data` is a column.
+        The design, if `data` is a column.
 
     Returns
     -------
-    The rows r, shape (n, p), categories in the order of the design: 1 for the members of the subset and 0 for others.
-    Designs that mix in something known, such as `warner`, have other entries. Full sets (missing answers) have equal
-    entries, and do not change a loss.
+    The rows r, shape (n, p), with categories in the order of the design: 1 for the members of the subset and 0 for
+    others. Designs with a known component, such as `warner`, have other entries. Full sets (missing answers) have equal
+    entries and do not change a loss.
 
     Raises
     ------
     CodeError
-        If a code is no subset of the design.
+        If a code is not a subset of the design.
 
     Examples
     --------

@@ -28,7 +28,7 @@ _OF_GUESSES = ("accuracy", "balanced_accuracy", "recall", "precision", "f1")
 
 
 class SubsetScorer:
-    """A score from subsets, as scikit-learn calls it; made by `subset_scorer`."""
+    """A score from subsets with scikit-learn's interface, returned by `subset_scorer`."""
 
     def __init__(self, metric: SubsetScore, design: Design, category: Label | None) -> None:
         self.metric, self.design, self.category = metric, design, category
@@ -51,36 +51,36 @@ def subset_scorer(
     categories: Iterable[Label] | None = None,
     category: Label | None = None,
 ) -> SubsetScorer:
-    r"""Return a score from subsets, for ``scoring=`` in scikit-learn.
+    r"""Return a score from subsets, for scikit-learn's ``scoring=``.
 
     Parameters
     ----------
     metric
-        ``"log_likelihood"`` (default): the mean log-likelihood of the subsets. It is the least noisy one: use it to
-        choose among classifiers. The others are those of the true labels, estimated without bias: ``"accuracy"``,
-        ``"balanced_accuracy"``, ``"brier"``, ``"log_loss"``, and of a category ``"recall"``, ``"precision"``,
-        ``"f1"``, ``"auc"``. Larger is better for all: the Brier score and the log loss change their sign.
+        ``"log_likelihood"`` (default): the mean log-likelihood of the subsets. It is the least noisy score, so use it
+        to choose among classifiers. The others are unbiased estimates of the scores on the true labels:
+        ``"accuracy"``, ``"balanced_accuracy"``, ``"brier"``, ``"log_loss"``, and for a category ``"recall"``,
+        ``"precision"``, ``"f1"``, ``"auc"``. Larger is always better: the Brier score and the log loss change sign.
     design
         The design that drew the subsets.
     categories
-        The categories, where the design is not known; then there is only ``"log_likelihood"``.
+        The categories if the design is not known. Then only ``"log_likelihood"`` is available.
     category
         The category of a recall, precision, F1 or AUC; by default the mean over all categories.
 
     Returns
     -------
-    A function of a fitted classifier, covariates and subsets. The classifier may be any with ``predict_proba`` and
-    ``classes_``; accuracy and the like need only ``predict``.
+    A function of a fitted classifier, covariates and subsets. The classifier needs ``predict_proba`` and ``classes_``.
+    Accuracy and similar scores need only ``predict``.
 
     Raises
     ------
     ArgumentError, CategoryError
-        If there is no such score or category, or no design.
+        If the score or category does not exist, or there is no design.
 
     Warns
     -----
     SmallCountWarning
-        When called, if a category is too rare for the score, which then is NaN.
+        When called, if a category is too rare for the score, which is then NaN.
 
     See Also
     --------
@@ -108,7 +108,7 @@ def subset_scorer(
     chosen = chosen_design(design, categories)
     if category is not None:
         if metric not in _BY_CATEGORY:
-            raise ArgumentError(f"`category` must be left out for {metric!r}, which is of all categories together.")
+            raise ArgumentError(f"`category` must be left out for {metric!r}, which covers all categories together.")
         chosen.categories.index(category)
     return SubsetScorer(metric, chosen, category)
 
@@ -128,28 +128,28 @@ def score_subsets(
     Parameters
     ----------
     design
-        The design of `y`; None where `y` brings its own.
+        The design of `y`; None if `y` includes its design.
     """
     measure: Any = _MEASURES.get(metric, metric)
     output = _classifier_output(estimator, X, design or y.design, guesses=metric in _OF_GUESSES)
     kind: Any = None if sample_weight is None else "sampling"
     with warnings.catch_warnings():
         if metric not in _BY_CATEGORY and metric != "balanced_accuracy":
-            warnings.simplefilter("ignore", SmallCountWarning)  # of standard errors, which are not used here
+            warnings.simplefilter("ignore", SmallCountWarning)  # about standard errors, which are not used here
         result = evaluate(y, design=design, metrics=measure, weights=sample_weight, weights_kind=kind, **output)
     value = _value(result, category)
     return -value if metric in _LOSSES else value
 
 
 def _value(result: Evaluation, category: Label | None) -> float:
-    """Return the one value of an evaluation: of a category, or the mean of all."""
+    """Return the single value of an evaluation: of a category, or the mean of all."""
     if category is None:
         return float(np.mean(result.estimates))
     return float(result.estimates[result.categories.index(category)])
 
 
 def _classifier_output(estimator: Any, X: Any, design: Design, *, guesses: bool) -> dict[str, Any]:
-    """Return what a classifier says of people: probabilities where it has them, and guesses where they are wanted."""
+    """Return a classifier's output: probabilities if it has them, and guesses if needed."""
     output = {}
     if hasattr(estimator, "predict_proba"):
         output["proba"] = padded(np.asarray(estimator.predict_proba(X), np.float64), estimator.classes_, design)
@@ -159,26 +159,26 @@ def _classifier_output(estimator: Any, X: Any, design: Design, *, guesses: bool)
 
 
 def padded(proba: FloatArray, classes: Any, design: Design) -> FloatArray:
-    """Return probabilities in the order of the design's categories, 0 for those that a classifier does not know."""
+    """Return probabilities in the order of the design's categories, with 0 for those unknown to a classifier."""
     out = np.zeros((len(proba), design.p))
     out[:, [design.categories.index(label) for label in np.asarray(classes).tolist()]] = proba
     return out
 
 
 class ScoredOnSubsets(ClassifierMixin):  # type: ignore[misc]
-    """A classifier whose `score` is the accuracy on subsets or on labels, whichever it is given."""
+    """A classifier whose `score` is the accuracy on subsets or on labels, depending on `y`."""
 
     design: Design | None
     categories: Iterable[Label] | None
-    _design: Any  # that of the fit; None for labels
+    _design: Any  # the design of the fit; None for labels
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy on other people: estimated without bias from subsets, or counted from labels.
+        """Return the accuracy on other people: an unbiased estimate from subsets, or a count of labels.
 
         Parameters
         ----------
         X, y, sample_weight
-            As in `fit`, of people who were not used in it.
+            As in `fit`, for people who were not used in it.
 
         Raises
         ------

@@ -22,50 +22,50 @@ from subsetprivacy.messages.for_regression import SCALE_OUTSIDE, STOP_OUTSIDE, W
 class SubsetClassifier(MetaEstimatorMixin, ScoredOnSubsets, BaseEstimator):  # type: ignore[misc]
     r"""Trains any probabilistic classifier of scikit-learn on subsets.
 
-    In each round everyone counts for every category that their subset allows, with the probability that the
-    classifier of the round before gives to it (expectation maximization). Boosting (`HistGradientBoostingClassifier`
-    and `GradientBoostingClassifier`) does not start again in each round but adds some trees, so that all rounds
-    together take about as long as one fit. Training stops when people who were set aside say so.
+    In each round, everyone counts for every category that their subset allows, weighted by the probability that the
+    previous round's classifier gives to it (expectation maximization). Boosting (`HistGradientBoostingClassifier`
+    and `GradientBoostingClassifier`) does not restart in each round but adds some trees, so that all rounds together
+    take about as long as one fit. Training stops by the likelihood of people who were set aside.
 
     Parameters
     ----------
     estimator
-        A classifier with ``predict_proba`` whose ``fit`` takes ``sample_weight``. It is cloned. Put steps that come
-        before it, such as scaling, in a pipeline around this classifier.
+        A classifier with ``predict_proba`` whose ``fit`` takes ``sample_weight``. It is cloned. Put preceding steps,
+        such as scaling, in a pipeline around this classifier.
     design
-        The design that drew the subsets. None (default): `y` holds labels, or is a `SubsetData` with its design. On
-        labels the estimator is fitted once.
+        The design that drew the subsets. With None (default), `y` contains labels or is a `SubsetData` with its design.
+        On labels the estimator is fitted once.
     categories
-        The categories in the place of a design, where it is not known how subsets came about.
+        The categories instead of a design, if it is not known how the subsets were drawn.
     max_iter
-        The most rounds. Boosting adds its trees in so many equal parts.
+        The largest number of rounds. Boosting adds its trees in this many equal parts.
     tol
         Training stops when the mean log-likelihood of a subset has not risen by more than this in `patience` rounds.
     patience
         The number of rounds without improvement after which training stops.
     validation_fraction
-        The share of people who are set aside to judge the rounds. The best round is kept. None: nobody is set aside,
-        the rounds are judged by the people they learned from, and the last is kept.
+        The share of people set aside to compare the rounds. The best round is kept. With None, no one is set aside,
+        the rounds are compared on the training set, and the last one is kept.
     random_state
-        A number to repeat a run: it picks the people who are set aside, and is handed to the estimator unless that
-        has one.
+        A number that makes a run repeatable. It selects the people who are set aside, and is passed to the estimator
+        unless that has a seed.
 
     Attributes
     ----------
     classes_
-        The categories in the order of the design; labels in ascending order.
+        The categories in the order of the design, or labels in ascending order.
     estimator_
         The fitted classifier. Its classes are those that occur in some subset.
     history_
-        The mean log-likelihood of a subset after each round, of people who were set aside, or else of all.
+        The mean log-likelihood of a subset after each round, for people set aside, or otherwise for everyone.
     n_iter_
-        The number of rounds that `estimator_` has seen.
+        The number of rounds behind `estimator_`.
     n_features_in_
-        The number of columns of X, as the estimator saw it.
+        The number of columns of X, according to the estimator.
 
     See Also
     --------
-    SubsetLogisticRegression : faster where a linear model will do.
+    SubsetLogisticRegression : faster if a linear model is enough.
 
     Notes
     -----
@@ -74,13 +74,13 @@ class SubsetClassifier(MetaEstimatorMixin, ScoredOnSubsets, BaseEstimator):  # t
 
     .. math:: q_{ij} = \frac{r_i(j)\, p_j^{(t-1)}(x_i)}{\sum_k r_i(k)\, p_k^{(t-1)}(x_i)}.
 
-    The first round takes the estimated shares of all people for p. An estimator that maximises its weighted
-    log-likelihood, such as logistic regression, raises the likelihood of the subsets in every round. A tree that is
-    added to a boosted sum fits the gradient of :math:`\sum_j q_{ij} \ln p_j(x_i)`, which is :math:`q - p`, the gradient
-    of the log-likelihood of the subset itself. Full sets (missing answers) say nothing and are left out.
+    The first round uses the overall estimated shares as p. An estimator that maximizes its weighted log-likelihood,
+    such as logistic regression, raises the likelihood of the subsets in every round. A tree added to a boosted sum fits
+    the gradient of :math:`\sum_j q_{ij} \ln p_j(x_i)`, which is :math:`q - p`, the gradient of the log-likelihood of
+    the subset itself. Full sets (missing answers) carry no information and are left out.
 
-    A flexible classifier can learn its own guesses by heart. That is why people are set aside. Early stopping that
-    the estimator does itself would set aside rows, not people, and is turned off where it is "auto".
+    A flexible classifier can overfit its own guesses, which is why people are set aside. The estimator's own early
+    stopping would set aside rows, not people, and is turned off if it is "auto".
 
     Examples
     --------
@@ -132,23 +132,23 @@ class SubsetClassifier(MetaEstimatorMixin, ScoredOnSubsets, BaseEstimator):  # t
         Parameters
         ----------
         X
-            Covariates, in any form that the estimator takes.
+            Covariates, in any form that the estimator accepts.
         y
             A subset for each row of X: a column of codes (or of labels joined by a bar) of the design, or
             `SubsetData`. Without a design, labels.
         sample_weight : array, shape (n,)
-            How much each person counts.
+            The weight of each person.
 
         Raises
         ------
         ArgumentError
-            If the estimator takes no weights, or gives no probabilities.
+            If the estimator does not accept weights, or has no probabilities.
         CodeError
-            If a code is no subset of the design.
+            If a code is not a subset of the design.
         NoDataError
-            If no subset says anything.
+            If no subset is informative.
         NotIdentifiableError
-            If the design cannot tell some distributions apart, or there is one subset only.
+            If the design cannot distinguish some distributions, or there is only one subset.
         """
         stopping = Stopping(
             check_count(self.max_iter, "max_iter", least=1),
@@ -174,7 +174,7 @@ class SubsetClassifier(MetaEstimatorMixin, ScoredOnSubsets, BaseEstimator):  # t
         return self
 
     def _fit_labels(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        """Fit the estimator to labels, once."""
+        """Fit the estimator to labels once."""
         seed = None if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
         model = _seeded(clone(self.estimator), seed)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
@@ -190,11 +190,11 @@ class SubsetClassifier(MetaEstimatorMixin, ScoredOnSubsets, BaseEstimator):  # t
 
     @property
     def feature_names_in_(self) -> AnyArray:
-        """The names of the columns of X, where it is a data frame."""
+        """The names of the columns of X, if it is a data frame."""
         return np.asarray(self._fitted("feature_names_in_"))
 
     def _fitted(self, name: str) -> Any:
-        """Return an attribute of the fitted estimator, in the way of scikit-learn: absent before a fit."""
+        """Return an attribute of the fitted estimator. As in scikit-learn, it does not exist before a fit."""
         if "estimator_" not in vars(self):
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r} before it is fitted")
         return getattr(self.estimator_, name)
@@ -212,7 +212,7 @@ class SubsetClassifier(MetaEstimatorMixin, ScoredOnSubsets, BaseEstimator):  # t
             return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> AnyArray:
-        """Return the likeliest category of each row."""
+        """Return the most likely category of each row."""
         check_is_fitted(self)
         if self._design is None:
             return np.asarray(self.estimator_.predict(X))
@@ -239,7 +239,7 @@ def _prepared(estimator: Any, seed: int | None) -> Any:
     stops = getattr(model, "early_stopping", None) is True or getattr(model, "n_iter_no_change", None)
     if stops and getattr(model, "early_stopping", True) is True:
         raise ArgumentError(
-            "`estimator` must not stop early by itself: the rows that it sets aside are of people it learns from.",
+            "`estimator` must not stop early on its own: it would set aside rows of people it learns from.",
             STOP_OUTSIDE,
         )
     own = {"early_stopping": False} if hasattr(model, "early_stopping") else {}
@@ -247,7 +247,7 @@ def _prepared(estimator: Any, seed: int | None) -> Any:
 
 
 def _seeded(model: Any, seed: int | None) -> Any:
-    """Return the model with a seed wherever it has none, if there is one."""
+    """Return the model with a seed wherever it has none, if a seed is given."""
     if seed is None:
         return model
     unset = [name for name, value in model.get_params().items() if name.endswith("random_state") and value is None]

@@ -1,4 +1,4 @@
-"""What classifiers learn from: a label of each person, or a subset."""
+"""What classifiers learn from: a label or a subset for each person."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -20,13 +20,13 @@ from subsetprivacy.regression.blocks import distinct_codes
 from subsetprivacy.regression.problem import require_response
 from subsetprivacy.regression.starting import null_information, shares_of_all
 
-_TABLE = 1 << 22  # numbers in a table of the rows of all distinct subsets; beyond it rows are made when needed
-_ENOUGH = 1 << 16  # distinct subsets from which shares and information are known well enough to start a fit
+_TABLE = 1 << 22  # largest table of the rows of all distinct subsets; beyond it rows are computed when needed
+_ENOUGH = 1 << 16  # number of distinct subsets that is enough to estimate shares and information for a start
 
 
 @frozen(eq=False, repr=False)
 class Target:
-    """The classes, and what is known of each person's.
+    """The classes, and each person's label or subset.
 
     Attributes
     ----------
@@ -35,9 +35,9 @@ class Target:
     design
         The design of the subsets; None for labels.
     codes
-        The subset of each person, as code; for labels the position of the class.
+        The code of each person's subset; for labels, the position of the class.
     table, index
-        The rows of the distinct subsets, shape (p, k), and which of them each person has. Without columns where there
+        The rows of the distinct subsets, shape (p, k), and the position of each person's row. Without columns if there
         are too many.
     """
 
@@ -57,7 +57,7 @@ class Target:
 
     @property
     def informative(self) -> BoolArray:
-        """Whose subset says something: it is not the full set."""
+        """Whose subset is informative, that is, not the full set."""
         if self.design is None:
             return np.ones(len(self), np.bool_)
         return ~self.design.is_missing(self.codes)
@@ -75,7 +75,7 @@ class Target:
         return rows_of(self.codes[part], self.design)
 
     def start(self, weight: FloatArray | None) -> tuple[FloatArray, FloatArray]:
-        """Return the shares of the classes among all people, and the information about them per person."""
+        """Return the overall shares of the classes, and the information about them per person."""
         if self.design is None:
             counts = np.bincount(self.codes, weight, minlength=self.p)
             shares = counts / counts.sum()
@@ -94,7 +94,7 @@ class Target:
 
 
 def is_of_subsets(y: Any, design: Design | None, categories: Iterable[Label] | None) -> bool:
-    """Tell whether a target consists of subsets; otherwise it consists of labels."""
+    """Tell whether a target consists of subsets rather than labels."""
     return design is not None or categories is not None or isinstance(y, SubsetData)
 
 
@@ -104,9 +104,9 @@ def read_target(y: Any, design: Design | None, categories: Iterable[Label] | Non
     Raises
     ------
     CodeError, CategoryError
-        If subsets are not of the design.
+        If subsets do not belong to the design.
     MismatchError
-        If there are more or fewer of them than people.
+        If their number differs from the number of people.
     NotIdentifiableError, ArgumentError
         If nothing can be learned from the design.
     """
@@ -140,7 +140,7 @@ def _of_codes(codes: IntArray, design: Design) -> Target:
 
 
 def class_array(labels: tuple[Label, ...]) -> AnyArray:
-    """Return labels as an array that gives each of them back: of objects where they are of several kinds."""
+    """Return labels as an array that preserves each of them; an array of objects if their types are mixed."""
     alike = len({type(label) for label in labels}) == 1 and isinstance(labels[0], (str, bool, int, float))
     if alike:
         return np.array(labels)
@@ -161,7 +161,7 @@ def read_weights(sample_weight: Any, n: int) -> FloatArray | None:
 
 
 def learners(target: Target, weight: FloatArray | None) -> BoolArray:
-    """Return who is learned from: people whose subset says something and who count; raise if there are none."""
+    """Return who is used for learning: people with an informative subset and a weight. Raise if there are none."""
     kept = target.informative if weight is None else target.informative & (weight > 0)
     if not kept.any():
         raise NoDataError(f"`y` must hold at least one informative subset; got none of {people(len(kept))}.")

@@ -1,4 +1,4 @@
-"""Checks of what scikit-learn hands to an estimator, in messages that never show a cell."""
+"""Check the input that scikit-learn passes to an estimator, with messages that never show a cell."""
 
 from typing import Any
 
@@ -16,9 +16,9 @@ def read_features(estimator: Any, X: Any, *, reset: bool) -> FloatArray:
     Raises
     ------
     ArgumentError
-        If a column is not of numbers.
+        If a column is not numeric.
     ValueError
-        As scikit-learn does: for missing or infinite numbers, sparse matrices, another number of columns than before.
+        As in scikit-learn: for missing or infinite numbers, sparse matrices, or a different number of columns.
     """
     try:
         return np.asarray(validate_data(estimator, X, reset=reset, dtype=(np.float64, np.float32)))
@@ -30,7 +30,7 @@ def read_features(estimator: Any, X: Any, *, reset: bool) -> FloatArray:
 
 
 def require_target(estimator: Any, y: Any) -> None:
-    """Raise in scikit-learn's words if there is no target."""
+    """Raise with scikit-learn's wording if there is no target."""
     if y is None:
         raise ArgumentError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."

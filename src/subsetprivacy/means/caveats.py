@@ -1,4 +1,4 @@
-"""What to know of means by private category."""
+"""Notes and caveats of means by private category."""
 
 import numpy as np
 from attrs import evolve
@@ -23,16 +23,18 @@ def with_notes(made: GroupMeans, notes: tuple[Note, ...]) -> GroupMeans:
 
 
 def small_groups(made: GroupMeans, sizes: FloatArray) -> list[Note]:
-    """Return that known groups are too small for estimates, given how many people each has."""
+    """Return a note about known groups that are too small for estimates, given the size of each."""
     if not len(sizes):
         return []
     who = f"{counted(len(sizes), 'group')} with {people(int(sizes.sum()))}" if made.by else people(int(sizes.sum()))
-    text = f"Too small, with fewer than 5 people who said something: {who}. Not given: all estimates, which would be "
-    return [Note(NoteKind.SMALL_COUNTS, text + "of single people.", MERGE_SMALL_GROUPS)]
+    text = (
+        f"Too small, with fewer than 5 people who answered: {who}. No estimates are given, because they would describe "
+    )
+    return [Note(NoteKind.SMALL_COUNTS, text + "individuals.", MERGE_SMALL_GROUPS)]
 
 
 def doubts(made: GroupMeans) -> list[Note]:
-    """Return the caveats to warn of."""
+    """Return the caveats that are also warnings."""
     return _rare(made)
 
 
@@ -40,8 +42,8 @@ def _rare(made: GroupMeans) -> list[Note]:
     rare = made.rare & np.isfinite(made.number)
     if not rare.any():
         return []
-    text = f"Too rare in this sample, with a share within 2 standard errors of 0: {_named(made, rare)}. Not given: "
-    return [Note(NoteKind.SMALL_COUNTS, text + "their means, variances and quantiles.", MORE_PEOPLE_OR_MERGE)]
+    text = f"Too rare in this sample, with a share within 2 standard errors of 0: {_named(made, rare)}. Their means, "
+    return [Note(NoteKind.SMALL_COUNTS, text + "variances and quantiles are not given.", MORE_PEOPLE_OR_MERGE)]
 
 
 def _near(made: GroupMeans) -> list[Note]:
@@ -83,10 +85,10 @@ def _model(made: GroupMeans) -> list[Note]:
     if made.comparison is None:
         return []
     worst = float(np.nanmin(made.comparison.pvalue)) if np.isfinite(made.comparison.pvalue).any() else float("nan")
-    text = "The means rest on a normal distribution of the outcome in each category. "
+    text = "The means assume that the outcome is normal in each category. "
     if worst != worst:
-        return [Note(NoteKind.ASSUMPTION, text + "It could not be compared with means that assume nothing.")]
-    text += f"Means that assume nothing {'differ' if worst < _DOUBTFUL else 'agree'} ({p_equals(worst)})."
+        return [Note(NoteKind.ASSUMPTION, text + "They could not be compared with means without this assumption.")]
+    text += f"Means without this assumption {'differ' if worst < _DOUBTFUL else 'agree'} ({p_equals(worst)})."
     kind = NoteKind.SPECIFICATION if worst < _DOUBTFUL else NoteKind.ASSUMPTION
     return [Note(kind, text, CORRECTED_MEANS if worst < _DOUBTFUL else None)]
 

@@ -1,4 +1,4 @@
-"""Differences of means, with intervals one by one or for all together."""
+"""Differences of means, with separate or simultaneous intervals."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, Self, get_args, overload
@@ -24,20 +24,20 @@ METHODS: tuple[DifferencesInterval, ...] = get_args(DifferencesInterval)
 
 @frozen(slots=False, eq=False, repr=False)
 class MeanDifferences(Result):
-    """Differences of means between groups; made by `GroupMeans.difference` and `GroupMeans.differences`.
+    """Differences of means between groups, returned by `GroupMeans.difference` and `GroupMeans.differences`.
 
     Attributes
     ----------
     outcome
-        What the means are of.
+        The name of the outcome.
     first, second
-        The names of the groups; a difference is that of the first minus that of the second.
+        The names of the groups. A difference is the mean of the first minus the mean of the second.
     estimate, cov
-        The differences and their covariance matrix; not a number where a group is too rare.
+        The differences and their covariance matrix; NaN if a group is too rare.
     effect
         The differences in standard deviations of the outcome within groups (Cohen's d).
     df
-        The degrees of freedom of the covariance; infinite where people were drawn one by one.
+        The degrees of freedom of the covariance; infinite if people were drawn independently.
     n
         The number of people.
     """
@@ -62,21 +62,21 @@ class MeanDifferences(Result):
 
     @property
     def pvalues(self) -> FloatArray:
-        """The two-sided p-value of each difference being 0, not adjusted for their number."""
+        """The two-sided p-value of each difference, not adjusted for multiple comparisons."""
         with np.errstate(invalid="ignore", divide="ignore"):
             z = -np.abs(self.estimate) / self.se
         tail = ndtr(z) if np.isinf(self.df) else stdtr(max(self.df, 1.0), z)
         return np.array([positive(2 * float(x)) if x == x else np.nan for x in tail])
 
     def interval(self, level: float = 0.95, *, method: DifferencesInterval = "wald") -> FloatArray:
-        """Return the intervals, shape (differences, 2).
+        """Return confidence intervals, shape (differences, 2).
 
         Parameters
         ----------
         level
             The confidence level.
         method
-            ``"wald"``: each with the level. ``"simultaneous"``: all together, by the largest of the errors.
+            ``"wald"``: each interval has the level. ``"simultaneous"``: all intervals together have it.
         """
         check_level(level)
         times = critical(level, self.df)
@@ -120,7 +120,7 @@ class MeanDifferences(Result):
         return frame(self._columns(level, method), engine)
 
     def summary(self, level: float = 0.95, *, method: DifferencesInterval = "wald") -> Table:
-        """Return the table to print or to show in a notebook; `level` and `method` as in `interval`."""
+        """Return a table to print or show in a notebook; `level` and `method` as in `interval`."""
         columns = self._columns(level, method)
         digits = digits_for(self.se)
         cells = zip(*(columns[name] for name in ("estimate", "se", "lower", "upper")), strict=True)
@@ -135,12 +135,12 @@ class MeanDifferences(Result):
     def _legend(self, method: DifferencesInterval, level: float) -> list[Note]:
         legend = [Note(NoteKind.LEGEND, "Effect: the difference in standard deviations within groups.")]
         if method == "simultaneous":
-            text = f"All intervals together hold with {percent(level)}; p-values are of single differences."
+            text = f"The intervals hold simultaneously with {percent(level)}. P-values are for single differences."
             legend.append(Note(NoteKind.SIMULTANEOUS, text))
         return legend
 
     def to_dict(self, level: float = 0.95, *, method: DifferencesInterval = "wald") -> dict[str, Any]:
-        """Return the numbers, for JSON; `level` and `method` as in `interval`."""
+        """Return the numbers for JSON; `level` and `method` as in `interval`."""
         facts = {name: values for name, values in self._columns(level, method).items() if name != "level"}
         return plain(
             {

@@ -1,4 +1,4 @@
-"""How many digits of a number its standard error leaves."""
+"""The number of digits that a standard error justifies."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from subsetprivacy._types import FloatArray
 
 
 def digits_for(se: FloatArray) -> int:
-    """Return how many decimals to print: so many that the smallest standard error has three digits.
+    """Return the number of decimals that gives the smallest standard error three digits.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 r"""Tests that means are equal.
 
 The score test: if all cells have the mean m, the sums :math:`U_k(m) = S_{1k} - m S_{0k}` have mean 0 and the covariance
-V(m), which is known without dividing by any number of people. The statistic is the least of
-:math:`U(m)^\top V(m)^{-1} U(m)` over m, with one degree of freedom less than there are cells. Rare cells add noise
-but no bias, and none has to be left out. Wald's test compares the estimated means.
+V(m), which is known without dividing by any number of people. The statistic is the minimum of
+:math:`U(m)^\top V(m)^{-1} U(m)` over m, with one degree of freedom less than the number of cells. Rare cells add noise
+but no bias, so all cells are used. Wald's test compares the estimated means.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ _GRID = 33
 
 
 def score_statistic(number: FloatArray, total: FloatArray, cov: FloatArray) -> float:
-    """Return the least quadratic form over all common means.
+    """Return the smallest quadratic form over all common means.
 
     Parameters
     ----------
@@ -43,20 +43,20 @@ def score_statistic(number: FloatArray, total: FloatArray, cov: FloatArray) -> f
 
 
 def _spread(number: FloatArray, V11: FloatArray, m: float, V00: FloatArray, V01: FloatArray) -> float:
-    """Return the standard error of the mean of all cells together."""
+    """Return the standard error of the overall mean."""
     V = V11 - m * (V01 + V01.T) + m * m * V00
     return float(np.sqrt(max(V.sum(), 0.0)) / max(abs(number.sum()), 1e-300)) or 1.0
 
 
 def wald_statistic(mean: FloatArray, cov: FloatArray) -> tuple[float, int]:
-    """Return the statistic that means are equal, and its degrees of freedom."""
+    """Return the statistic for equal means, and its degrees of freedom."""
     L = np.diff(np.eye(len(mean)), axis=0)
     d, V = L @ mean, L @ cov @ L.T
     return float(d @ np.linalg.pinv(V, hermitian=True) @ d), len(mean) - 1
 
 
 def pvalue_of(statistic: float, df: int, denominator: float) -> float:
-    """Return the p-value of a quadratic form: by chi-square, or F with the degrees of freedom of the covariance."""
+    """Return the p-value of a quadratic form, from chi-square, or from F if the covariance has finite degrees."""
     if np.isinf(denominator):
         return float(chdtrc(df, statistic))
     rest = max(denominator - df + 1, 1.0)

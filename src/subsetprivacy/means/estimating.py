@@ -29,21 +29,21 @@ from subsetprivacy.regression.inputs import read_clusters
 from subsetprivacy.sampling import Sampling
 from subsetprivacy.variables import JointCategories
 
-MOST = 1e70  # of an outcome, in size
-MOST_CELLS = 1000  # whose covariance is kept as one matrix
-LEAST_PEOPLE = 5  # of a known group: numbers of fewer would be those of single people
+MOST = 1e70  # largest absolute value of an outcome
+MOST_CELLS = 1000  # largest number of cells with one covariance matrix
+LEAST_PEOPLE = 5  # smallest known group with estimates; those of smaller groups would describe individuals
 
 
 @frozen(eq=False, repr=False)
 class MeansOptions:
-    """What `group_means` was asked for besides the people; see there.
+    """The options of `group_means`, without the people.
 
     Attributes
     ----------
     outcome, variable
         The names of the outcome and of the private variable.
     working
-        The working distribution; None to let it follow the outcome.
+        The working distribution; None lets it depend on the outcome.
     blocks, quantiles, model
         As in `group_means`.
     """
@@ -78,13 +78,13 @@ def estimate_means(
     codes, design
         Their subsets.
     options
-        What is asked for.
+        The options.
     groups
         Their known groups, if any.
     weights, weights_kind, clusters, sampling
-        How much each counts, and how they were drawn; as in `group_means`.
+        The weights and the sampling, as in `group_means`.
     stacklevel
-        Warnings point so many calls up.
+        How many calls up warnings point.
     """
     check_allowed(codes, design)
     require_indicators(design)
@@ -96,10 +96,10 @@ def estimate_means(
     silent = design.is_missing(codes)
     kept = np.flatnonzero(~silent & (weighting.each > 0))
     if not len(kept):
-        raise NoDataError("`data` must have an informative subset; got none.")
+        raise NoDataError("`data` must hold at least one informative subset; got none.")
     sizes = _sizes(kept, known, weighting)
     small = sizes < LEAST_PEOPLE
-    kept = kept[~small[known.number[kept]]]  # nothing of the result, not even a center, is of people who are left out
+    kept = kept[~small[known.number[kept]]]  # no part of the result, not even a center, uses people left out
     table, block = _working(numbers, codes, design, known, weighting, kept, options)
     sample = MeansSample(numbers[kept], codes[kept], design, known.among(kept), _among(weighting, kept), table, block)
     missing = float(weighting.each[silent].sum()) if weighting.are_frequencies else float(silent.sum())
@@ -115,7 +115,7 @@ def estimate_means(
 
 
 def _sizes(kept: IntArray, known: KnownGroups, weighting: Weighting) -> FloatArray:
-    """Return how many people of each known group said something."""
+    """Return how many people with an informative subset each known group has."""
     amounts = weighting.each[kept] if weighting.are_frequencies else None
     return np.bincount(known.number[kept], amounts, len(known.labels)).astype(np.float64)
 
@@ -143,16 +143,16 @@ def _working(
 def _means(
     sample: MeansSample, small: BoolArray, wanted: FloatArray, options: MeansOptions, missing: float
 ) -> GroupMeans:
-    """Return the means of a sample, without caveats; of small known groups, whose people are not in it, none."""
+    """Return the means of a sample without caveats. Small known groups, whose people are left out, have none."""
     sums = sums_of(sample)
-    # The covariance of a sampling has its own n/(n - 1).
+    # The covariance of a sampling includes its own factor n/(n - 1).
     moments = moments_of(sums, frequencies=sample.weights.are_frequencies and sample.weights.independent)
     estimated = quantiles_of(sample, wanted)
     known, p = sample.cells
     is_rate = bool(len(sample.y)) and bool(((sample.y == 0) | (sample.y == 1)).all())
     with np.errstate(invalid="ignore"):
         rare = ~(moments.share > caveats.RARE * moments.share_se)
-    # Of labels nothing is noisy: a share of 0.001 of a thousand people is one person, whose mean is known.
+    # Labels have no noise: a share of 0.001 of a thousand people is one person, whose mean is known.
     rare &= ~((moments.number >= 1) & (np.abs(sums.excess[0]) < 1e-9 * np.abs(moments.number)))
     categories = sample.design.categories
     names = categories.names if isinstance(categories, JointCategories) else (options.variable,)
@@ -193,7 +193,7 @@ def _means(
 
 
 def _kept_sums(sums: Sums) -> dict[str, Any]:
-    """Return the sums in the units of y, about their center."""
+    """Return the sums in the units of y, around their center."""
     K = sums.S.shape[1]
     unit = np.r_[np.ones(K), np.full(K, sums.scale)]
     return {
@@ -204,7 +204,7 @@ def _kept_sums(sums: Sums) -> dict[str, Any]:
 
 
 def _variances(moments: CellMoments, *, is_rate: bool) -> tuple[FloatArray, FloatArray]:
-    """Return the variances; of an outcome of 0 and 1 the mean says them."""
+    """Return the variances. For an outcome of 0 and 1 they follow from the mean."""
     if not is_rate:
         return moments.variance, moments.variance_se
     se = np.sqrt(np.maximum(moments.cov.diagonal(), 0.0))
@@ -215,7 +215,7 @@ def _people(weights: Weighting) -> float:
     return float(weights.each.sum()) if weights.are_frequencies else float(len(weights.each))
 
 
-# What is given --------------------------------------------------------------------------------------------------------
+# Checks of arguments --------------------------------------------------------------------------------------------------
 
 
 def read_outcome(y: Any, n: int) -> FloatArray:
@@ -224,13 +224,13 @@ def read_outcome(y: Any, n: int) -> FloatArray:
     Raises
     ------
     ArgumentError, MismatchError
-        Saying how many are not, and the first row; never a value.
+        If not. The message has the number of such rows and the first one, never a value.
     """
     try:
         numbers = np.asarray(y, np.float64)
     except (TypeError, ValueError):
         numbers = None
-    if numbers is None:  # raised out here: the inner message shows an entry
+    if numbers is None:  # raised here, because the inner message shows a cell
         raise ArgumentError(f"`y` must be numbers, one per person; got {type(y).__name__} of something else.")
     if np.asarray(y).dtype.kind in "USMm":
         raise ArgumentError("`y` must be numbers, one per person; got text or dates.")
@@ -244,7 +244,7 @@ def read_outcome(y: Any, n: int) -> FloatArray:
             EMPTY_OUTCOMES,
         )
     large = np.abs(numbers) > MOST
-    if large.any():  # their fourth powers must be numbers
+    if large.any():  # their fourth powers would overflow
         raise ArgumentError(
             f"`y` must be at most {MOST:.0e} in size; got {counted(large.sum(), 'that is not', 'that are not')}, first "
             f"in row {int(large.argmax())}."
@@ -253,7 +253,7 @@ def read_outcome(y: Any, n: int) -> FloatArray:
 
 
 def check_quantiles(quantiles: Any) -> FloatArray:
-    """Return which quantiles are wanted, each once, in order."""
+    """Return the distinct quantiles in order."""
     try:
         wanted = np.unique(np.asarray(quantiles, np.float64).ravel())
     except (TypeError, ValueError):
@@ -278,7 +278,7 @@ def _check_model(made: GroupMeans) -> None:
 def read_weighting(
     n: int, weights: Any, kind: WeightsKind | None, clusters: Any, sampling: Sampling | None
 ) -> Weighting:
-    """Return how much people count, and how they were drawn."""
+    """Return the weights of the people and how they were drawn."""
     if sampling is not None:
         if weights is not None or clusters is not None or kind is not None:
             raise ArgumentError("`weights` and `clusters` must be left out with `sampling`; got both.")
@@ -294,7 +294,7 @@ def read_weighting(
     labels = read_clusters(clusters, n)
     if labels is None:
         return Weighting(each, frequencies)
-    # So many people of a frequency are of one cluster: its sum is the weighted sum, as with sampling weights.
+    # A row with a frequency is one cluster of so many people: its sum is the weighted sum, as with sampling weights.
     drawn = Sampling(each, clusters=labels)
     if drawn.units.number < 2:
         raise ArgumentError("`clusters` must be at least two; got one.")
@@ -302,12 +302,12 @@ def read_weighting(
 
 
 def _among(weighting: Weighting, kept: IntArray) -> Weighting:
-    """Return the weights of the kept people; rows that a sampling has and no one uses stay in it."""
+    """Return the weights of the kept people. A sampling keeps its unused rows."""
     return evolve(weighting, each=weighting.each[kept], rows=kept)
 
 
 def _notes(sampling: Sampling | None) -> list[Note]:
     if sampling is None:
         return []
-    text = f"Standard errors of the sampling design: {sampling.method}, {sampling.degrees_of_freedom} degrees of "
+    text = f"Standard errors follow the sampling: {sampling.method}, {sampling.degrees_of_freedom} degrees of "
     return [Note(NoteKind.WEIGHTED, text + "freedom."), *notes_of_margins(sampling)]

@@ -1,7 +1,7 @@
 r"""Intervals of means.
 
-Fieller's interval holds all m for which :math:`S_1 - m S_0` is not too far from 0, measured by its own standard error:
-the test of a mean needs no division by a noisy number of people, and for labels it is nearly Student's. It is
+Fieller's interval contains all m for which :math:`S_1 - m S_0` is not too far from 0, relative to its standard error.
+This test of a mean does not divide by a noisy number of people, and for labels it is nearly Student's. The interval is
 bounded if the number of people is more than z standard errors from 0.
 """
 
@@ -12,7 +12,7 @@ from subsetprivacy._types import FloatArray
 
 
 def critical(level: float, df: float) -> float:
-    """Return the quantile of the normal distribution, or of Student's where there are few degrees of freedom."""
+    """Return the quantile of the normal distribution, or of Student's if the degrees of freedom are finite."""
     upper = 0.5 + level / 2
     return float(ndtri(upper)) if np.isinf(df) else float(stdtrit(max(df, 1.0), upper))
 
@@ -23,14 +23,14 @@ def wald(estimate: FloatArray, se: FloatArray, times: float) -> FloatArray:
 
 
 def logistic(estimate: FloatArray, se: FloatArray, times: float) -> FloatArray:
-    """Return the same for the log odds of rates; not a number where a rate is not between 0 and 1."""
+    """Return the same for the log odds of rates; NaN if a rate is not between 0 and 1."""
     with np.errstate(invalid="ignore", divide="ignore"):
         inside = np.where((estimate > 0) & (estimate < 1), estimate, np.nan)
         return np.asarray(expit(wald(logit(inside), se / (inside * (1 - inside)), times)))
 
 
 def fieller(number: FloatArray, total: FloatArray, cov: FloatArray, times: float) -> FloatArray:
-    """Return the intervals of the ratios total/number, shape (cells, 2); not a number where they are not bounded.
+    """Return the intervals of the ratios total/number, shape (cells, 2); NaN if they are not bounded.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Means by maximum likelihood next to those that assume nothing, and the test that both agree."""
+"""Means by maximum likelihood, and the test that they agree with the corrected means."""
 
 import numpy as np
 from attrs import evolve
@@ -13,12 +13,12 @@ from subsetprivacy.regression.model_tests import ModelTests
 
 
 def with_model(made: GroupMeans, sample: MeansSample) -> GroupMeans:
-    r"""Return the means of a normal model, with the means that assume nothing and their comparison.
+    r"""Return the means of a normal model, the corrected means, and their comparison.
 
     Notes
     -----
-    The two are compared by the influence functions of both, so no covariance matrices are subtracted: with
-    :math:`\varphi_i` the difference of a person's influences, the covariance of the difference is
+    The comparison uses the influence functions of both, so no covariance matrices are subtracted. If
+    :math:`\varphi_i` is the difference of a person's influences, the covariance of the difference is
     :math:`\sum_i w_i^2 \varphi_i \varphi_i^\top`.
     """
     known, p = sample.cells
@@ -60,7 +60,7 @@ def with_model(made: GroupMeans, sample: MeansSample) -> GroupMeans:
 
 
 def _fitted(made: GroupMeans, sample: MeansSample, g: int) -> NormalMixture:
-    """Return the fit to a known group, from the means that assume nothing."""
+    """Return the fit to a known group, starting from the corrected means."""
     people = np.flatnonzero(sample.groups.number == g)
     if not len(people):
         return NormalMixture.of_no_one(sample.design.p)
@@ -102,5 +102,5 @@ def _compared(made: GroupMeans, sample: MeansSample, fits: list[NormalMixture], 
         df.append(len(at) if usable else 0)
     pvalues = [pvalue_of(x, k, made.df) if k else float("nan") for x, k in zip(statistic, df, strict=True)]
     names = tuple(group_text(group) for group in made.groups) if made.by else ("means agree",)
-    title = f"Means of {made.outcome} by the normal model against means that assume nothing"
+    title = f"Means of {made.outcome}: normal model compared with means without this assumption"
     return ModelTests(title, names, np.array(statistic), np.array(df), np.array(pvalues), "robust")

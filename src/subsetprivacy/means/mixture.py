@@ -1,8 +1,8 @@
 r"""Means by maximum likelihood: y is normal in each category, with a separate mean and variance.
 
-The likelihood of a person is :math:`\sum_j r_i(j)\,\pi_j\,\varphi(y_i; m_j, \sigma_j)`. EM comes near its maximum,
-Newton's method the maximum. Standard errors come from the observed information, by Louis's formula. Where the
-model is right no estimator is more precise; where y is not normal, means are wrong, and more people do not help.
+The likelihood of a person is :math:`\sum_j r_i(j)\,\pi_j\,\varphi(y_i; m_j, \sigma_j)`. EM approaches its maximum and
+Newton's method reaches it. Standard errors come from the observed information, by Louis's formula. If the model is
+right, no estimator is more precise. If y is not normal, the means are biased, even in large samples.
 """
 
 from collections.abc import Iterator
@@ -15,10 +15,10 @@ from subsetprivacy.design import Design
 from subsetprivacy.estimation.indicator import rows_of
 
 _CHUNK = 1 << 15
-_FIRST = 30  # steps of EM before Newton's
+_FIRST = 30  # steps of EM before Newton's method
 _MOST = 500
-_TOLERANCE = 1e-8  # log-likelihood that is left to gain, of all people together
-_LEAST_SPREAD = 1e-3  # of the standard deviation of all: below it a category has shrunk to a point
+_TOLERANCE = 1e-8  # total log-likelihood that may be left to gain
+_LEAST_SPREAD = 1e-3  # of the overall standard deviation: below it a category has shrunk to a point
 _NOBODY = 0.5  # people: with fewer a category is empty
 
 
@@ -29,15 +29,15 @@ class NormalMixture:
     Attributes
     ----------
     share, mean, sd
-        Of each category; not a number where it is empty.
+        The share, mean and standard deviation of each category; NaN if it is empty.
     mean_cov
         The covariance of the means from the observed information.
     influence
-        The influence of each person on each mean, (n, p); weighted sums of them are the errors.
+        The influence of each person on each mean, (n, p). Their weighted sums are the errors.
     variance_se
         The standard errors of the variances.
     share_se
-        Those of the shares.
+        The standard errors of the shares.
     loglik, gap
         The log-likelihood, and what is left to gain.
     """
@@ -54,14 +54,14 @@ class NormalMixture:
 
     @classmethod
     def of_no_one(cls, p: int) -> "NormalMixture":
-        """Return the fit to no one: nothing is known of any category."""
+        """Return the fit to an empty sample, in which nothing is known about any category."""
         nothing = np.full(p, np.nan)
         three = (nothing, nothing, nothing)
         return cls(*three, np.full((p, p), np.nan), np.empty((0, p)), nothing, nothing, float("nan"), float("nan"))
 
 
 class _GroupPeople:
-    """The people of one known group, standardized, a chunk at a time."""
+    """The standardized people of one known group, in chunks."""
 
     def __init__(self, z: FloatArray, codes: IntArray, design: Design, weight: FloatArray) -> None:
         self.z, self.codes, self.design, self.weight = z, codes, design, weight
@@ -94,7 +94,7 @@ class _MixtureParameters:
         return q / total, u, top + np.log(total)
 
     def moved(self, step: FloatArray) -> "_MixtureParameters":
-        """Return the parameters after a step in log shares against the last category, means and log deviations."""
+        """Return the parameters after a step in log shares relative to the last, means and log deviations."""
         p = len(self.share)
         log = np.log(self.share)
         log[:-1] += step[: p - 1]
@@ -118,7 +118,7 @@ def fit_normal(
     y, codes, design, weight
         The people of one known group.
     start
-        Shares, means and variances to start from; what is not a number is taken from all people.
+        Shares, means and variances to start from. NaN is replaced by the overall value.
     """
     center = float(np.average(y, weights=weight))
     scale = float(np.sqrt(np.average((y - center) ** 2, weights=weight))) or 1.0
@@ -178,7 +178,7 @@ def _loglik(people: _GroupPeople, theta: _MixtureParameters, used: IntArray) -> 
 
 
 def _scores(theta: _MixtureParameters, q: FloatArray, u: FloatArray) -> FloatArray:
-    """Return the scores of people: shares against the last, means, log deviations; shape (3p - 1, m)."""
+    """Return the scores of people for shares relative to the last, means and log deviations, shape (3p - 1, m)."""
     return np.concatenate([(q - theta.share[:, None])[:-1], q * u / theta.sd[:, None], q * (u * u - 1)])
 
 
@@ -201,7 +201,7 @@ def _derivatives(
 
 
 def _complete(theta: _MixtureParameters, sums: FloatArray) -> FloatArray:
-    """Return the sum over people of the mean of second derivatives and squared scores, given what is seen."""
+    """Return the sum of the expected second derivatives and squared scores of each person, given the data."""
     p, sd, pi = len(theta.share), theta.sd, theta.share
     n0, n1, n2, n3, n4 = sums
     total = n0.sum()
@@ -221,7 +221,7 @@ def _complete(theta: _MixtureParameters, sums: FloatArray) -> FloatArray:
 
 
 def _newton(gradient: FloatArray, information: FloatArray) -> FloatArray | None:
-    """Return Newton's step; None where the likelihood is not concave."""
+    """Return Newton's step, or None if the likelihood is not concave."""
     try:
         root = np.linalg.cholesky(information)
     except np.linalg.LinAlgError:

@@ -1,4 +1,4 @@
-"""How means by private category are shown: columns, tables and pictures."""
+"""Presentation of means by private category: columns, tables and pictures."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _cell_columns(means: "GroupMeans") -> dict[str, list[Any]]:
-    """Return the columns that say which group and category a row is of."""
+    """Return the columns that name the group and category of each row."""
     columns: dict[str, list[Any]] = {}
     for k, name in enumerate(means.by):
         parts = [group[k] if len(means.by) > 1 else group for group in means.groups]  # type: ignore[index]
@@ -52,7 +52,7 @@ def frame_columns(means: "GroupMeans", level: float, method: MeansInterval) -> d
 
 
 def summary_of(means: "GroupMeans", level: float, method: MeansInterval) -> Table:
-    """Return the table to print or to show in a notebook."""
+    """Return a table to print or show in a notebook."""
     ends = means.interval(level, method=method).reshape(-1, 2)
     digits = digits_for(means.se.ravel())
     head = [f"lower {percent(level)}", f"upper {percent(level)}"]
@@ -90,7 +90,7 @@ def _legend(means: "GroupMeans", method: MeansInterval) -> list[Note]:
         "fieller": "all means that a test does not reject (Fieller)",
         "wald": "estimate and standard error",
         "logit": "estimate and standard error of the log odds",
-        "robust": "estimate and standard error of the sandwich",
+        "robust": "estimate and robust (sandwich) standard error",
     }
     return [Note(NoteKind.INTERVAL_METHOD, f"Intervals by method '{chosen}': {how[chosen]}.")]
 

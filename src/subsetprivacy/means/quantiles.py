@@ -1,8 +1,8 @@
 r"""Quantiles of y in each cell, and their intervals.
 
 The estimated distribution function :math:`\hat F(t) = \sum_i w_i D_i 1\{y_i \le t\} / \sum_i w_i D_i` is not monotone,
-since some indicators are negative. Isotonic regression makes it so; for labels it changes nothing. The
-interval of a quantile holds all t at which the test of F(t) = q does not reject, as Woodruff's does: no density is
+because some indicators are negative. Isotonic regression makes it monotone, and changes nothing for labels. The
+interval of a quantile contains all t at which the test of F(t) = q does not reject, as Woodruff's does. No density is
 estimated.
 """
 
@@ -14,9 +14,9 @@ from scipy.special import ndtri
 from subsetprivacy._types import FloatArray
 from subsetprivacy.means.sample import MeansSample
 
-_MOST = 1 << 16  # outcomes at which the distribution function is worked out; of more, evenly spread ones
-_ENTRIES = 1 << 22  # numbers of all distribution functions together
-LEVELS = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999)  # at which intervals are kept; between them ends are interpolated
+_MOST = 1 << 16  # largest number of outcomes at which the distribution function is computed, evenly spaced if more
+_ENTRIES = 1 << 22  # largest number of entries of all distribution functions together
+LEVELS = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999)  # stored levels of intervals; ends are interpolated between them
 
 
 @frozen(eq=False, repr=False)
@@ -28,7 +28,7 @@ class Quantiles:
     estimate
         Shape (cells, quantiles).
     ends
-        The ends of their intervals at `LEVELS`, shape (cells, quantiles, levels, 2); not a number where there is none.
+        The ends of their intervals at `LEVELS`, shape (cells, quantiles, levels, 2), or NaN.
     """
 
     estimate: FloatArray
@@ -41,7 +41,7 @@ def quantiles_of(sample: MeansSample, wanted: FloatArray) -> Quantiles:
     Parameters
     ----------
     wanted
-        Which: numbers between 0 and 1.
+        The probabilities, between 0 and 1.
     """
     known, p = sample.cells
     estimate = np.full((known * p, len(wanted)), np.nan)
@@ -69,7 +69,7 @@ def quantiles_of(sample: MeansSample, wanted: FloatArray) -> Quantiles:
 
 
 def interval_at(estimate: FloatArray, ends: FloatArray, level: float) -> FloatArray:
-    """Return the intervals of quantiles at a level, shape (..., 2), between those that are kept."""
+    """Return the intervals of quantiles at a level, shape (..., 2), interpolated between stored levels."""
     z, at = ndtri(0.5 + np.array(LEVELS) / 2), float(ndtri(0.5 + level / 2))
     k = int(np.clip(np.searchsorted(z, at), 0, len(z) - 1))
     upper = ends[..., k, :]
@@ -79,13 +79,13 @@ def interval_at(estimate: FloatArray, ends: FloatArray, level: float) -> FloatAr
 
 
 def errors_of(ends: FloatArray) -> FloatArray:
-    """Return standard errors: the width of the 95% interval over that of a normal one."""
+    """Return standard errors: the width of the 95% interval divided by that of a standard normal interval."""
     both = ends[..., LEVELS.index(0.95), :]
     return np.asarray((both[..., 1] - both[..., 0]) / (2 * float(ndtri(0.975))))
 
 
 def _points(sample: MeansSample, cells: int) -> FloatArray:
-    """Return the outcomes at which distribution functions are worked out: all, or evenly spread ones of very many."""
+    """Return the outcomes at which distribution functions are computed: all, or evenly spaced ones if very many."""
     points = np.unique(sample.y)
     most = max(min(_MOST, _ENTRIES // cells), 1024)
     if len(points) <= most:
@@ -113,7 +113,7 @@ def _first(there: FloatArray) -> int:
 
 
 def _inverted(points: FloatArray, F: FloatArray, sd: FloatArray, q: float, z: FloatArray) -> FloatArray:
-    """Return the least and the largest t that the test of F(t) = q does not reject, shape (levels, 2)."""
+    """Return the smallest and the largest t that the test of F(t) = q does not reject, shape (levels, 2)."""
     out = np.full((len(z), 2), np.nan)
     for k, times in enumerate(z):
         reach = F + times * sd >= q - 1e-12
@@ -128,7 +128,7 @@ def _inverted(points: FloatArray, F: FloatArray, sd: FloatArray, q: float, z: Fl
 
 
 def _design_effect(sample: MeansSample, cell: int, t: float, q: float, squares: FloatArray) -> float:
-    """Return by how much clusters and strata change the variance of the distribution function at a point."""
+    """Return the factor by which clusters and strata change the variance of the distribution function at a point."""
     if sample.weights.independent:
         return 1.0
     _, p = sample.cells

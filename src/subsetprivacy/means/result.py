@@ -1,4 +1,4 @@
-"""What is known of an outcome in each private category: numbers, means, variances, quantiles."""
+"""The result of `group_means`: numbers, means, variances and quantiles by private category."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -31,13 +31,13 @@ _NUMBERS = ("number", "share", "share_se", "mean", "variance", "variance_se", "q
 
 @frozen(slots=False, eq=False, repr=False)
 class GroupMeans(Result):
-    """An outcome by private category; made by `group_means`.
+    """Means, variances and quantiles of an outcome by private category, returned by `group_means`.
 
-    Arrays have a number for each category, shape (p,); with known groups a row for each group, shape (groups, p). Known
-    groups of fewer than 5 people have none, as they would be single people's.
+    Arrays have a number for each category, shape (p,). With known groups they have a row for each group, shape
+    (groups, p). Known groups of fewer than 5 people have no estimates, because these would describe individuals.
 
-    Quantiles, and the ends of their intervals, are outcomes of single people. The outcome is a column that was seen,
-    but do not publish quantiles of an outcome that identifies someone.
+    Quantiles, and the ends of their intervals, are outcomes of individuals. The outcome is not private, but do not
+    publish quantiles of an outcome that identifies someone.
 
     Attributes
     ----------
@@ -46,12 +46,12 @@ class GroupMeans(Result):
     variables, categories
         The names of the private variables, and their categories or combinations of categories.
     by, groups
-        What the known groups are made by, and the groups; empty, and (None,), without known groups.
+        The columns that define the known groups, and the groups; empty, and (None,), without known groups.
     n, n_missing
-        The number of people with an informative subset, without groups that are too small, and of those left out
-        because theirs is the full set.
+        The number of people with an informative subset, without groups that are too small, and the number of people
+        left out because their subset is the full set.
     number
-        The estimated number of people; with sampling weights the sum of their weights.
+        The estimated number of people; with sampling weights, the sum of their weights.
     share, share_se
         Their share of all people, or of their known group, and its standard errors.
     mean, cov
@@ -59,21 +59,21 @@ class GroupMeans(Result):
     variance, variance_se
         The variance of the outcome within each category, and its standard errors.
     probabilities, quantile
-        Which quantiles, and the quantiles, in a last dimension.
+        The probabilities, and the quantiles in a last dimension.
     is_rate
         Whether the outcome is 0 or 1 for everyone, so that means are rates.
     df
-        The degrees of freedom of the covariance: infinite where people were drawn one by one.
+        The degrees of freedom of the covariance; infinite if people were drawn independently.
     model
-        What is assumed of the outcome: None, or ``"normal"``.
+        The assumed distribution of the outcome: None, or ``"normal"``.
     robust
-        With a model, the sandwich covariance of the means; without, None: `cov` is the sandwich.
+        With a model, the sandwich covariance of the means. Otherwise None, because `cov` is the sandwich.
     corrected
-        With a model, the means that assume nothing of it.
+        With a model, the means without this assumption.
     comparison
         With a model, the test that both agree.
     design_effect
-        The variance of each mean over that of a simple random sample of as many people; None without `sampling`.
+        The variance of each mean relative to a simple random sample of the same size; None without `sampling`.
     notes
         The caveats.
     """
@@ -118,7 +118,7 @@ class GroupMeans(Result):
 
     @property
     def sd(self) -> FloatArray:
-        """The standard deviation of the outcome within each category; not a number where the variance is negative."""
+        """The standard deviation of the outcome within each category; NaN if the variance is negative."""
         with np.errstate(invalid="ignore"):
             return np.sqrt(np.where(self.variance >= 0, self.variance, np.nan))
 
@@ -130,15 +130,15 @@ class GroupMeans(Result):
 
     @property
     def quantile_se(self) -> FloatArray:
-        """The standard errors of the quantiles: the width of their 95% intervals over that of a normal one."""
+        """The standard errors of the quantiles: the width of their 95% intervals, relative to a standard normal one."""
         return quantiles.errors_of(self.quantile_ends)
 
     @property
     def eta_squared(self) -> FloatArray | float:
-        """The share of the outcome's variance that is between categories; with known groups, of each group.
+        """The share of the outcome's variance that is between categories, for each known group.
 
-        What the errors of the means add to it on average is taken out; it is at least 0. Rare categories without a mean
-        are left out.
+        The average contribution of the means' errors is subtracted, and the result is at least 0. Rare categories
+        without a mean are left out.
         """
         values = np.array([self._eta(g) for g in range(len(self.groups))])
         return values if self.by else float(values[0])
@@ -163,17 +163,17 @@ class GroupMeans(Result):
     # Intervals --------------------------------------------------------------------------------
 
     def interval(self, level: float = 0.95, *, method: MeansInterval = "auto") -> FloatArray:
-        """Return the intervals of the means, two numbers in a last dimension.
+        """Return confidence intervals of the means, with the two ends in a last dimension.
 
         Parameters
         ----------
         level
             The confidence level.
         method
-            ``"fieller"``: all means that a test does not reject; it needs no division by the estimated number of
-            people, and of rates it is cut at 0 and 1. ``"wald"``: estimate and standard error. ``"logit"``: for rates,
-            the same for the log odds. ``"robust"``: with a model, by the sandwich. ``"auto"`` (default): Fieller's;
-            with a model Wald's.
+            ``"fieller"`` contains all means that a test does not reject. It does not divide by the estimated number of
+            people, and is cut at 0 and 1 for rates. ``"wald"`` uses the estimate and its standard error. ``"logit"``
+            does the same for the log odds of rates. ``"robust"`` uses the sandwich, with a model. ``"auto"`` (default)
+            is Fieller's, or Wald's with a model.
         """
         check_level(level)
         chosen = check_choice(method, INTERVALS, "method")
@@ -196,14 +196,14 @@ class GroupMeans(Result):
         if method == "fieller" and self.model is not None:
             raise ArgumentError("`method` must be 'wald' or 'robust' with a model; got 'fieller'.", CORRECTED_MEANS)
         if method == "robust" and self.robust is None:
-            raise ArgumentError("`method` must be another without a model, whose errors are robust; got 'robust'.")
+            raise ArgumentError("`method` must not be 'robust' without a model, whose errors are robust; got 'robust'.")
         if method == "logit" and not self.is_rate:
             raise ArgumentError("`method` must be 'logit' for an outcome of 0 and 1 only; got other numbers.")
 
     def quantile_interval(self, level: float = 0.95) -> FloatArray:
-        """Return the intervals of the quantiles, by tests of the distribution function, in a last dimension.
+        """Return confidence intervals of the quantiles, with the two ends in a last dimension.
 
-        An end that the data do not bound is not a number.
+        They invert tests of the distribution function. An end that the data do not bound is NaN.
         """
         check_level(level)
         return quantiles.interval_at(self.quantile, self.quantile_ends, level)
@@ -221,7 +221,7 @@ class GroupMeans(Result):
         return self._compared([(self._position(first), self._position(second))])
 
     def differences(self, between: PairsOf = "categories") -> MeanDifferences:
-        """Return the differences of all pairs.
+        """Return the differences between all pairs.
 
         Parameters
         ----------
@@ -265,13 +265,13 @@ class GroupMeans(Result):
         )
 
     def test(self, *, method: EqualMeansMethod = "auto") -> ModelTests:
-        """Test that the means of all categories are equal; with known groups, within each of them.
+        """Test whether the means of all categories are equal, within each known group.
 
         Parameters
         ----------
         method
-            ``"score"``: the sums that would have mean 0 if the means were equal; rare categories count as well.
-            ``"wald"``: the estimated means. ``"auto"`` (default): the score test, or Wald's with a model.
+            ``"score"`` uses sums that have mean 0 if the means are equal, and includes rare categories. ``"wald"`` uses
+            the estimated means. ``"auto"`` (default) is the score test, or Wald's with a model.
         """
         chosen = check_choice(method, TESTS, "method")
         if chosen == "auto":
@@ -329,7 +329,7 @@ class GroupMeans(Result):
 
     @cached_property
     def rare(self) -> BoolArray:
-        """Which categories have no mean: their share is within two standard errors of 0, or their group too small."""
+        """Which categories have no mean: their share is within two standard errors of 0, or their group is small."""
         return np.asarray(np.isnan(self.mean))
 
     # Output -----------------------------------------------------------------------------------
@@ -350,15 +350,15 @@ class GroupMeans(Result):
         self, level: float = ..., *, method: MeansInterval = ..., engine: Literal["pyarrow"]
     ) -> ArrowTable: ...
     def to_frame(self, level: float = 0.95, *, method: MeansInterval = "auto", engine: Engine = "pandas") -> Frame:
-        """Return a data frame with a row for each category, and known group."""
+        """Return a data frame with a row for each category and known group."""
         return frame(self._columns(level, method), engine)
 
     def summary(self, level: float = 0.95, *, method: MeansInterval = "auto") -> Table:
-        """Return the table to print or to show in a notebook; `level` and `method` as in `interval`."""
+        """Return a table to print or show in a notebook; `level` and `method` as in `interval`."""
         return summary_of(self, level, method)
 
     def to_dict(self, level: float = 0.95, *, method: MeansInterval = "auto") -> dict[str, Any]:
-        """Return the numbers, for JSON; `level` and `method` as in `interval`."""
+        """Return the numbers for JSON; `level` and `method` as in `interval`."""
         facts: dict[str, Any] = {name: getattr(self, name) for name in (*self._LISTED, *_NUMBERS)}
         facts |= {"se": self.se, "interval": self.interval(level, method=method), "level": level, "method": method}
         facts |= {name: getattr(self, name) for name in ("cov", "probabilities", "center", "sums", "sums_cov")}
@@ -394,7 +394,7 @@ class GroupMeans(Result):
         title: str | None = None,
         ax: draw.AxesOrNone = None,
     ) -> draw.Axes:
-        """Draw the means with their intervals, the largest on top; known groups next to each other."""
+        """Draw the means with their intervals, the largest on top and known groups next to each other."""
         return picture_of(self, level, method, title, ax)
 
     def __repr__(self) -> str:
@@ -407,5 +407,5 @@ class GroupMeans(Result):
 
 
 def _labels(written: list[Any]) -> tuple[Any, ...]:
-    """Return labels that `plain` wrote: lists were combinations."""
+    """Return the labels that `plain` wrote, whose lists were combinations."""
     return tuple(tuple(label) if isinstance(label, list) else label for label in written)

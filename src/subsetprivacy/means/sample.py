@@ -1,4 +1,4 @@
-"""People whose outcome is averaged by private category, with the weights and indicators that this takes."""
+"""People whose outcome is averaged by private category, with their weights and indicators."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -21,11 +21,11 @@ class KnownGroups:
     Attributes
     ----------
     labels
-        The groups, in order; one, None, where there are none.
+        The groups, in order; (None,) without known groups.
     number
         The position of each person's group.
     names
-        What the groups are made by; empty where there are none.
+        The columns that define the groups; empty without known groups.
     """
 
     labels: tuple[Label, ...]
@@ -34,26 +34,26 @@ class KnownGroups:
 
     @classmethod
     def none(cls, n: int) -> "KnownGroups":
-        """Return one group of everyone."""
+        """Return one group that contains everyone."""
         return cls((None,), np.zeros(n, np.int64))
 
     def among(self, rows: Any) -> "KnownGroups":
-        """Return the groups of some people; groups without any stay."""
+        """Return the groups of some people, including empty groups."""
         return KnownGroups(self.labels, self.number[rows], self.names)
 
 
 @frozen(eq=False, repr=False)
 class Weighting:
-    """How much people count, and how they were drawn.
+    """The weights of people, and how they were drawn.
 
     Attributes
     ----------
     each
         The weight of each person.
     are_frequencies
-        Whether weights say how many people a row stands for.
+        Whether a weight is the number of people that a row represents.
     sampling, rows
-        How the sample was drawn, and which of its rows these people are; None where people were drawn one by one.
+        How the sample was drawn, and the rows of these people in it; None if people were drawn independently.
     """
 
     each: FloatArray
@@ -63,26 +63,26 @@ class Weighting:
 
     @property
     def squares(self) -> FloatArray:
-        """The weights for variances: of frequencies themselves, as so many people vary independently."""
+        """The squared weights for variances; frequencies themselves, because so many people vary independently."""
         return self.each if self.are_frequencies else self.each**2
 
     @property
     def independent(self) -> bool:
-        """Whether people were drawn one by one."""
+        """Whether people were drawn independently."""
         return self.sampling is None
 
     @property
     def df(self) -> float:
-        """The degrees of freedom of variances: infinite where people were drawn one by one."""
+        """The degrees of freedom of variances; infinite if people were drawn independently."""
         return float("inf") if self.sampling is None else float(self.sampling.degrees_of_freedom)
 
     def covariance(self, scores: FloatArray) -> FloatArray:
-        """Return the covariance of the weighted sum of scores, (n, k), of people who were not drawn one by one."""
+        """Return the covariance of the weighted sum of scores, (n, k), of people not drawn independently."""
         assert self.sampling is not None
         return self.sampling.covariance(self._of_all_rows(scores))
 
     def simple_random(self, scores: FloatArray) -> FloatArray:
-        """Return the covariance of a simple random sample of as many people."""
+        """Return the covariance for a simple random sample of the same size."""
         assert self.sampling is not None
         covariance = self.sampling.simple_random(self._of_all_rows(scores))
         if not self.are_frequencies:
@@ -91,7 +91,7 @@ class Weighting:
         return np.asarray(covariance * max(int((drawn > 0).sum()) - 1, 1) / max(drawn.sum() - 1, 1.0))
 
     def _of_all_rows(self, scores: FloatArray) -> FloatArray:
-        """Return scores with 0 for people who are not used: a row keeps its place."""
+        """Return scores for all rows, with 0 for people who are not used."""
         assert self.sampling is not None
         assert self.rows is not None
         full = np.zeros((self.sampling.n, scores.shape[1]))
@@ -101,7 +101,7 @@ class Weighting:
 
 @frozen(eq=False, repr=False)
 class MeansSample:
-    """The people whose subset says something.
+    """The people with an informative subset.
 
     Attributes
     ----------
@@ -112,9 +112,9 @@ class MeansSample:
     groups
         Their known groups.
     weights
-        How much each counts.
+        Their weights.
     table, block
-        The indicators of the design, and which working distribution each person has; None where all have the same.
+        The indicators of the design, and the number of each person's working distribution; None if all have the same.
     """
 
     y: FloatArray
@@ -131,7 +131,7 @@ class MeansSample:
         return len(self.groups.labels), self.design.p
 
     def chunks(self) -> Iterator[tuple[int, IntArray, FloatArray]]:
-        """Yield some people of one known group at a time: the group, who they are, and their indicators, (p, m)."""
+        """Yield people of one known group in chunks: the group, their positions, and their indicators, (p, m)."""
         looked_up = lookup(self.codes, self.table, self.block)
         for group, people in enumerate(self._by_group()):
             for start in range(0, len(people), _CHUNK):

@@ -1,10 +1,9 @@
-r"""The sums that means are made of, and their covariance.
+r"""The sums behind means, and their covariance.
 
 For each known group and private category: :math:`S_0 = \sum_i w_i D_i`, :math:`S_1 = \sum_i w_i D_i (y_i - c)` and
-:math:`S_2 = \sum_i w_i D_i (y_i - c)^2`, about a center c. The number of people is :math:`S_0`, their mean
-:math:`c + S_1/S_0`, their variance :math:`S_2/S_0 - (S_1/S_0)^2`. The covariance of all of them follows by the delta
-method from that of the sums. People who were drawn one by one have the covariance :math:`\sum_i w_i^2 s_i s_i^\top`,
-which for labels is White's (HC0).
+:math:`S_2 = \sum_i w_i D_i (y_i - c)^2`, around a center c. The number of people is :math:`S_0`, their mean
+:math:`c + S_1/S_0`, their variance :math:`S_2/S_0 - (S_1/S_0)^2`. Their covariance follows from that of the sums by the
+delta method. For people drawn independently it is :math:`\sum_i w_i^2 s_i s_i^\top`, which for labels is White's (HC0).
 """
 
 import numpy as np
@@ -13,17 +12,17 @@ from attrs import frozen
 from subsetprivacy._types import FloatArray
 from subsetprivacy.means.sample import MeansSample
 
-_ROUNDED = 1e-13  # of numbers, by adding many
+_ROUNDED = 1e-13  # relative rounding error of a long sum
 
 
 @frozen(eq=False, repr=False)
 class Sums:
-    """The sums of all cells; a cell is a private category in a known group, categories fastest.
+    """The sums of all cells. A cell is a private category in a known group; categories change fastest.
 
     Attributes
     ----------
     center, scale
-        What y is measured from, and in units of: sums are of (y - center)/scale.
+        The center and unit of y: sums are of (y - center)/scale.
     S
         The sums of powers 0, 1 and 2, shape (3, cells).
     cov
@@ -31,11 +30,10 @@ class Sums:
     spread
         The covariance of the three sums of each cell, shape (cells, 3, 3).
     excess
-        The sums of :math:`w^2 (D^2 - D)` times powers 0, 1 and 2 of y, shape (3, cells): what the draws of the subsets
-        add to variances. 0 for labels.
+        The sums of :math:`w^2 (D^2 - D)` times powers 0, 1 and 2 of y, shape (3, cells): the variance that the draws of
+        the subsets add. 0 for labels.
     simple
-        The covariance of the sums of powers 0 and 1 if the people were a simple random sample; None where that was not
-        asked for.
+        The covariance of the sums of powers 0 and 1 if the people were a simple random sample, or None.
     cells
         The numbers of known groups and of categories.
     """
@@ -51,7 +49,7 @@ class Sums:
 
 
 def sums_of(sample: MeansSample) -> Sums:
-    """Go through the people once and return the sums of all cells."""
+    """Compute the sums of all cells in one pass over the people."""
     known, p = sample.cells
     K = known * p
     center, scale = _standard(sample)
@@ -84,8 +82,8 @@ def sums_of(sample: MeansSample) -> Sums:
 
 
 def _standard(sample: MeansSample) -> tuple[float, float]:
-    """Return the mean of y and its standard deviation: numbers about them do not cancel."""
-    if not len(sample.y) or sample.y.min() == sample.y.max():  # a mean of equal numbers is rounded
+    """Return the mean and standard deviation of y. Numbers around them do not cancel."""
+    if not len(sample.y) or sample.y.min() == sample.y.max():  # the mean of equal numbers would be rounded
         return float(sample.y[0]) if len(sample.y) else 0.0, 1.0
     w = sample.weights.each
     total = float(w.sum())
@@ -95,7 +93,7 @@ def _standard(sample: MeansSample) -> tuple[float, float]:
 
 
 def _joint(cov: FloatArray, known: int, p: int) -> FloatArray:
-    """Return the covariance of all sums, powers first; between known groups there is none."""
+    """Return the covariance of all sums, powers first. Known groups are uncorrelated."""
     out = np.zeros((3, known, p, 3, known, p))
     for g in range(known):
         out[:, g, :, :, g, :] = cov[g].reshape(3, p, 3, p)
@@ -103,7 +101,7 @@ def _joint(cov: FloatArray, known: int, p: int) -> FloatArray:
 
 
 def _scores(sample: MeansSample, center: float, scale: float) -> FloatArray:
-    """Return what each person adds to all sums, shape (n, 3 cells)."""
+    """Return each person's contribution to all sums, shape (n, 3 cells)."""
     known, p = sample.cells
     scores = np.zeros((len(sample.y), 3, known, p))
     for g, people, D in sample.chunks():
@@ -115,7 +113,7 @@ def _scores(sample: MeansSample, center: float, scale: float) -> FloatArray:
 
 @frozen(eq=False, repr=False)
 class CellMoments:
-    """Numbers, means and variances of all cells, in the units of y, with what their errors are made of.
+    """Numbers, means and variances of all cells with their errors, in the units of y.
 
     Attributes
     ----------
@@ -126,7 +124,7 @@ class CellMoments:
     variance, variance_se
         The variance of y within each cell.
     design_effect
-        The variance of the means over that of a simple random sample; None where people were drawn one by one.
+        The variance of the means relative to a simple random sample; None if people were drawn independently.
     """
 
     number: FloatArray
@@ -144,9 +142,9 @@ def moments_of(sums: Sums, *, frequencies: bool) -> CellMoments:
 
     Notes
     -----
-    A ratio of unbiased sums is biased by order 1/n. What the draws contribute, which is most of it, is taken out: the
-    mean of :math:`S_1/S_0` exceeds the ratio m by :math:`-\sum w^2 (D^2 - D)(y - m)/S_0^2`. The variance gets back what
-    the estimated mean takes from it, so that for labels it is the one with n - 1.
+    A ratio of unbiased sums is biased by order 1/n. Most of the bias comes from the draws and is removed: the mean of
+    :math:`S_1/S_0` exceeds the ratio m by :math:`-\sum w^2 (D^2 - D)(y - m)/S_0^2`. The variance is corrected for the
+    estimated mean, so that for labels it has the denominator n - 1.
     """
     S0, S1, S2 = sums.S
     e0, e1, e2 = sums.excess
@@ -177,7 +175,7 @@ def moments_of(sums: Sums, *, frequencies: bool) -> CellMoments:
 
 
 def _unless_rounding(variance: FloatArray, m: FloatArray, sums: Sums) -> FloatArray:
-    """Return variances in units of the scale, with 0 for those that are errors of rounding."""
+    """Return variances in units of the scale, with 0 for rounding errors."""
     digits = (_ROUNDED * sums.center / sums.scale) ** 2
     return np.where(np.abs(variance) < _ROUNDED * (1 + m**2) + digits, 0.0, variance)
 

@@ -1,9 +1,9 @@
-r"""Working distributions that follow the outcome: shares of the categories among people with a similar y.
+r"""Working distributions that depend on the outcome: the shares of the categories among people with a similar y.
 
-Whatever they are, the indicators stay unbiased; the nearer to the distribution of X given y, the smaller their
-variance. So neither a model nor convergence is needed: people are put into groups by the quantiles of y, and a few
-steps of EM from the shares of all people give the shares of each group. To stop early, and to add some people with the
-shares of all, keeps small groups from following the draws of single people.
+The indicators are unbiased for any working distribution. The closer it is to the distribution of X given y, the smaller
+their variance. Neither a model nor convergence is therefore needed. People are grouped by the quantiles of y, and a few
+steps of EM from the overall shares give the shares of each group. Stopping early, and adding some people with the
+overall shares, keeps small groups from following the draws of individuals.
 """
 
 import numpy as np
@@ -13,35 +13,35 @@ from subsetprivacy.design import Design
 from subsetprivacy.estimation.indicator import IndicatorTable, most_blocks, rows_of
 from subsetprivacy.means.sample import KnownGroups
 
-_MOST_BINS = 16  # of y; more hardly lower the variance
-_LEAST_EFFECTIVE = 150.0  # people of a bin, counted as if they were asked directly: with fewer, tests reject too often
-_SAMPLE = 1 << 16  # people whose subsets decide
-_ROUNDS, _STEPS = 100, 25  # of EM, for everyone and for each bin
-_ADDED = 100.0  # people with the shares of all that each bin gets
+_MOST_BINS = 16  # largest number of bins of y; more hardly reduce the variance
+_LEAST_EFFECTIVE = 150.0  # smallest bin, in people asked directly; with fewer, tests reject too often
+_SAMPLE = 1 << 16  # number of people whose subsets are used
+_ROUNDS, _STEPS = 100, 25  # steps of EM, for everyone and for each bin
+_ADDED = 100.0  # people with the overall shares added to each bin
 
 
 def by_outcome(
     y: FloatArray, codes: IntArray, design: Design, groups: KnownGroups, amounts: FloatArray, blocks: int
 ) -> tuple[IndicatorTable, IntArray | None]:
-    """Return indicators whose working distributions are those of people with a similar outcome in a known group.
+    """Return indicators whose working distributions come from people with a similar outcome in a known group.
 
     Parameters
     ----------
     y, codes, design, groups
         The people.
     amounts
-        How many people each row stands for.
+        How many people each row represents.
     blocks
-        The most working distributions.
+        The largest number of working distributions.
     """
-    if not design.enumerable:  # w makes no difference
+    if not design.enumerable:  # the working distribution makes no difference
         return IndicatorTable(design, np.full(design.p, 1 / design.p)), None
     some = slice(None, None, max(-(-len(y) // _SAMPLE), 1))
     bins = _bin_count(float(amounts.sum()), design, len(groups.labels), min(blocks, most_blocks(design.p)))
     edges = _edges(y[some], amounts[some], bins)
     block = groups.number * (len(edges) + 1) + np.searchsorted(edges, y, side="left")
     number = len(groups.labels) * (len(edges) + 1)
-    if number > min(blocks, most_blocks(design.p)):  # too many known groups: all are alike
+    if number > min(blocks, most_blocks(design.p)):  # too many known groups: use one distribution for all
         block, number = np.zeros(len(y), np.int64), 1
     distinct, at = np.unique(codes[some], return_inverse=True)
     counts = np.bincount(block[some] * len(distinct) + at, amounts[some], minlength=number * len(distinct))
@@ -55,7 +55,7 @@ def _bin_count(people: float, design: Design, groups: int, blocks: int) -> int:
 
 
 def _edges(y: FloatArray, amounts: FloatArray, bins: int) -> FloatArray:
-    """Return the largest outcome of each bin but the last; bins hold about as many people each."""
+    """Return the largest outcome of each bin except the last. Bins have about the same number of people."""
     order = np.argsort(y, kind="stable")
     passed = np.cumsum(amounts[order])
     at = np.searchsorted(passed, passed[-1] * np.arange(1, bins) / bins - 1e-9 * passed[-1], side="left")
@@ -72,10 +72,10 @@ def _shares(counts: FloatArray, rows: FloatArray) -> FloatArray:
 
 
 def _steps(counts: FloatArray, rows: FloatArray, w: FloatArray, rounds: int) -> FloatArray:
-    """Return shares after so many steps of EM; bins without people keep theirs."""
+    """Return shares after `rounds` steps of EM. Empty bins keep theirs."""
     amounts = counts.sum(axis=1, keepdims=True)
     empty = amounts == 0
     for _ in range(rounds):
-        seen = np.maximum(w @ rows, 1e-300)  # of a subset that no one in the bin reported it may be 0
+        seen = np.maximum(w @ rows, 1e-300)  # 0 is possible for a subset that no one in the bin reported
         w = np.where(empty, w, w * ((counts / seen) @ rows.T) / np.where(empty, 1.0, amounts))
     return w

@@ -245,8 +245,8 @@ def test_labels_of_several_kinds_come_back():
         (RidgeClassifier(), "must give probabilities"),
         (LinearDiscriminantAnalysis(), "must take `sample_weight` in fit"),
         (make_pipeline(StandardScaler(), LogisticRegression()), "must take `sample_weight` in fit"),
-        (boosting(early_stopping=True), "must not stop early by itself"),
-        (GradientBoostingClassifier(n_iter_no_change=3), "must not stop early by itself"),
+        (boosting(early_stopping=True), "must not stop early on its own"),
+        (GradientBoostingClassifier(n_iter_no_change=3), "must not stop early on its own"),
     ],
 )
 def test_estimators_that_do_not_fit_are_refused(estimator, told):

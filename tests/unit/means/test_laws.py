@@ -138,7 +138,7 @@ def test_rare_categories_have_no_mean():
     rng = np.random.default_rng(6)
     x = rng.choice(4, size=400, p=[0.002, 0.3, 0.3, 0.398])
     data = sp.privatize([LABELS[k] for k in x], sp.uniform(LABELS), seed=2)
-    with pytest.warns(SmallCountWarning, match="within 2 standard errors of 0: a. Not given"):
+    with pytest.warns(SmallCountWarning, match="within 2 standard errors of 0: a. Their means"):
         found = sp.group_means(rng.normal(size=400), data)
     assert np.isnan(found.mean).tolist() == [True, False, False, False]
     assert np.isnan(found.interval()[0]).all()
@@ -220,8 +220,10 @@ def test_the_normal_model_has_the_derivatives_that_it_says():
 
     rng = np.random.default_rng(1)
     codes = sp.privatize(rng.choice(4, 300), sp.uniform(range(4)), seed=1).codes
-    people = mixture._People(rng.normal(size=300), codes, sp.uniform(range(4)), rng.integers(1, 3, 300).astype(float))
-    theta = mixture._Theta(
+    people = mixture._GroupPeople(
+        rng.normal(size=300), codes, sp.uniform(range(4)), rng.integers(1, 3, 300).astype(float)
+    )
+    theta = mixture._MixtureParameters(
         np.array([0.15, 0.2, 0.3, 0.35]), np.array([-1, -0.3, 0.2, 1.0]), np.array([0.8, 0.5, 1.2, 0.7])
     )
     used, step = np.arange(4), 1e-5 * np.eye(11)
