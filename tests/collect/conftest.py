@@ -19,7 +19,7 @@ from databases import (  # noqa: F401  fixtures
 )
 
 import subsetprivacy as sp
-from subsetprivacy.collect.survey.definition import Survey, Variable
+from subsetprivacy.collect.survey.definition import SurveyDefinition, VariableDefinition
 
 COLOURS = ("black", "red", "green", "blue", "white")
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
@@ -31,13 +31,13 @@ def every_kind():
 
     def make(**changes):
         variables = (
-            Variable("colour", "Colour", "Which colour?", COLOURS, sp.uniform(COLOURS)),
-            Variable("day", "Day", "Which day?", DAYS, sp.partition(DAYS, 3)),
-            Variable("smokes", "Smokes", "Do you smoke?", ("yes", "no"), sp.warner(("yes", "no"))),
-            Variable("size", "Size", "Which size?", ("S", "M", "L"), sp.fixed_size(("S", "M", "L"), 2)),
+            VariableDefinition("colour", "Colour", "Which colour?", COLOURS, sp.uniform(COLOURS)),
+            VariableDefinition("day", "Day", "Which day?", DAYS, sp.partition(DAYS, 3)),
+            VariableDefinition("smokes", "Smokes", "Do you smoke?", ("yes", "no"), sp.warner(("yes", "no"))),
+            VariableDefinition("size", "Size", "Which size?", ("S", "M", "L"), sp.fixed_size(("S", "M", "L"), 2)),
         )
         told = {"title": "All kinds", "study": "kinds", "batch": 10, "links": (("colour", "day"),), **changes}
-        return Survey(variables=variables, **told)
+        return SurveyDefinition(variables=variables, **told)
 
     return make
 

@@ -28,7 +28,7 @@ from subsetprivacy.collect.storage.opening import open_store, reading, writing
 from subsetprivacy.collect.storage.schema import arrived, code, pending, spent, study
 from subsetprivacy.collect.survey import coin
 from subsetprivacy.collect.survey.drawing import Stream, draw_question
-from subsetprivacy.collect.web.receiving import Receiving
+from subsetprivacy.collect.web.submissions import SubmissionMiddleware
 
 # Three questions of two options each, and either list may come first.
 QUESTIONS = [[low, 15 - low] for low in (3, 5, 6, 9, 10, 12)]
@@ -95,7 +95,7 @@ class World:
         self.engine = engine
         self.statements = [] if statements is None else statements
         self.collector = Collector(engine)
-        self.routes = Receiving(None, collector=self.collector)
+        self.routes = SubmissionMiddleware(None, collector=self.collector)
         self.collector.writer._release = lambda: False  # it comes by the clock, in between
         event.listen(self.collector.writer.engine, "before_cursor_execute", self._note)
         self.collector.start()
@@ -253,15 +253,15 @@ def noted(monkeypatch):
     shares, share, statements = [], coin.share, []
     monkeypatch.setattr(coin, "share", lambda *given: shares.append(given) or share(*given))
     if find_spec("psycopg"):
-        from subsetprivacy.collect.storage.postgres import Connection
+        from subsetprivacy.collect.storage.postgres import PatientConnection
 
-        execute = Connection.execute
+        execute = PatientConnection.execute
 
         def note(self, query, *given, **options):
             statements.append(query)
             return execute(self, query, *given, **options)
 
-        monkeypatch.setattr(Connection, "execute", note)
+        monkeypatch.setattr(PatientConnection, "execute", note)
     return shares, statements
 
 

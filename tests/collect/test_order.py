@@ -13,12 +13,12 @@ from scipy.stats import spearmanr
 from sqlalchemy import text
 from stores import SURVEY, Published, variable
 
-from subsetprivacy.collect.storage.collecting import Asked, lock_codes, record
+from subsetprivacy.collect.storage.collecting import LockRequest, lock_codes, record
 from subsetprivacy.collect.storage.opening import open_store, reading, writing
 from subsetprivacy.collect.storage.released import read_released
 from subsetprivacy.collect.storage.releasing import release_due, release_full, release_last
 from subsetprivacy.collect.storage.schema import metadata
-from subsetprivacy.collect.storage.wiping import wipe
+from subsetprivacy.collect.storage.secure_delete import wipe
 from subsetprivacy.collect.survey import coin
 from subsetprivacy.design import uniform
 
@@ -137,7 +137,7 @@ def answered(postgres_url):
         connection.execute(text("CREATE EXTENSION pageinspect"))
     held = Published(engine)
     for ticket in held.codes(25):
-        wish = Asked(ticket, coin.commit(b"\1" * 32), bytes(32))
+        wish = LockRequest(ticket, coin.commit(b"\1" * 32), bytes(32))
         with writing(engine) as connection:
             lock_codes(connection, held.manifest, [wish])
         with writing(engine) as connection:

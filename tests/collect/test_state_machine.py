@@ -22,15 +22,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 import subsetprivacy as sp
-from subsetprivacy.collect.service import writing
+from subsetprivacy.collect.service import writer
 from subsetprivacy.collect.service.collecting import Collector
-from subsetprivacy.collect.service.erasing import is_erasing
 from subsetprivacy.collect.service.exporting import export_zip
 from subsetprivacy.collect.service.publishing import close, make_codes
 from subsetprivacy.collect.service.respondents import Habits, Respondent
 from subsetprivacy.collect.service.results import results, results_document
-from subsetprivacy.collect.storage.collecting import Asked
-from subsetprivacy.collect.storage.keeping import backup, check
+from subsetprivacy.collect.service.secure_delete import is_erasing
+from subsetprivacy.collect.storage.backups import backup, check
+from subsetprivacy.collect.storage.collecting import LockRequest
 from subsetprivacy.collect.storage.opening import open_store, reading
 from subsetprivacy.collect.storage.released import read_released
 from subsetprivacy.collect.storage.releasing import release_due
@@ -391,7 +391,7 @@ class Machine(RuleBasedStateMachine):
 
     def settle(self, held):
         """Wait until all that was sent before is written or not: it is written in turn."""
-        nobody = Asked(bytes(10), bytes(32), bytes(32))
+        nobody = LockRequest(bytes(10), bytes(32), bytes(32))
         self.loop.run_until_complete(self.collector.writer.write(held.manifest, nobody))
 
 
@@ -441,7 +441,7 @@ class ReleasingStore(FileStore):
 
 
 def test_a_release_while_a_copy_is_made_is_no_fault(sqlite_template, monkeypatch):
-    monkeypatch.setattr(writing, "release_full", lambda connection: [])  # nothing but the store above releases
+    monkeypatch.setattr(writer, "release_full", lambda connection: [])  # nothing but the store above releases
     machine = Machine(ReleasingStore(sqlite_template))
     machine.publish("open")
     machine.submit(0, 3 * FEWEST, late=False)

@@ -20,11 +20,11 @@ CLASSES = {one.__name__ for classes in kinds().values() for one in classes} | {
 # Registries, one a package, of what a design cannot know, each by the function that classes are registered at.
 REGISTRIES = {
     "mechanism/reports.py": "sampler",  # draws given the value, which the collector's side must not have
-    "collect/survey/forbidding.py": "_candidates",  # searches by the stream of random words of a survey
+    "collect/survey/forbidden_sets.py": "_candidates",  # searches by the stream of random words of a survey
 }
 # Words of kinds that are about a kind, and not in the place of a question to a design.
 KINDS = {
-    ("collect/survey/forbidding.py", "RECOMMENDED_KINDS"),  # advice not to take what was taken already
+    ("collect/survey/forbidden_sets.py", "RECOMMENDED_KINDS"),  # advice not to take what was taken already
     ("honesty/answers.py", "hadamard"),  # advice that names the function of that name
 }
 

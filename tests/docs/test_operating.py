@@ -57,9 +57,9 @@ def test_every_threat_names_tests_or_says_that_there_are_none():
 def machine(tmp_path):
     """Two folders in the place of a machine's, with a database."""
     from subsetprivacy.collect.service import publishing
-    from subsetprivacy.collect.storage.keeping import sqlite_address
+    from subsetprivacy.collect.storage.backups import sqlite_address
     from subsetprivacy.collect.storage.opening import open_store
-    from subsetprivacy.collect.survey.shipped import example_text
+    from subsetprivacy.collect.survey.bundled_files import example_text
 
     for name in ("state", "safe"):
         (tmp_path / name).mkdir()
@@ -107,9 +107,9 @@ def test_the_unit_starts_the_service():
 
 def test_limits_that_pages_state_are_those_of_the_server():
     from subsetprivacy.collect.survey.submission import MOST_BYTES
-    from subsetprivacy.collect.web import connections, hashing, logs, security, serving, studio_context
+    from subsetprivacy.collect.web import connections, logs, password_hashing, security, serving, studio_context
 
-    crowd, kb, mb = connections.Crowd(), 1024, 1024 * 1024
+    crowd, kb, mb = connections.ConnectionLimits(), 1024, 1024 * 1024
     stated = {
         OPERATING: [
             f"| connections | {serving._MOST_CONNECTIONS // 1000} 000, or",
@@ -124,7 +124,7 @@ def test_limits_that_pages_state_are_those_of_the_server():
             f"who are signed in and from programs with a token, {security.MOST_LARGE} at a time; "
             f"in {connections.MOST_PARTS} parts, and one more for every {connections._PART_BYTES} bytes",
             f"| work in the studio | {studio_context.MOST_AT_ONCE} requests about drafts and surveys at a time",
-            f"{hashing.MOST_STRANGERS} strangers wait, up to {hashing.LONGEST_WAIT:.0f} seconds",
+            f"{password_hashing.MOST_STRANGERS} strangers wait, up to {password_hashing.LONGEST_WAIT:.0f} seconds",
             f"It writes at most {logs.LINES_A_MINUTE} lines a minute of one kind",
         ],
         PROTOCOL: [

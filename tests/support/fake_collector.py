@@ -10,12 +10,12 @@ from starlette.responses import Response
 
 import subsetprivacy as sp
 from subsetprivacy.collect.survey import coin
-from subsetprivacy.collect.survey.definition import Survey, Variable
+from subsetprivacy.collect.survey.definition import SurveyDefinition, VariableDefinition
 from subsetprivacy.collect.survey.manifest import Manifest, freeze
-from subsetprivacy.collect.survey.submission import Accepted, SubmissionError, read_submission, was_drawn
-from subsetprivacy.collect.web.receiving import Receiving
+from subsetprivacy.collect.survey.submission import Submission, SubmissionError, read_submission, was_drawn
 from subsetprivacy.collect.web.respond import page_bytes, respond_router
 from subsetprivacy.collect.web.security import Guard
+from subsetprivacy.collect.web.submissions import SubmissionMiddleware
 
 KEY = bytes(range(32))
 
@@ -48,10 +48,10 @@ class FakeCollector:
     key_served: bytes = KEY
     codes: set[bytes] = field(factory=set)
     locks: dict[bytes, dict[str, str]] = field(factory=dict)
-    counted: list[Accepted] = field(factory=list)
+    counted: list[Submission] = field(factory=list)
     twist: dict[str, Callable[[FakeReply], FakeReply]] = field(factory=dict)
 
-    def add(self, survey: Survey) -> Manifest:
+    def add(self, survey: SurveyDefinition) -> Manifest:
         manifest = freeze(survey, KEY if survey.mode == "code" else None)
         self.surveys[manifest.id] = manifest
         return manifest
@@ -144,7 +144,7 @@ def respondents_app(collector: FakeCollector) -> FastAPI:
     def preview_manifest(draft: str) -> dict[str, Any]:
         return {**collector.surveys[draft].document, "preview": True}
 
-    app.add_middleware(Receiving, collector=collector)
+    app.add_middleware(SubmissionMiddleware, collector=collector)
     app.add_middleware(_Watching, seen=app.state.seen)
     app.add_middleware(Guard)
     return app
@@ -153,7 +153,7 @@ def respondents_app(collector: FakeCollector) -> FastAPI:
 _INCOMES = ("below 1000", "1000 to 2000", "2000 to 3000", "3000 to 4000", "4000 to 5000", "above 5000")
 _OFTEN = ("never", "once a year", "once a month", "once a week", "twice a week", "daily", "twice daily")
 _STATES = ("good", "fair", "poor")
-INCOME = Variable(
+INCOME = VariableDefinition(
     "income",
     "Monthly income",
     "What do you earn in a month?",
@@ -162,15 +162,17 @@ INCOME = Variable(
     guess=(0.2, 0.3, 0.2, 0.15, 0.1, 0.05),
     help="After taxes, in euros.",
 )
-SPORT = Variable("sport", "Sport", "How often do you do sport?", _OFTEN, sp.partition(_OFTEN, 3))
-DRUGS = Variable(
+SPORT = VariableDefinition("sport", "Sport", "How often do you do sport?", _OFTEN, sp.partition(_OFTEN, 3))
+DRUGS = VariableDefinition(
     "drugs", "Drugs", "Have you ever taken drugs?", ("no", "yes"), sp.warner(("no", "yes")), guess=(0.7, 0.3)
 )
-HEALTH = Variable("health", "Health", "How is your health?", _STATES, sp.fixed_size(_STATES, 2))
+HEALTH = VariableDefinition("health", "Health", "How is your health?", _STATES, sp.fixed_size(_STATES, 2))
 ALL_KINDS = (INCOME, SPORT, DRUGS, HEALTH)
 
 
-def make_survey(mode: str = "open", variables: tuple[Variable, ...] = ALL_KINDS, **changes: Any) -> Survey:
+def make_survey(
+    mode: str = "open", variables: tuple[VariableDefinition, ...] = ALL_KINDS, **changes: Any
+) -> SurveyDefinition:
     """Return a survey with one question of each kind."""
     texts = {
         "title": "Work and health",
@@ -178,4 +180,4 @@ def make_survey(mode: str = "open", variables: tuple[Variable, ...] = ALL_KINDS,
         "contact": "The Institute of Counting, counting@example.org",
         "study": "work",
     }
-    return Survey(variables=variables, mode=mode, **{**texts, **changes})
+    return SurveyDefinition(variables=variables, mode=mode, **{**texts, **changes})

@@ -472,7 +472,7 @@ def books(engine, manifest) -> Books:
 
 def assert_counted_once(engine, manifest, bodies) -> Books:
     """Every acknowledged submission is in the books once, and nothing else is."""
-    from subsetprivacy.collect.storage.keeping import check
+    from subsetprivacy.collect.storage.backups import check
 
     found = books(engine, manifest)
     assert found.fit(manifest, bodies)

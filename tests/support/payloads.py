@@ -7,8 +7,8 @@ into the fields of one survey.
 
 from collections.abc import Iterator
 
-from subsetprivacy.collect.survey.asked import LENGTHS as OF_A_QUESTION
 from subsetprivacy.collect.survey.checking import LENGTHS as OF_A_SURVEY
+from subsetprivacy.collect.survey.variable_checks import LENGTHS as OF_A_QUESTION
 
 _ELEMENTS = (
     "<script>alert({k})</script>",

@@ -14,11 +14,11 @@ import numpy as np
 from attrs import field, frozen
 
 from subsetprivacy.collect.survey import coin
-from subsetprivacy.collect.survey.definition import Survey, Variable
+from subsetprivacy.collect.survey.definition import SurveyDefinition, VariableDefinition
 from subsetprivacy.collect.survey.drawing import Stream, draw_around, draw_bit, draw_question
 from subsetprivacy.collect.survey.manifest import Manifest, freeze
 from subsetprivacy.collect.survey.submission import CODE_BYTES, Framing, read_submission
-from subsetprivacy.collect.survey.tallies import Release, Released
+from subsetprivacy.collect.survey.tallies import Released, ReleaseRecord
 from subsetprivacy.design import Design, FixedSize
 from subsetprivacy.design.secret_bit import EQUAL
 from subsetprivacy.mechanism.randomness import SeededSource
@@ -32,14 +32,14 @@ def options(p: int) -> tuple[str, ...]:
     return tuple(f"option {j + 1}" for j in range(p))
 
 
-def survey_of(designs: Mapping[str, Design], links: Sequence[Sequence[str]] = (), **fields: Any) -> Survey:
+def survey_of(designs: Mapping[str, Design], links: Sequence[Sequence[str]] = (), **fields: Any) -> SurveyDefinition:
     """Return a survey with these variables."""
     variables = tuple(
-        Variable(name, name.capitalize(), f"What about {name}?", tuple(map(str, design.categories)), design)
+        VariableDefinition(name, name.capitalize(), f"What about {name}?", tuple(map(str, design.categories)), design)
         for name, design in designs.items()
     )
     held = {"title": "Trial", "study": "trial", "mode": "open", "links": tuple(map(tuple, links)), **fields}
-    return Survey(variables=variables, **held)
+    return SurveyDefinition(variables=variables, **held)
 
 
 def values(shares: Sequence[float], n: int, seed: int) -> Any:
@@ -80,7 +80,12 @@ class _Tally:
 
 
 def sent(
-    survey: Survey, truths: Arrays, *, seed: int = 1, skips: Callable[[str, int], bool] | None = None, **facts: Any
+    survey: SurveyDefinition,
+    truths: Arrays,
+    *,
+    seed: int = 1,
+    skips: Callable[[str, int], bool] | None = None,
+    **facts: Any,
 ) -> Released:
     """Return the released survey of people who send their answers one by one.
 
@@ -135,7 +140,12 @@ def _answer(held: dict[str, Any], value: int, stream: Stream, leaves: bool) -> d
 
 
 def drawn(
-    survey: Survey, truths: Arrays, *, seed: int = 1, manners: Mapping[str, Manners] | None = None, **facts: Any
+    survey: SurveyDefinition,
+    truths: Arrays,
+    *,
+    seed: int = 1,
+    manners: Mapping[str, Manners] | None = None,
+    **facts: Any,
 ) -> Released:
     """Return the released survey of many people, who may have their manners by variable."""
     manifest = freeze(survey, KEY if survey.mode == "code" else None, nonce="00" * 8)
@@ -233,7 +243,7 @@ def _released(
     for no, size in enumerate(sizes, 1):
         seal = sha256(f"{whole}{no}".encode()).hexdigest()
         chain = sha256(f"{chain}{seal}".encode()).hexdigest()
-        held.append(Release(no, size, locked, f"2026-01-{no:02d}", seal, chain))
+        held.append(ReleaseRecord(no, size, locked, f"2026-01-{no:02d}", seal, chain))
     return Released(
         manifest=manifest,
         version=version,

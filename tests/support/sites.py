@@ -21,14 +21,14 @@ from argon2 import PasswordHasher
 from attrs import define, field, frozen
 
 from subsetprivacy.collect.service import accounts, passwords, publishing
-from subsetprivacy.collect.service.accounts import Person
+from subsetprivacy.collect.service.accounts import StudioUser
 from subsetprivacy.collect.service.respondents import Habits, Respondent, answer_all
 from subsetprivacy.collect.storage.opening import open_store
 from subsetprivacy.collect.survey.manifest import Manifest
 from subsetprivacy.collect.web.app import create_app
 
 PASSWORD = "correct horse battery staple"
-OWNER, ANALYST = Person("olga", "owner"), Person("anna", "analyst")
+OWNER, ANALYST = StudioUser("olga", "owner"), StudioUser("anna", "analyst")
 
 SMALL = """\
 title = "Small survey"
@@ -217,7 +217,7 @@ class Site:
         """Somebody who is not signed in."""
         return Client(self.port)
 
-    def signed_in(self, person: Person = OWNER) -> Client:
+    def signed_in(self, person: StudioUser = OWNER) -> Client:
         """Return a client with a session."""
         cookie = self.app.state.studio.cookie(f"127.0.0.1:{self.port}")
         return Client(self.port, {cookie: accounts.begin_session(self.engine, person)})

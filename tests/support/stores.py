@@ -8,20 +8,20 @@ from sqlalchemy import insert
 from subsetprivacy.collect.storage.opening import writing
 from subsetprivacy.collect.storage.schema import code, study, survey
 from subsetprivacy.collect.survey import coin
-from subsetprivacy.collect.survey.definition import Survey, Variable
+from subsetprivacy.collect.survey.definition import SurveyDefinition, VariableDefinition
 from subsetprivacy.collect.survey.drawing import Stream, draw_around, draw_bit, draw_question
 from subsetprivacy.collect.survey.manifest import Manifest, freeze
 from subsetprivacy.collect.survey.rules import recommended
-from subsetprivacy.collect.survey.submission import Accepted, read_submission
+from subsetprivacy.collect.survey.submission import Submission, read_submission
 
 
 def variable(name, options, design=None):
     labels = tuple(f"{name} {k}" for k in range(options))
-    return Variable(name, name.title(), f"{name}?", labels, design or recommended(labels))
+    return VariableDefinition(name, name.title(), f"{name}?", labels, design or recommended(labels))
 
 
 # A variable of each kind, and two that are linked.
-SURVEY = Survey(
+SURVEY = SurveyDefinition(
     title="Work",
     variables=(variable("smokes", 2), variable("party", 3), variable("income", 5), variable("health", 4)),
     study="work",
@@ -65,7 +65,7 @@ class Published:
             sent["answers"][held["id"]] = _answer(held, value, stream, held["id"] in skip)
         return json.dumps(sent).encode()
 
-    def accepted(self, ticket=None, values=(0, 1, 2, 3), **options) -> Accepted:
+    def accepted(self, ticket=None, values=(0, 1, 2, 3), **options) -> Submission:
         """Return the same as the service reads it."""
         return read_submission(self.body(ticket, values, **options), self.manifest)
 

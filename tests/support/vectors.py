@@ -41,7 +41,7 @@ from typing import Any
 
 import subsetprivacy as sp
 from subsetprivacy.collect.survey import coin
-from subsetprivacy.collect.survey.definition import Survey, Variable
+from subsetprivacy.collect.survey.definition import SurveyDefinition, VariableDefinition
 from subsetprivacy.collect.survey.drawing import Stream, draw_around, draw_bit, draw_question
 from subsetprivacy.collect.survey.manifest import freeze
 from subsetprivacy.collect.survey.padding import length_of
@@ -183,8 +183,8 @@ def _coin() -> dict[str, list[list[str]]]:
 def _manifest(number: int) -> dict[str, Any]:
     labels = (("never", "once", "often"), ("ja", "nein"), ("لا", "نعم", "ربما", "أحيانا", "دائما", "😀"))[number]
     design = (sp.small if len(labels) < 4 else sp.uniform)(labels)
-    variable = Variable("habit", 'A "label"', f"Größe\u2009– {number}?", labels, design, guess=None)
-    survey = Survey(("Habits", "Gewohnheiten", "عادات")[number], (variable,), "habits")
+    variable = VariableDefinition("habit", 'A "label"', f"Größe\u2009– {number}?", labels, design, guess=None)
+    survey = SurveyDefinition(("Habits", "Gewohnheiten", "عادات")[number], (variable,), "habits")
     made = freeze(survey, seed(number), nonce=f"{number:016x}")
     return {"text": made.text.decode(), "fingerprint": made.fingerprint, "id": made.id, "length": length_of(made)}
 

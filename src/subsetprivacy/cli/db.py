@@ -67,7 +67,7 @@ def check(db: str, as_json: bool) -> None:
       subsetprivacy db check --db subsetprivacy.db
     """
     with existing(db) as engine:
-        from subsetprivacy.collect.storage.keeping import check as look
+        from subsetprivacy.collect.storage.backups import check as look
 
         findings = look(engine)
     if as_json:
@@ -110,7 +110,7 @@ def backup(target: Path, everything: bool, db: str) -> None:
       subsetprivacy db backup saturday.db
     """
     with existing(db) as engine:
-        from subsetprivacy.collect.storage.keeping import backup as copy
+        from subsetprivacy.collect.storage.backups import backup as copy
 
         with written_to(target, ".db") as path:
             copy(engine, path, everything=everything)
@@ -177,7 +177,7 @@ def address(db: str) -> str:
     """Return the address of a database: of a file's name that of SQLite."""
     if "://" in db:
         return db
-    from subsetprivacy.collect.storage.keeping import sqlite_address
+    from subsetprivacy.collect.storage.backups import sqlite_address
 
     return sqlite_address(Path(db))
 

@@ -104,7 +104,7 @@ def _demonstration(base: str, reached: str | None, secure: bool) -> "Iterator[tu
     from subsetprivacy.collect.service.accounts import set_up
     from subsetprivacy.collect.service.demonstration import demonstrate
     from subsetprivacy.collect.web.app import create_app
-    from subsetprivacy.collect.web.demonstrating import add_sample
+    from subsetprivacy.collect.web.sample_site import add_sample
 
     with TemporaryDirectory(prefix="subsetprivacy-demo-") as folder, _opened(str(Path(folder) / "demo.db")) as engine:
         say("Simulating respondents …")
@@ -123,8 +123,8 @@ def _demonstration(base: str, reached: str | None, secure: bool) -> "Iterator[tu
 
 @contextmanager
 def _opened(db: str) -> "Iterator[Engine]":
-    from subsetprivacy.collect.storage.guarding import only_server
     from subsetprivacy.collect.storage.opening import open_store
+    from subsetprivacy.collect.storage.server_lock import only_server
 
     path = sqlite_file(db)
     with ExitStack() as stack:

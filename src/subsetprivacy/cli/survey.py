@@ -12,9 +12,9 @@ from subsetprivacy.cli.shell_wording import in_its_words, wants_json
 from subsetprivacy.cli.show import echo_json, echo_line, echo_table, is_quiet, say, write_text
 
 if TYPE_CHECKING:
-    from subsetprivacy.collect.survey.definition import Survey
+    from subsetprivacy.collect.survey.definition import SurveyDefinition
     from subsetprivacy.collect.survey.describing import SurveyFacts
-    from subsetprivacy.collect.survey.problems import Problem, SurveyError
+    from subsetprivacy.collect.survey.problems import SurveyError, SurveyProblem
 
 FORMATS = ("toml", "yaml", "json")
 _SETS_SHOWN = 3
@@ -89,19 +89,19 @@ def _problems(error: "SurveyError") -> dict[str, Any]:
     return {"ok": False, "problems": problems}
 
 
-def _advice(problem: "Problem") -> str | None:
+def _advice(problem: "SurveyProblem") -> str | None:
     """Return what to do about a problem; its message is of keys of the file, not of options."""
     return in_its_words("", problem.advice)[1]
 
 
-def _as_data(read: "Survey", facts: "SurveyFacts") -> dict[str, Any]:
+def _as_data(read: "SurveyDefinition", facts: "SurveyFacts") -> dict[str, Any]:
     from attrs import asdict
 
     settings = {"title": read.title, "study": read.study, "mode": read.mode, "batch": read.batch}
     return {"ok": True, **settings, **asdict(facts), "notices": list(map(str, facts.notices))}
 
 
-def _echo_facts(path: Path, read: "Survey", facts: "SurveyFacts") -> None:
+def _echo_facts(path: Path, read: "SurveyDefinition", facts: "SurveyFacts") -> None:
     from subsetprivacy.collect.survey.describing import KIND_WORDS
     from subsetprivacy.design.document import name_of_kind
     from subsetprivacy.tables import Table
@@ -132,7 +132,7 @@ def _echo_facts(path: Path, read: "Survey", facts: "SurveyFacts") -> None:
 
 def _revealed(facts: "SurveyFacts") -> list[str]:
     """Return the smallest sets that can be sent and the price of those that cannot, a line for each variable."""
-    from subsetprivacy.collect.survey.revealing import price_words, set_words
+    from subsetprivacy.collect.survey.revealing_sets import price_words, set_words
 
     lines = []
     for each in facts.variables:
@@ -164,7 +164,7 @@ def example(form: str | None, output: Path | None, force: bool) -> None:
       subsetprivacy survey example -o survey.toml
       subsetprivacy survey example --format yaml -o survey.yaml
     """
-    from subsetprivacy.collect.survey.shipped import example_text
+    from subsetprivacy.collect.survey.bundled_files import example_text
 
     _write(example_text(_format_for(form, output)), output, force)
 
@@ -210,7 +210,7 @@ def schema(output: Path | None, force: bool) -> None:
     Example:
       subsetprivacy survey schema -o survey.schema.json
     """
-    from subsetprivacy.collect.survey.shipped import schema_text
+    from subsetprivacy.collect.survey.bundled_files import schema_text
 
     if output is not None:
         ending_of(output, (".json",), bare=True)

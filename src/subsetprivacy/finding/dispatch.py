@@ -9,8 +9,8 @@ from subsetprivacy._types import Seed
 from subsetprivacy.data import QuestionCounts
 from subsetprivacy.errors import ArgumentError, MismatchError
 from subsetprivacy.finding.result import Findings
-from subsetprivacy.finding.settings import BUDGET, LEVEL, PERMUTATIONS, Settings, seal_of
-from subsetprivacy.finding.sources import Source, chosen, content_seal, source_of
+from subsetprivacy.finding.settings import BUDGET, LEVEL, PERMUTATIONS, FindingsSettings, seal_of
+from subsetprivacy.finding.sources import FindingsSource, chosen, content_seal, source_of
 from subsetprivacy.honesty.alarms import CHANCE
 from subsetprivacy.messages.for_general import GROUPS_OF_A_FILE
 
@@ -99,12 +99,12 @@ def findings(
         )
     groups = _groups(source, by)
     seal = seal_of(seed) or getattr(source, "seal", None)
-    settings = Settings.checked(level, chance, permutations, budget, partial(_seal, source, names, seal))
+    settings = FindingsSettings.checked(level, chance, permutations, budget, partial(_seal, source, names, seal))
     wanted = _pairs(pairs, names)
     return Findings(source, settings, names, bool(tests), wanted, asked, before, groups)
 
 
-def _groups(source: Source, by: Any) -> tuple[str, ...]:
+def _groups(source: FindingsSource, by: Any) -> tuple[str, ...]:
     groups = () if by is None else (by,) if isinstance(by, str) else tuple(by)
     if groups and not hasattr(source, "path"):
         raise ArgumentError(
@@ -117,7 +117,7 @@ def _groups(source: Source, by: Any) -> tuple[str, ...]:
     return groups
 
 
-def _seal(source: Source, names: Sequence[str], seal: str | None) -> str:
+def _seal(source: FindingsSource, names: Sequence[str], seal: str | None) -> str:
     """Return the text that fixes all random numbers: the one that is given, or one that follows from the counts."""
     return content_seal({name: source.count(name) for name in names}) if seal is None else seal
 

@@ -15,10 +15,10 @@ from subsetprivacy.design import Design, Product
 from subsetprivacy.errors import CodeError, DataFileError, SubsetPrivacyError, SubsetPrivacyWarning, TooLargeError
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.finding.listening import listening, unlike
-from subsetprivacy.finding.settings import Settings
+from subsetprivacy.finding.captured_warnings import capture_warnings, unlike
+from subsetprivacy.finding.settings import FindingsSettings
 from subsetprivacy.finding.shares import zeros_of
-from subsetprivacy.finding.sources import Source
+from subsetprivacy.finding.sources import FindingsSource
 from subsetprivacy.honesty.data_check import problem_of
 from subsetprivacy.independence import IndependenceResult, independence_test
 from subsetprivacy.measures import association
@@ -164,7 +164,9 @@ def variables(name: str, design: Design) -> tuple[str, ...]:
     return held.names if isinstance(held, JointCategories) else (name,)
 
 
-def pair_findings(source: Source, names: tuple[str, ...], pairs: int, tested: bool, settings: Settings) -> PairFindings:
+def pair_findings(
+    source: FindingsSource, names: tuple[str, ...], pairs: int, tested: bool, settings: FindingsSettings
+) -> PairFindings:
     """Estimate and test two columns, or the two variables inside one.
 
     Parameters
@@ -179,18 +181,18 @@ def pair_findings(source: Source, names: tuple[str, ...], pairs: int, tested: bo
     design = source.designs[names[0]]
     inside, (one, two) = (names[0], variables(names[0], design)) if len(names) == 1 else ("", names)
     held = PairFindings((one, two), inside)
-    with listening() as heard:
+    with capture_warnings() as captured:
         try:
             counts = source.count(inside) if inside else crossed(source, names)
             held = evolve(held, **_sides(counts))
-            return _look(counts, held, pairs, tested, settings, heard.notes)
+            return _look(counts, held, pairs, tested, settings, captured.notes)
         except (CodeError, DataFileError):
             raise  # of a broken file nothing is said
         except SubsetPrivacyError as error:
             return evolve(held, problem=problem_of(error, NoteKind.NOT_TESTED))
 
 
-def crossed(source: Source, names: Sequence[str]) -> JointCounts:
+def crossed(source: FindingsSource, names: Sequence[str]) -> JointCounts:
     """Return the joint counts under the columns' own names.
 
     Raises
@@ -225,7 +227,7 @@ def _sides(counts: JointCounts) -> dict[str, Any]:
 
 
 def _look(
-    counts: JointCounts, held: PairFindings, pairs: int, tested: bool, settings: Settings, heard: list[Note]
+    counts: JointCounts, held: PairFindings, pairs: int, tested: bool, settings: FindingsSettings, captured: list[Note]
 ) -> PairFindings:
     shape = len(held.rows), len(held.columns)
     fit = estimate(counts, "mom").projected() if is_heavy(counts) else estimate(counts)
@@ -233,7 +235,7 @@ def _look(
     test, refused = _test(counts, held.names, pairs, settings) if tested else (None, ())
     se, lower, upper = (np.array(facts[name], np.float64).reshape(shape) for name in ("se", "lower", "upper"))
     deviation, deviation_se = _deviations(fit, shape)
-    notes = [*_too_few(lower), *fit.notes, *_of_limit_law(test), *heard, *refused]
+    notes = [*_too_few(lower), *fit.notes, *_of_limit_law(test), *captured, *refused]
     return evolve(
         held,
         method=fit.method.partition(",")[0],
@@ -308,7 +310,7 @@ def _strength(fit: Estimate, test: IndependenceResult | None, level: float) -> S
 
 
 def _test(
-    counts: JointCounts, names: tuple[str, str], pairs: int, settings: Settings
+    counts: JointCounts, names: tuple[str, str], pairs: int, settings: FindingsSettings
 ) -> tuple[IndependenceResult | None, tuple[Note, ...]]:
     """Test by the likelihood ratio; by moments where random tables of it take long, by 2 x 2 tables of very many."""
     seed, seconds = settings.seed_of("pair", *names), settings.pair_seconds(pairs)

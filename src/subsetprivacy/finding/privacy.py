@@ -12,7 +12,7 @@ from subsetprivacy.design import Design
 from subsetprivacy.errors import SubsetPrivacyError
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.finding.listening import attempt, listening
+from subsetprivacy.finding.captured_warnings import attempt, capture_warnings
 from subsetprivacy.honesty.data_check import problem_of
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.planning import repeat_risk
@@ -151,7 +151,7 @@ def audited(counts: SubsetCounts, fit: Estimate | None, level: float) -> Audit |
     Of a column that holds several variables it is about their combinations.
     """
     design = counts.design
-    with listening():
+    with capture_warnings():
         try:
             if fit is None:
                 return audit(design, np.full(design.p, 1 / design.p), level=level)
@@ -166,14 +166,14 @@ def audited(counts: SubsetCounts, fit: Estimate | None, level: float) -> Audit |
 
 def privacy_findings(found: Audit, counts: SubsetCounts, fit: Estimate | None) -> PrivacyFindings | Note:
     """Return what a report reveals; a note where that cannot be said."""
-    with listening():
+    with capture_warnings():
         try:
             facts = found.facts()
             repeat = _repeat(counts.design, found.setting.w)
         except SubsetPrivacyError as error:
             return problem_of(error, NoteKind.NOT_IDENTIFIABLE)
     design, w = found.design, found.setting.w
-    with listening():
+    with capture_warnings():
         telling, told = _most_telling(design, w)
         sets, number = _smallest_sets(design, w)
     top = int(np.argmax(w))

@@ -15,12 +15,12 @@ from subsetprivacy.auditing import Audit
 from subsetprivacy.data import GroupedCounts, QuestionCounts, SubsetCounts
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.result import Estimate
+from subsetprivacy.finding.captured_warnings import capture_warnings
 from subsetprivacy.finding.document import document_text, plain, schema_of
-from subsetprivacy.finding.listening import listening
 from subsetprivacy.finding.pairs import MOST_PAIRS, PairFindings, pair_findings, pairs_of
 from subsetprivacy.finding.rows import RowFindings, row_findings
-from subsetprivacy.finding.settings import Settings
-from subsetprivacy.finding.sources import Source
+from subsetprivacy.finding.settings import FindingsSettings
+from subsetprivacy.finding.sources import FindingsSource
 from subsetprivacy.finding.tables import TableFindings, table_findings
 from subsetprivacy.finding.variable import VariableFindings
 from subsetprivacy.honesty.alarms import Alarm
@@ -89,8 +89,8 @@ class Findings(Result):
         "notes",
     )
 
-    source: Source
-    settings: Settings
+    source: FindingsSource
+    settings: FindingsSettings
     names: tuple[str, ...]
     tested: bool = True
     wanted: tuple[tuple[str, ...], ...] | None = None
@@ -176,7 +176,7 @@ class Findings(Result):
         counted = [one for one in self.variables if not one.is_weighted]
         counts = {one.name: one.counts for one in counted}
         shares = {one.name: lifted(np.maximum(one.fit.w, 0.0), float(one.fit.n)) for one in counted if one.fit}
-        with listening():
+        with capture_warnings():
             first = look_at(counts, self.questions, self.settings.seed_of, shares)
             return first.settled(self.settings.chance, self.settings.check_seconds)
 

@@ -9,9 +9,9 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.auditing import Audit, TableAudit, audit
 from subsetprivacy.design import Design, Product
 from subsetprivacy.errors import CodeError, DataFileError, SubsetPrivacyError
-from subsetprivacy.finding.listening import listening
+from subsetprivacy.finding.captured_warnings import capture_warnings
 from subsetprivacy.finding.pairs import crossed, flat, variables
-from subsetprivacy.finding.sources import Source
+from subsetprivacy.finding.sources import FindingsSource
 from subsetprivacy.honesty.data_check import problem_of
 from subsetprivacy.messages import Note, NoteKind
 
@@ -88,7 +88,7 @@ class RowFindings:
 
 
 def row_findings(
-    source: Source, names: Sequence[str], audits: Mapping[str, Audit | None], n: float, level: float
+    source: FindingsSource, names: Sequence[str], audits: Mapping[str, Audit | None], n: float, level: float
 ) -> RowFindings:
     """Audit several columns as one row.
 
@@ -101,7 +101,7 @@ def row_findings(
     """
     every = [name for column in names for name in variables(column, source.designs[column])]
     twice = tuple(sorted({name for name in every if every.count(name) > 1}))
-    with listening():
+    with capture_warnings():
         try:
             found = _joint_audit(source, names, audits, level)
         except (CodeError, DataFileError):
@@ -128,7 +128,9 @@ def _leakage(facts: Mapping[str, float]) -> RowLeakage:
     return RowLeakage(information, maximal, guess, baseline, smallest, posterior)
 
 
-def _joint_audit(source: Source, names: Sequence[str], audits: Mapping[str, Audit | None], level: float) -> TableAudit:
+def _joint_audit(
+    source: FindingsSource, names: Sequence[str], audits: Mapping[str, Audit | None], level: float
+) -> TableAudit:
     """Audit at the joint shares where they can be had, else each column alone and the worst of all joint shares."""
     if any(audits[name] is None for name in names):
         raise SubsetPrivacyError("Not every column has an audit of its own.")

@@ -17,7 +17,7 @@ _FOR_CHECKS = 0.6  # of the budget; the rest is for the tests of pairs
 
 
 @frozen(slots=False, eq=False)
-class Settings:
+class FindingsSettings:
     """How findings are made.
 
     Attributes
@@ -44,7 +44,7 @@ class Settings:
     @classmethod
     def checked(
         cls, level: Any, chance: Any, permutations: Any, budget: Any, fixed_by: Callable[[], str]
-    ) -> "Settings":
+    ) -> "FindingsSettings":
         """Return settings whose numbers are in their ranges.
 
         Raises

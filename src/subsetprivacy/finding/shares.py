@@ -16,7 +16,7 @@ from subsetprivacy.estimation.comparison import compare
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.likelihood import MANY
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.finding.listening import attempt, listening, unlike
+from subsetprivacy.finding.captured_warnings import attempt, capture_warnings, unlike
 from subsetprivacy.honesty.data_check import problem_of
 from subsetprivacy.honesty.leaning import lifted
 from subsetprivacy.messages import Note, NoteKind
@@ -165,13 +165,13 @@ def fitted(counts: SubsetCounts) -> Estimate:
 
 
 def share_findings(
-    fit: Estimate, level: float, method: Literal["auto", "wald"] = "auto", heard: Iterable[Note] = ()
+    fit: Estimate, level: float, method: Literal["auto", "wald"] = "auto", captured: Iterable[Note] = ()
 ) -> ShareFindings:
     """Return the shares of an estimate with their intervals and caveats, and those that were heard before."""
-    with listening() as now:
+    with capture_warnings() as now:
         facts = fit.to_dict(level, method=method)
     se, lower, upper = (np.array(facts[name], np.float64) for name in ("se", "lower", "upper"))
-    notes = unlike((*fit.notes, *heard, *now.notes))
+    notes = unlike((*fit.notes, *captured, *now.notes))
     estimator = fit.method.partition(",")[0]
     return ShareFindings(estimator, tuple(facts["interval"]), fit.w, se, lower, upper, zeros_of(fit), notes)
 
@@ -183,7 +183,7 @@ def zeros_of(fit: Estimate) -> tuple[str, ...]:
 
 def moment_findings(counts: SubsetCounts, level: float) -> ShareFindings | None:
     """Return the estimate by moments, to be read next to maximum likelihood; None where there is no such estimate."""
-    with listening():
+    with capture_warnings():
         fit = attempt(estimate, counts, "mom")
         return None if fit is None else attempt(share_findings, fit, level, "wald")
 
@@ -223,7 +223,7 @@ def _needed(margin: float, wanted: float, answered: float, part: float) -> Peopl
 
 def difference_findings(now: Estimate, then: Estimate, name: str, level: float) -> DifferenceFindings:
     """Compare the shares with those of an earlier wave of other people."""
-    with listening() as heard:
+    with capture_warnings() as captured:
         try:
             difference = now.difference(then, names=("now", name))
             facts = difference.to_dict(level)
@@ -232,7 +232,7 @@ def difference_findings(now: Estimate, then: Estimate, name: str, level: float) 
     columns: dict[str, Any] = {
         key: np.array(facts[key], np.float64) for key in ("estimate", "se", "lower", "upper", "pvalue")
     }
-    notes = unlike((*difference.notes, *heard.notes))
+    notes = unlike((*difference.notes, *captured.notes))
     return DifferenceFindings(
         name, now.n, then.n, facts["method"], **columns, test=_test(facts["test"], level), notes=notes
     )
@@ -259,7 +259,7 @@ def group_findings(groups: GroupedCounts[SubsetCounts], level: float) -> GroupFi
 
 def _group(name: Any, counts: SubsetCounts, level: float, fits: dict[Any, Estimate]) -> GroupShares:
     text = tuple(map(str, name)) if isinstance(name, tuple) else (str(name),)
-    with listening():
+    with capture_warnings():
         try:
             fit = fitted(counts)
             shares = share_findings(fit, level)
@@ -272,7 +272,7 @@ def _group(name: Any, counts: SubsetCounts, level: float, fits: dict[Any, Estima
 def _homogeneity(fits: Mapping[Any, Estimate], level: float) -> tuple[SharesTest | None, Note | None]:
     if len(fits) < 2:
         return None, None
-    with listening():
+    with capture_warnings():
         try:
             found = compare(fits).test
         except SubsetPrivacyError as error:

@@ -15,7 +15,7 @@ from subsetprivacy.messages.for_general import FINDINGS_OF
 from subsetprivacy.tabulating import crosstab
 
 
-class Source(Protocol):
+class FindingsSource(Protocol):
     """What findings need of a release: designs and counts.
 
     A source may also say `title` (what the whole is called), `titles` (of columns), `linked` (which columns are kept
@@ -87,10 +87,10 @@ class CountedSource:
 class SeveralSources:
     """Several releases of the same survey: each is kept row by row, and none can be crossed with another."""
 
-    parts: tuple[Source, ...]
+    parts: tuple[FindingsSource, ...]
 
     @classmethod
-    def of(cls, parts: Sequence[Source]) -> "SeveralSources":
+    def of(cls, parts: Sequence[FindingsSource]) -> "SeveralSources":
         """Put them together.
 
         Raises
@@ -136,7 +136,7 @@ class SeveralSources:
         """Return the joint counts of several columns of one file."""
         return self._part(columns[0]).crosstab(*columns)
 
-    def _part(self, column: str) -> Source:
+    def _part(self, column: str) -> FindingsSource:
         return next(part for part in self.parts if column in part.designs)
 
 
@@ -144,7 +144,7 @@ class SeveralSources:
 class CountedOnce:
     """A source whose columns and pairs of columns are counted once, however often they are asked for."""
 
-    source: Source
+    source: FindingsSource
     _counts: dict[tuple[Any, ...], Any] = field(factory=dict)
 
     def __getattr__(self, name: str) -> Any:
@@ -165,7 +165,7 @@ class CountedOnce:
         return self._counts[key]
 
 
-def source_of(what: Any) -> Source:
+def source_of(what: Any) -> FindingsSource:
     """Return what can be asked for designs and counts, each counted once.
 
     Raises
@@ -176,7 +176,7 @@ def source_of(what: Any) -> Source:
     return CountedOnce(_source_of(what))
 
 
-def _source_of(what: Any) -> Source:
+def _source_of(what: Any) -> FindingsSource:
     if isinstance(what, JointCounts):
         return CountedSource({" x ".join(what.names): what})
     if isinstance(what, (SubsetCounts, SubsetData)):
@@ -197,7 +197,7 @@ def _source_of(what: Any) -> Source:
     )
 
 
-def chosen(source: Source, columns: str | Sequence[str] | None) -> list[str]:
+def chosen(source: FindingsSource, columns: str | Sequence[str] | None) -> list[str]:
     """Return the names of the columns that are wanted, by default all.
 
     Raises

@@ -11,9 +11,9 @@ from subsetprivacy.contingency.caveats import doubts
 from subsetprivacy.contingency.generators import ALL_PAIRS, bracketed, generators_of
 from subsetprivacy.data import JointCounts
 from subsetprivacy.errors import CodeError, DataFileError, SubsetPrivacyError, SubsetPrivacyWarning, TooLargeError
-from subsetprivacy.finding.listening import unlike
+from subsetprivacy.finding.captured_warnings import unlike
 from subsetprivacy.finding.pairs import crossed
-from subsetprivacy.finding.sources import Source
+from subsetprivacy.finding.sources import FindingsSource
 from subsetprivacy.honesty.data_check import problem_of
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.regression.model_tests import ModelTests
@@ -92,7 +92,7 @@ class TableFindings:
     problem: Note | None = None
 
 
-def table_findings(source: Source, names: tuple[str, ...], level: float) -> TableFindings:
+def table_findings(source: FindingsSource, names: tuple[str, ...], level: float) -> TableFindings:
     """Test which of several columns are linked directly.
 
     Parameters

@@ -12,9 +12,9 @@ from subsetprivacy.data import GroupedCounts, QuestionCounts, SubsetCounts
 from subsetprivacy.design import Design
 from subsetprivacy.errors import SubsetPrivacyError
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.finding.listening import listening, unlike
+from subsetprivacy.finding.captured_warnings import capture_warnings, unlike
 from subsetprivacy.finding.privacy import PrivacyFindings, audited, privacy_findings
-from subsetprivacy.finding.settings import Settings
+from subsetprivacy.finding.settings import FindingsSettings
 from subsetprivacy.finding.shares import (
     DifferenceFindings,
     GroupFindings,
@@ -80,7 +80,7 @@ class VariableFindings:
     name: str
     title: str
     counts: SubsetCounts
-    settings: Settings
+    settings: FindingsSettings
     questions: QuestionCounts | None = None
     earlier: Callable[[], tuple[str, Estimate | None] | None] = field(default=lambda: None)
     grouped: Callable[[], GroupedCounts[SubsetCounts] | None] = field(default=lambda: None)
@@ -144,12 +144,12 @@ class VariableFindings:
 
     @cached_property
     def _fitted(self) -> tuple[Estimate | None, tuple[Note, ...], Note | None]:
-        with listening() as heard:
+        with capture_warnings() as captured:
             try:
                 fit = fitted(self.counts)
             except SubsetPrivacyError as error:
                 return None, (), problem_of(error, NoteKind.NO_ESTIMATE)
-        return fit, tuple(heard.notes), None
+        return fit, tuple(captured.notes), None
 
     @property
     def fit(self) -> Estimate | None:
@@ -164,8 +164,8 @@ class VariableFindings:
     @cached_property
     def shares(self) -> ShareFindings | None:
         """The estimated shares with intervals."""
-        fit, heard, _ = self._fitted
-        return None if fit is None else share_findings(fit, self.settings.level, heard=heard)
+        fit, captured, _ = self._fitted
+        return None if fit is None else share_findings(fit, self.settings.level, captured=captured)
 
     @property
     def is_unique(self) -> bool:
@@ -186,7 +186,7 @@ class VariableFindings:
     def _needed(self) -> tuple[tuple[PeopleNeeded, ...], tuple[Note, ...]]:
         if self.fit is None or not self.fit.n:
             return (), ()
-        with listening():
+        with capture_warnings():
             return people_needed(self.design, self.fit, self.people, self.settings.level)
 
     @property

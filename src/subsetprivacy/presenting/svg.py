@@ -36,7 +36,7 @@ _GRID = {"stroke": "currentColor", "stroke_width": 1, "opacity": 0.18}
 
 
 @frozen
-class Scale:
+class AxisScale:
     """From numbers to places in percent of the width."""
 
     low: float
@@ -44,7 +44,7 @@ class Scale:
     step: float
 
     @classmethod
-    def over(cls, values: FloatArray) -> "Scale":
+    def over(cls, values: FloatArray) -> "AxisScale":
         """Return a scale with round ends that holds 0 and all values."""
         known = values[np.isfinite(values)]
         low, high = min(0.0, float(known.min(initial=0.0))), max(float(known.max(initial=0.0)), 0.0)
@@ -100,7 +100,7 @@ def dots_figure(words: Words, dots: Sequence[Dot], title: str, *, points: bool =
     points
         Whether the numbers are differences, in percentage points, around 0.
     """
-    scale = Scale.over(np.array([[dot.value, dot.lower, dot.upper] for dot in dots]).ravel())
+    scale = AxisScale.over(np.array([[dot.value, dot.lower, dot.upper] for dot in dots]).ravel())
     return together(*(_dots_part(words, part, scale, title, points) for part in _parts_of(dots)))
 
 
@@ -120,7 +120,7 @@ def _parts_of(dots: Sequence[Dot]) -> list[list[Dot]]:
     return parts
 
 
-def _dots_part(words: Words, dots: Sequence[Dot], scale: Scale, title: str, points: bool) -> Html:
+def _dots_part(words: Words, dots: Sequence[Dot], scale: AxisScale, title: str, points: bool) -> Html:
     parts: list[Html] = []
     top = 0
     for dot in dots:
@@ -142,7 +142,7 @@ def _tick(words: Words, tick: float, points: bool) -> str:
     return words.percent(tick, digits)
 
 
-def _dot_row(dot: Dot, scale: Scale, top: int, points: bool) -> tuple[list[Html], int]:
+def _dot_row(dot: Dot, scale: AxisScale, top: int, points: bool) -> tuple[list[Html], int]:
     """Return the name of a number above its point and line, and the height they take."""
     parts, start = [], top
     if dot.heading:
@@ -214,7 +214,7 @@ class _Axis:
 
     def lines(self, words: Words) -> list[Html]:
         """Return lines and numbers at round counts."""
-        step = max(Scale.over(np.array([0.0, self.high - self.low])).step, 1.0)
+        step = max(AxisScale.over(np.array([0.0, self.high - self.low])).step, 1.0)
         parts = []
         for k in range(ceil(self.low / step - 1e-9), floor(self.high / step) + 1):
             y = self.at(k * step)

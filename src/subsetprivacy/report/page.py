@@ -40,7 +40,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 @frozen(eq=False)
-class Page:
+class ReportPage:
     """A page about findings.
 
     Attributes

@@ -15,7 +15,7 @@ from subsetprivacy.finding import Findings, findings
 from subsetprivacy.finding.settings import BUDGET, LEVEL, PERMUTATIONS
 from subsetprivacy.messages.for_files import REPLACE_OUTPUT
 from subsetprivacy.presenting.words import words_of
-from subsetprivacy.report.page import Page
+from subsetprivacy.report.page import ReportPage
 from subsetprivacy.report.recipes import Recipe
 
 
@@ -106,7 +106,7 @@ def report_html(
         found.by,
         "" if found.earlier is None else found.earlier.title,
     )
-    return Page(found, words, recipe, _version(), title, None if date is None else str(date)).html()
+    return ReportPage(found, words, recipe, _version(), title, None if date is None else str(date)).html()
 
 
 def write_report(

@@ -18,10 +18,10 @@ from subsetprivacy.cli.main import main
 from subsetprivacy.collect.service.accounts import set_up
 from subsetprivacy.collect.service.publishing import make_codes
 from subsetprivacy.collect.service.respondents import Respondent
-from subsetprivacy.collect.storage.guarding import only_server
-from subsetprivacy.collect.storage.keeping import check
+from subsetprivacy.collect.storage.backups import check
 from subsetprivacy.collect.storage.opening import StoreError, open_store, reading
 from subsetprivacy.collect.storage.schema import arrived
+from subsetprivacy.collect.storage.server_lock import only_server
 from subsetprivacy.collect.web import serving
 
 VALUES = {"colour": 0, "day": 1, "smokes": 1, "size": 2}
@@ -245,7 +245,7 @@ def test_the_lock_goes_with_its_process(tmp_path):
     """However it ends: a lock file that is left behind keeps nobody out."""
     path = tmp_path / "x.db"
     holder = (
-        "import sys,time\nfrom pathlib import Path\nfrom subsetprivacy.collect.storage.guarding import only_server\n"
+        "import sys,time\nfrom pathlib import Path\nfrom subsetprivacy.collect.storage.server_lock import only_server\n"
     )
     holder += "with only_server(Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(600)"
     process = subprocess.Popen([sys.executable, "-c", holder, str(path)], stdout=subprocess.PIPE)

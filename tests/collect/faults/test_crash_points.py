@@ -10,9 +10,9 @@ import pytest
 from faults import FEWEST, PATIENCE, assert_counted_once, books, publish, sent
 from sqlalchemy import select
 
-from subsetprivacy.collect.service import respondents, writing
+from subsetprivacy.collect.service import respondents, writer
 from subsetprivacy.collect.service.collecting import Collector
-from subsetprivacy.collect.storage.keeping import check
+from subsetprivacy.collect.storage.backups import check
 from subsetprivacy.collect.storage.opening import open_store, reading
 from subsetprivacy.collect.storage.schema import survey
 
@@ -166,12 +166,12 @@ def test_the_writer_goes_on_after_any_error(store_url, monkeypatch):
         raise ZeroDivisionError
 
     with monkeypatch.context() as broken:
-        broken.setattr(writing, "lock_codes", fail)
+        broken.setattr(writer, "lock_codes", fail)
         assert take_part(people[0]) == (503, {"status": "busy"})
     assert take_part(people[0]) == (201, {"status": "counted"})
     with monkeypatch.context() as broken:
-        broken.setattr(writing, "release_full", fail)
-        broken.setattr(writing, "wipe", fail)
+        broken.setattr(writer, "release_full", fail)
+        broken.setattr(writer, "wipe", fail)
         assert take_part(people[1]) == (201, {"status": "counted"})
     assert take_part(people[1])[0] == 409
     collector.stop()

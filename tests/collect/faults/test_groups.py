@@ -7,10 +7,10 @@ from attrs import evolve
 from faults import books
 from stores import SURVEY, Published, variable
 
-from subsetprivacy.collect.service.writing import MOST_AT_ONCE
-from subsetprivacy.collect.storage.collecting import Asked, _counting, lock_codes, record
-from subsetprivacy.collect.storage.marks import ALREADY, COUNTED, NOT_OPENED, UNKNOWN, judge_locks
+from subsetprivacy.collect.service.writer import MOST_AT_ONCE
+from subsetprivacy.collect.storage.collecting import LockRequest, _counting, lock_codes, record
 from subsetprivacy.collect.storage.opening import writing
+from subsetprivacy.collect.storage.tickets import ALREADY, COUNTED, NOT_OPENED, UNKNOWN, judge_locks
 from subsetprivacy.collect.survey import coin
 
 # Ten variables with many subsets each: more counters to a group than go into one statement.
@@ -25,7 +25,7 @@ def held(store):
 def locked(store, held, number):
     """Return submissions of people with locked codes, and of others in between."""
     tickets = held.codes(number)
-    wishes = [Asked(one, coin.commit(b"\1" * 32), bytes(32)) for one in tickets]
+    wishes = [LockRequest(one, coin.commit(b"\1" * 32), bytes(32)) for one in tickets]
     with writing(store) as connection:
         assert len({one.commitment for one in lock_codes(connection, held.manifest, wishes)}) == 1
     return [held.accepted(ticket, [random.randrange(8) for _ in range(10)]) for ticket in tickets]

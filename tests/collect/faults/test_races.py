@@ -11,12 +11,12 @@ from sqlalchemy.exc import DataError
 from stores import SURVEY, Published
 
 from subsetprivacy.collect.storage import releasing
-from subsetprivacy.collect.storage.collecting import Asked, lock_codes, record_alone
-from subsetprivacy.collect.storage.marks import ALREADY, CLOSED, COUNTED
+from subsetprivacy.collect.storage.collecting import LockRequest, lock_codes, record_alone
 from subsetprivacy.collect.storage.opening import open_store, reading, writing
 from subsetprivacy.collect.storage.released import read_releases
 from subsetprivacy.collect.storage.releasing import release_full
 from subsetprivacy.collect.storage.schema import spent, survey
+from subsetprivacy.collect.storage.tickets import ALREADY, CLOSED, COUNTED
 from subsetprivacy.collect.survey import coin
 
 
@@ -37,7 +37,7 @@ def people(engine, held, number):
         return [held.accepted(os.urandom(32)) for _ in range(number)]
     tickets = held.codes(number)
     with writing(engine) as connection:
-        lock_codes(connection, held.manifest, [Asked(one, coin.commit(b"\1" * 32), bytes(32)) for one in tickets])
+        lock_codes(connection, held.manifest, [LockRequest(one, coin.commit(b"\1" * 32), bytes(32)) for one in tickets])
     return [held.accepted(ticket) for ticket in tickets]
 
 

@@ -11,9 +11,9 @@ from sites import light_hashes
 from sqlalchemy import select
 
 from subsetprivacy.collect.service import accounts, passwords
-from subsetprivacy.collect.service.accounts import ANALYST, OWNER, Person
+from subsetprivacy.collect.service.accounts import ANALYST, OWNER, StudioUser
 from subsetprivacy.collect.service.passwords import AccountError
-from subsetprivacy.collect.service.slowing import FORGET_AFTER, FREE_TRIES, LONGEST_STEP, MOST_NAMES, Slowing
+from subsetprivacy.collect.service.throttling import FORGET_AFTER, FREE_TRIES, LONGEST_STEP, MOST_NAMES, Throttle
 from subsetprivacy.collect.storage.opening import open_store, reading
 from subsetprivacy.collect.storage.schema import account, session
 
@@ -68,9 +68,9 @@ def test_whole_life_of_accounts_on_both_databases(store):
     invitation = accounts.invite(store, olga, "anna", ANALYST)
     anna = accounts.accept(store, "anna", invitation, OTHER)
     secret = accounts.begin_session(store, anna)
-    assert accounts.person_of_session(store, secret) == Person("anna", "analyst")
+    assert accounts.person_of_session(store, secret) == StudioUser("anna", "analyst")
     token = accounts.make_token(store, olga, "report", ANALYST)
-    assert accounts.person_of_token(store, token) == Person("token report", "analyst")
+    assert accounts.person_of_token(store, token) == StudioUser("token report", "analyst")
     assert accounts.revoke_token(store, olga, accounts.tokens(store)[0].mark.hex())
     assert accounts.person_of_token(store, token) is None
     accounts.remove(store, olga, "anna")
@@ -132,14 +132,14 @@ def test_passwords_that_will_not_do(engine, password):
 
 
 def test_twelve_characters_do(engine):
-    assert accounts.set_up(engine, "olga", "twelve chars") == Person("olga", OWNER)
+    assert accounts.set_up(engine, "olga", "twelve chars") == StudioUser("olga", OWNER)
 
 
 # Signing in -------------------------------------------------------------------------------------
 
 
 def test_password_opens_its_own_account_only(engine, olga):
-    assert accounts.check_password(engine, " OLGA ", PASSWORD) == Person("olga", OWNER)
+    assert accounts.check_password(engine, " OLGA ", PASSWORD) == StudioUser("olga", OWNER)
     assert accounts.check_password(engine, "olga", PASSWORD + " ") is None
     assert accounts.check_password(engine, "olga", "") is None
     assert accounts.check_password(engine, "anna", PASSWORD) is None
@@ -256,15 +256,15 @@ def test_a_secret_opens_only_its_own_kind_of_door(engine, olga):
 
 def test_invitation_works_once_and_for_its_name(engine, olga):
     secret = accounts.invite(engine, olga, "Anna", ANALYST)
-    assert accounts.accounts(engine) == [(Person("anna", ANALYST), True), (olga, False)]
+    assert accounts.accounts(engine) == [(StudioUser("anna", ANALYST), True), (olga, False)]
     with pytest.raises(AccountError, match="does not work"):
         accounts.accept(engine, "olga", secret, OTHER)
     with pytest.raises(AccountError, match="does not work"):
         accounts.accept(engine, "anna", secret + "x", OTHER)
-    assert accounts.accept(engine, "anna", secret, OTHER) == Person("anna", ANALYST)
+    assert accounts.accept(engine, "anna", secret, OTHER) == StudioUser("anna", ANALYST)
     with pytest.raises(AccountError, match="does not work"):
         accounts.accept(engine, "anna", secret, "another password yet")
-    assert accounts.check_password(engine, "anna", OTHER) == Person("anna", ANALYST)
+    assert accounts.check_password(engine, "anna", OTHER) == StudioUser("anna", ANALYST)
 
 
 def test_invited_cannot_sign_in_with_what_is_kept(engine, olga):
@@ -343,7 +343,7 @@ def test_tokens_go_with_whoever_made_them(engine, olga):
     mine, his = accounts.make_token(engine, olga, "a", OWNER), accounts.make_token(engine, otto, "b", OWNER)
     accounts.remove(engine, olga, "otto")
     assert accounts.person_of_token(engine, his) is None
-    assert accounts.person_of_token(engine, mine) == Person("token a", OWNER)
+    assert accounts.person_of_token(engine, mine) == StudioUser("token a", OWNER)
 
 
 # Tokens -----------------------------------------------------------------------------------------
@@ -402,43 +402,43 @@ class Clock:
 
 def test_first_tries_wait_for_nothing_and_later_ones_longer_and_longer():
     clock = Clock()
-    slowing = Slowing(clock)
+    throttle = Throttle(clock)
     waits = []
     for _ in range(FREE_TRIES + 5):
-        waits.append(slowing.take_turn("olga"))
+        waits.append(throttle.take_turn("olga"))
         clock.now += waits[-1]
     assert waits == [0.0] * FREE_TRIES + [1.0, 2.0, 4.0, 8.0, 16.0]
     assert waits[-1] == LONGEST_STEP
 
 
 def test_many_tries_at_once_queue_and_then_are_refused():
-    slowing = Slowing(Clock())
-    waits = [slowing.take_turn("olga") for _ in range(30)]
+    throttle = Throttle(Clock())
+    waits = [throttle.take_turn("olga") for _ in range(30)]
     let = [wait for wait in waits if wait is not None]
     assert let == sorted(let)
     assert waits[-1] is None
     assert len(let) < 12
-    assert slowing.take_turn("anna") == 0.0
+    assert throttle.take_turn("anna") == 0.0
 
 
 def test_right_password_forgets_the_tries_and_so_does_an_hour():
     clock = Clock()
-    slowing = Slowing(clock)
+    throttle = Throttle(clock)
     for _ in range(FREE_TRIES + 1):
-        slowing.take_turn("olga")
-    slowing.let_in("olga")
-    assert slowing.take_turn("olga") == 0.0
+        throttle.take_turn("olga")
+    throttle.let_in("olga")
+    assert throttle.take_turn("olga") == 0.0
     for _ in range(FREE_TRIES):
-        slowing.take_turn("olga")
+        throttle.take_turn("olga")
     clock.now += FORGET_AFTER + LONGEST_STEP + 1
-    assert slowing.take_turn("olga") == 0.0
+    assert throttle.take_turn("olga") == 0.0
 
 
 def test_flood_of_names_neither_grows_the_memory_nor_frees_the_one_under_attack():
-    slowing = Slowing(Clock())
+    throttle = Throttle(Clock())
     for _ in range(FREE_TRIES + 1):
-        slowing.take_turn("olga")
+        throttle.take_turn("olga")
     for k in range(2 * MOST_NAMES):
-        slowing.take_turn(f"name{k}")
-    assert len(slowing._names) <= MOST_NAMES
-    assert slowing.take_turn("olga") > 0.0
+        throttle.take_turn(f"name{k}")
+    assert len(throttle._names) <= MOST_NAMES
+    assert throttle.take_turn("olga") > 0.0

@@ -7,7 +7,7 @@ from sites import ANALYST, OWNER, PASSWORD, light_hashes, make_people
 from sqlalchemy import func, select
 
 from subsetprivacy.collect.service import accounts, browsers, passwords
-from subsetprivacy.collect.storage.keeping import backup
+from subsetprivacy.collect.storage.backups import backup
 from subsetprivacy.collect.storage.opening import open_store, reading
 from subsetprivacy.collect.storage.schema import browser as browser_table
 

@@ -13,7 +13,7 @@ import subsetprivacy as sp
 from subsetprivacy.collect.service import demonstration
 from subsetprivacy.collect.service.demonstration import LUNCH, OVERTIME, STRESS, WORK, demonstrate
 from subsetprivacy.collect.service.publishing import surveys
-from subsetprivacy.collect.storage.keeping import check
+from subsetprivacy.collect.storage.backups import check
 from subsetprivacy.collect.storage.opening import open_store, reading
 from subsetprivacy.collect.storage.released import read_released
 from subsetprivacy.collect.storage.schema import code

@@ -7,9 +7,8 @@ import time
 import psycopg
 import pytest
 
-from subsetprivacy.collect.service import erasing
+from subsetprivacy.collect.service import secure_delete
 from subsetprivacy.collect.service.collecting import Collector
-from subsetprivacy.collect.service.erasing import is_erasing, resume_erasing
 from subsetprivacy.collect.service.publishing import (
     NotFoundError,
     PublishingError,
@@ -20,9 +19,10 @@ from subsetprivacy.collect.service.publishing import (
     save_draft,
 )
 from subsetprivacy.collect.service.respondents import Respondent
-from subsetprivacy.collect.storage.erasing import owe_erasing
+from subsetprivacy.collect.service.secure_delete import is_erasing, resume_erasing
 from subsetprivacy.collect.storage.opening import open_store, reading, writing
 from subsetprivacy.collect.storage.released import read_key
+from subsetprivacy.collect.storage.secure_delete import owe_erasing
 from subsetprivacy.collect.survey import coin
 
 TEA = """
@@ -143,8 +143,8 @@ def test_a_study_forgets_how_a_deleted_survey_asked(store):
 
 @pytest.fixture
 def hurried(monkeypatch):
-    monkeypatch.setattr(erasing, "PATIENCE_SECONDS", 0.1)
-    monkeypatch.setattr(erasing, "_SHORTEST_PAUSE", 0.05)
+    monkeypatch.setattr(secure_delete, "PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr(secure_delete, "_SHORTEST_PAUSE", 0.05)
 
 
 def wait_until(held, seconds=100):
@@ -162,9 +162,9 @@ def test_who_is_in_the_way_of_erasing_is_waited_for_in_the_background(hurried, p
         reader.execute("SELECT 1 FROM draft")
         assert delete(engine, manifest.id) is False
         assert is_erasing(engine)
-        at_work = erasing._at_work[engine]
+        at_work = secure_delete._at_work[engine]
         assert delete(engine, other.id) is False
-        assert erasing._at_work[engine] is at_work  # which sees to both
+        assert secure_delete._at_work[engine] is at_work  # which sees to both
         assert at_work.is_alive()
         reader.execute("COMMIT")
     wait_until(lambda: not is_erasing(engine))

@@ -6,11 +6,11 @@ import pytest
 from sqlalchemy import func, select, update
 from stores import SURVEY, Published
 
-from subsetprivacy.collect.storage.collecting import Asked, lock_codes, record
-from subsetprivacy.collect.storage.marks import ALREADY, CLOSED, COUNTED, NOT_OPENED, UNKNOWN, Locked
+from subsetprivacy.collect.storage.collecting import LockRequest, lock_codes, record
 from subsetprivacy.collect.storage.opening import reading, writing
 from subsetprivacy.collect.storage.releasing import release_due
 from subsetprivacy.collect.storage.schema import arrived, code, pending, pending_framing, survey
+from subsetprivacy.collect.storage.tickets import ALREADY, CLOSED, COUNTED, NOT_OPENED, UNKNOWN, CodeLock
 from subsetprivacy.collect.survey import coin
 from subsetprivacy.collect.survey.tallies import row_codes
 
@@ -33,7 +33,7 @@ def take(store, held, *group):
 
 
 def lock_in(store, held, ticket, secret=SECRET):
-    wish = Asked(ticket, coin.commit(secret), bytes(32))
+    wish = LockRequest(ticket, coin.commit(secret), bytes(32))
     with writing(store) as connection:
         return lock_codes(connection, held.manifest, [wish])[0]
 
@@ -73,12 +73,12 @@ def test_another_number_than_the_locked_one_is_refused(store, held):
 
 def test_the_first_lock_is_kept(store, held):
     (ticket,) = held.codes(1)
-    first = Locked(coin.commit(SECRET), bytes(32))
+    first = CodeLock(coin.commit(SECRET), bytes(32))
     assert lock_in(store, held, ticket) == first
     assert lock_in(store, held, ticket, os.urandom(32)) == first
-    wishes = [Asked(t, bytes([k]) * 32, bytes(32)) for t in held.codes(1) for k in (1, 2)]
+    wishes = [LockRequest(t, bytes([k]) * 32, bytes(32)) for t in held.codes(1) for k in (1, 2)]
     with writing(store) as connection:
-        assert lock_codes(connection, held.manifest, wishes) == [Locked(b"\1" * 32, bytes(32))] * 2
+        assert lock_codes(connection, held.manifest, wishes) == [CodeLock(b"\1" * 32, bytes(32))] * 2
 
 
 def test_locks_of_used_and_of_unknown_codes_are_told_apart(store, held):

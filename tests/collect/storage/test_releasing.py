@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import func, select, update
 from stores import Published
 
-from subsetprivacy.collect.storage.collecting import Asked, lock_codes, record
+from subsetprivacy.collect.storage.collecting import LockRequest, lock_codes, record
 from subsetprivacy.collect.storage.opening import reading, writing
 from subsetprivacy.collect.storage.released import read_released
 from subsetprivacy.collect.storage.releasing import chain_sha256, release_due, release_last
@@ -23,7 +23,7 @@ def held(store):
 
 def answer(store, held, number, values=(0, 1, 2, 3)):
     tickets = held.codes(number)
-    wishes = [Asked(ticket, coin.commit(b"\1" * 32), bytes(32)) for ticket in tickets]
+    wishes = [LockRequest(ticket, coin.commit(b"\1" * 32), bytes(32)) for ticket in tickets]
     with writing(store) as connection:
         lock_codes(connection, held.manifest, wishes)
         record(connection, held.manifest, [held.accepted(ticket, values) for ticket in tickets], held.key)
@@ -96,7 +96,7 @@ def test_the_seals_form_a_chain_over_the_counters(store, held):
 
 def test_codes_that_were_opened_and_not_answered_are_counted_at_a_release(store, held):
     answer(store, held, 19)
-    wishes = [Asked(t, bytes(32), bytes(32)) for t in held.codes(4)]
+    wishes = [LockRequest(t, bytes(32), bytes(32)) for t in held.codes(4)]
     with writing(store) as connection:
         lock_codes(connection, held.manifest, wishes)
     answer(store, held, 1)

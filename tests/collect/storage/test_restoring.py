@@ -6,11 +6,11 @@ from sqlalchemy import delete, func, insert, select
 
 from subsetprivacy.collect.service.publishing import close
 from subsetprivacy.collect.service.respondents import Respondent, answer_all
-from subsetprivacy.collect.storage.erasing import erase, owe_erasing
-from subsetprivacy.collect.storage.keeping import backup, check, sqlite_address
+from subsetprivacy.collect.storage.backups import backup, check, sqlite_address
 from subsetprivacy.collect.storage.opening import open_store, reading, writing
 from subsetprivacy.collect.storage.released import read_key, read_released
 from subsetprivacy.collect.storage.schema import metadata
+from subsetprivacy.collect.storage.secure_delete import erase, owe_erasing
 from subsetprivacy.collect.storage.surveys import add_codes, delete_survey
 from subsetprivacy.collect.survey import coin
 

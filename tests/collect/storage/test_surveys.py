@@ -6,10 +6,10 @@ import threading
 from sqlalchemy import func, select
 
 from subsetprivacy.collect.storage import surveys
-from subsetprivacy.collect.storage.erasing import erase
 from subsetprivacy.collect.storage.opening import open_store, reading, writing
 from subsetprivacy.collect.storage.released import read_key, read_released
 from subsetprivacy.collect.storage.schema import metadata
+from subsetprivacy.collect.storage.secure_delete import erase
 from subsetprivacy.collect.storage.surveys import (
     Draft,
     add_codes,

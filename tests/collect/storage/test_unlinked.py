@@ -11,7 +11,7 @@ from attrs import evolve
 from sqlalchemy import select
 from stores import SURVEY, Published
 
-from subsetprivacy.collect.storage.collecting import Asked, lock_codes, record
+from subsetprivacy.collect.storage.collecting import LockRequest, lock_codes, record
 from subsetprivacy.collect.storage.opening import open_store, reading, writing
 from subsetprivacy.collect.storage.released import read_released
 from subsetprivacy.collect.storage.releasing import release_due
@@ -31,7 +31,9 @@ def held(store):
     people = list(product((0, 1), (0, 1, 2), (0,), (0,)))
     tickets = held.codes(len(people))
     with writing(store) as connection:
-        lock_codes(connection, held.manifest, [Asked(ticket, coin.commit(b"\1" * 32), bytes(32)) for ticket in tickets])
+        lock_codes(
+            connection, held.manifest, [LockRequest(ticket, coin.commit(b"\1" * 32), bytes(32)) for ticket in tickets]
+        )
         record(connection, held.manifest, [held.accepted(t, values) for t, values in zip(tickets, people)], held.key)
     return held
 
@@ -106,7 +108,7 @@ def test_after_a_release_a_used_code_is_nowhere_in_the_files_but_among_the_used(
     held = Published(engine)
     secrets = {ticket: os.urandom(32) for ticket in held.codes(60)}
     marks = [coin.ticket_mark(held.manifest.id, ticket) for ticket in secrets]
-    locks = [Asked(ticket, coin.commit(secret), os.urandom(32)) for ticket, secret in secrets.items()]
+    locks = [LockRequest(ticket, coin.commit(secret), os.urandom(32)) for ticket, secret in secrets.items()]
     for wish, (ticket, secret) in zip(locks, secrets.items(), strict=True):
         with writing(engine) as connection:
             lock_codes(connection, held.manifest, [wish])
@@ -152,7 +154,7 @@ def test_whoever_has_the_codes_can_tell_an_answer_by_its_question(store):
     (ticket,) = held.codes(1)
     secret, half = b"\6" * 32, b"\7" * coin.HALF_BYTES
     commitment = coin.commit(secret)
-    wish = Asked(ticket, commitment, coin.wrap(secret, half, commitment))
+    wish = LockRequest(ticket, commitment, coin.wrap(secret, half, commitment))
     with writing(store) as connection:
         lock_codes(connection, held.manifest, [wish])
         (locked,) = lock_codes(connection, held.manifest, [evolve(wish, commitment=bytes(32))])

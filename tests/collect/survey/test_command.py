@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 from subsetprivacy.cli import survey as command
 from subsetprivacy.cli.main import main
+from subsetprivacy.collect.survey.bundled_files import example_text, schema_text
 from subsetprivacy.collect.survey.reading import FORMATS, load_survey, read_survey
-from subsetprivacy.collect.survey.shipped import example_text, schema_text
 
 
 def run(*arguments):
@@ -197,7 +197,7 @@ def test_help_waits_for_nothing():
 
 def test_yaml_is_asked_for_when_it_is_absent(monkeypatch, good, tmp_path):
     monkeypatch.setitem(sys.modules, "yaml", None)
-    for name in ("lines_yaml", "writing_yaml"):
+    for name in ("yaml_reader", "yaml_writer"):
         monkeypatch.delitem(sys.modules, f"subsetprivacy.collect.survey.{name}", raising=False)
     path = tmp_path / "s.yaml"
     path.write_text("title: T")

@@ -2,9 +2,9 @@
 
 import pytest
 
+from subsetprivacy.collect.survey.bundled_files import example_text
 from subsetprivacy.collect.survey.comments import count_comments
 from subsetprivacy.collect.survey.reading import read_survey
-from subsetprivacy.collect.survey.shipped import example_text
 from subsetprivacy.collect.survey.writing import write_survey
 
 TOML = '''# 1

@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 
 from subsetprivacy.collect.survey.confusable import _LETTERS, _SIGNS, can_be_confused, difference, looks, skeleton
-from subsetprivacy.collect.survey.definition import Survey, Variable
+from subsetprivacy.collect.survey.definition import SurveyDefinition, VariableDefinition
 from subsetprivacy.collect.survey.documents import survey_from_document
 from subsetprivacy.collect.survey.manifest import freeze, read_manifest
 from subsetprivacy.collect.survey.problems import SurveyError
@@ -186,8 +186,8 @@ def test_the_table_names_each_letter_once_and_leads_to_no_other():
 def test_a_survey_that_was_published_before_goes_on():
     """Only files are checked: a manifest with such options is read, and takes answers, as ever."""
     options = ("Paris", "Рaris", "Rome", "Oslo")
-    variable = Variable("town", "Town", "?", options, recommended(options))
-    manifest = freeze(Survey("T", (variable,), "t", mode="open"))
+    variable = VariableDefinition("town", "Town", "?", options, recommended(options))
+    manifest = freeze(SurveyDefinition("T", (variable,), "t", mode="open"))
     again = read_manifest(manifest.text)
     assert again.designs["town"] == variable.design
     answers = {"town": {"asked": [0b0011, 0b1100], "answer": 0}}

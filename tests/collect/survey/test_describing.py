@@ -9,6 +9,7 @@ import pytest
 from lopsided import ABCDE, ASKED, GIVEN, GROUPS, SEVEN, TWO_GROUPS, WARNER
 
 import subsetprivacy as sp
+from subsetprivacy.collect.survey.bundled_files import example_text
 from subsetprivacy.collect.survey.describing import (
     NoticeKind,
     fingerprint_bits,
@@ -20,7 +21,6 @@ from subsetprivacy.collect.survey.documents import survey_from_document
 from subsetprivacy.collect.survey.drawing import Stream, draw_question
 from subsetprivacy.collect.survey.reading import read_survey
 from subsetprivacy.collect.survey.rules import asking
-from subsetprivacy.collect.survey.shipped import example_text
 from subsetprivacy.collect.web.studio_promises import promises
 from subsetprivacy.design.document import name_of_kind
 

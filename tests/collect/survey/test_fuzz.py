@@ -9,11 +9,11 @@ from random import Random
 import pytest
 import yaml
 
-from subsetprivacy.collect.survey.definition import Survey
+from subsetprivacy.collect.survey.bundled_files import example_text
+from subsetprivacy.collect.survey.definition import SurveyDefinition
 from subsetprivacy.collect.survey.documents import survey_document, survey_from_document
 from subsetprivacy.collect.survey.manifest import freeze
 from subsetprivacy.collect.survey.reading import FORMATS, SurveyError, read_survey
-from subsetprivacy.collect.survey.shipped import example_text
 from subsetprivacy.collect.survey.writing import write_survey
 
 # Every spelling of a design in one survey.
@@ -123,7 +123,7 @@ def comes_through(read):
         assert all(problem.message and problem.place for problem in error.problems)  # noqa: PT017
         str(error).encode("utf-8", "surrogatepass")
         return False
-    assert isinstance(survey, Survey)
+    assert isinstance(survey, SurveyDefinition)
     freeze(survey, nonce="")  # whatever is accepted can be published
     return True
 

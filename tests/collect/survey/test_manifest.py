@@ -8,18 +8,18 @@ import pytest
 
 import subsetprivacy as sp
 from subsetprivacy.collect.survey import coin
-from subsetprivacy.collect.survey.definition import Survey, Variable
+from subsetprivacy.collect.survey.definition import SurveyDefinition, VariableDefinition
 from subsetprivacy.collect.survey.manifest import freeze, read_manifest
 from subsetprivacy.collect.survey.rules import asking
 from subsetprivacy.errors import InvalidDesignError, MismatchError
 
 OPTIONS = ("keine", "größte <b>", "نعم", "😀")
-SURVEY = Survey(
+SURVEY = SurveyDefinition(
     title='A "title"',
     variables=(
-        Variable("one", "One", "Eins?", OPTIONS, sp.uniform(OPTIONS), guess=(0.1, 0.2, 0.3, 0.4)),
-        Variable("two", "Two", "Zwei?", ("no", "yes"), sp.warner(["no", "yes"])),
-        Variable("three", "Three", "Drei?", tuple("abc"), sp.fixed_size(list("abc"), 2)),
+        VariableDefinition("one", "One", "Eins?", OPTIONS, sp.uniform(OPTIONS), guess=(0.1, 0.2, 0.3, 0.4)),
+        VariableDefinition("two", "Two", "Zwei?", ("no", "yes"), sp.warner(["no", "yes"])),
+        VariableDefinition("three", "Three", "Drei?", tuple("abc"), sp.fixed_size(list("abc"), 2)),
     ),
     study="s-1",
     links=(("three", "one"),),
@@ -113,9 +113,9 @@ def test_a_newer_version_is_refused():
 
 
 def test_a_design_that_cannot_be_asked_is_not_frozen():
-    bad = Variable("one", "One", "?", ("a", "b"), sp.nonprivate(["a", "b"]))
+    bad = VariableDefinition("one", "One", "?", ("a", "b"), sp.nonprivate(["a", "b"]))
     with pytest.raises(InvalidDesignError, match="must leave two of the `options`"):
-        freeze(Survey("t", (bad,), "s"))
+        freeze(SurveyDefinition("t", (bad,), "s"))
 
 
 def test_groups_of_a_survey():

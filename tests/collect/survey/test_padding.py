@@ -8,7 +8,7 @@ from vectors import FEW
 import subsetprivacy as sp
 from subsetprivacy.collect.service.respondents import Habits, Respondent
 from subsetprivacy.collect.survey import coin
-from subsetprivacy.collect.survey.definition import Survey, Variable
+from subsetprivacy.collect.survey.definition import SurveyDefinition, VariableDefinition
 from subsetprivacy.collect.survey.manifest import freeze
 from subsetprivacy.collect.survey.padding import length_of, padded
 from subsetprivacy.collect.survey.submission import MOST_BYTES, read_submission
@@ -29,9 +29,10 @@ DESIGNS = {
 
 def manifest_of(mode, designs=DESIGNS):
     variables = tuple(
-        Variable(name, name, "?", tuple(map(str, design.categories)), design) for name, design in designs.items()
+        VariableDefinition(name, name, "?", tuple(map(str, design.categories)), design)
+        for name, design in designs.items()
     )
-    return freeze(Survey("Padding", variables, "padding", mode=mode), KEY if mode == "code" else None)
+    return freeze(SurveyDefinition("Padding", variables, "padding", mode=mode), KEY if mode == "code" else None)
 
 
 def people(manifest, number):

@@ -8,19 +8,19 @@ import pytest
 from attrs import evolve
 
 import subsetprivacy as sp
+from subsetprivacy.collect.survey.bundled_files import example_text
 from subsetprivacy.collect.survey.checking import LANGUAGES, MOST_MANIFEST, study_of
 from subsetprivacy.collect.survey.documents import survey_document, survey_from_document
 from subsetprivacy.collect.survey.problems import MOST_PROBLEMS
 from subsetprivacy.collect.survey.reading import (
     FORMATS,
     MOST_BYTES,
-    Problem,
     SurveyError,
+    SurveyProblem,
     format_of,
     load_survey,
     read_survey,
 )
-from subsetprivacy.collect.survey.shipped import example_text
 from subsetprivacy.errors import ArgumentError, DataFileError
 
 # Golden files -------------------------------------------------------------------------------------
@@ -391,7 +391,7 @@ def test_many_problems_are_cut_off():
     assert len(found) == MOST_PROBLEMS
     found = problems({**GOOD, "variables": [{"id": "a", "question": "?", "options": [0] * 48}] * 64})
     assert len(found) == MOST_PROBLEMS + 1
-    assert found[-1] == Problem(None, "the survey", f"there are {64 * 49 - 1 - MOST_PROBLEMS} problems more.")
+    assert found[-1] == SurveyProblem(None, "the survey", f"there are {64 * 49 - 1 - MOST_PROBLEMS} problems more.")
 
 
 def test_questions_that_fill_a_browser_are_refused():

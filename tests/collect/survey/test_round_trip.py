@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from lopsided import ABCDE, ASKED, GIVEN, GROUPS, SEVEN, TWO_GROUPS
 
 import subsetprivacy as sp
+from subsetprivacy.collect.survey.bundled_files import example_text
 from subsetprivacy.collect.survey.checking import LANGUAGES
-from subsetprivacy.collect.survey.definition import Survey, Variable
+from subsetprivacy.collect.survey.definition import SurveyDefinition, VariableDefinition
 from subsetprivacy.collect.survey.documents import survey_document, survey_from_document
 from subsetprivacy.collect.survey.reading import FORMATS, SurveyError, read_survey
-from subsetprivacy.collect.survey.shipped import example_text
 from subsetprivacy.collect.survey.writing import write_survey
 from subsetprivacy.errors import ArgumentError
 
@@ -121,8 +121,8 @@ def test_other_readers_read_the_same(survey):
 @pytest.mark.parametrize("text", TRICKY)
 def test_tricky_texts(text):
     options = (text, "other", "third", "fourth", "fifth")
-    variable = Variable("v", text[:90], text, options, sp.uniform(options), help=text)
-    survey = Survey(
+    variable = VariableDefinition("v", text[:90], text, options, sp.uniform(options), help=text)
+    survey = SurveyDefinition(
         text, (variable,), "study", introduction=f"{text}\n{text}", thanks=text, contact=f"{text}\n\n \n{text}"
     )
     survey = survey_from_document(survey_document(survey))  # without blanks around
@@ -145,7 +145,7 @@ DESIGNS = {
 @pytest.mark.parametrize("form", FORMATS)
 def test_designs_that_a_program_chose_are_written_whole(which, form):
     design = DESIGNS[which]
-    survey = Survey("T", (Variable("v", "v", "?", tuple(design.categories), design),), "s")
+    survey = SurveyDefinition("T", (VariableDefinition("v", "v", "?", tuple(design.categories), design),), "s")
     back = read_survey(write_survey(survey, form), form)
     assert back.variables[0].design == design
     assert back.variables[0].written == design.document()
@@ -169,12 +169,14 @@ def test_examples_are_one_survey():
     assert toml.links
 
 
-PRETTY = Survey(
+PRETTY = SurveyDefinition(
     "A title",
     (
-        Variable("a", "A", "A?", ABCDE, sp.uniform(ABCDE), guess=(0.5, 0.2, 0.1, 0.1, 0.1)),
-        Variable("b", "b", "B?", ("no", "1"), sp.warner(["no", "1"], 0.3), {"kind": "warner", "q": 0.3}),
-        Variable("c", "c", "C?", tuple("abcd"), ASKED, {"kind": "independent", "questions": [[["a", "b"], 0.5]] * 3}),
+        VariableDefinition("a", "A", "A?", ABCDE, sp.uniform(ABCDE), guess=(0.5, 0.2, 0.1, 0.1, 0.1)),
+        VariableDefinition("b", "b", "B?", ("no", "1"), sp.warner(["no", "1"], 0.3), {"kind": "warner", "q": 0.3}),
+        VariableDefinition(
+            "c", "c", "C?", tuple("abcd"), ASKED, {"kind": "independent", "questions": [[["a", "b"], 0.5]] * 3}
+        ),
     ),
     "s",
     introduction='One\n\n"Two"',

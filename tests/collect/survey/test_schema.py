@@ -7,12 +7,12 @@ import jsonschema
 import pytest
 
 import subsetprivacy as sp
-from subsetprivacy.collect.survey import asked, checking, definition, spelled
+from subsetprivacy.collect.survey import checking, definition, design_syntax, variable_checks
+from subsetprivacy.collect.survey.bundled_files import example_text, schema_text
 from subsetprivacy.collect.survey.documents import survey_document, survey_from_document
 from subsetprivacy.collect.survey.entries import NAME
 from subsetprivacy.collect.survey.reading import FORMATS, SurveyError, read_survey
 from subsetprivacy.collect.survey.rules import MOST_LISTED
-from subsetprivacy.collect.survey.shipped import example_text, schema_text
 from subsetprivacy.collect.survey.writing import write_survey
 
 SCHEMA = json.loads(schema_text())
@@ -30,10 +30,10 @@ def test_the_schema_is_one():
 
 def test_it_knows_the_keys_and_the_limits():
     assert tuple(SCHEMA["properties"]) == checking.SURVEY_KEYS
-    assert tuple(VARIABLE) == asked.VARIABLE_KEYS
+    assert tuple(VARIABLE) == variable_checks.VARIABLE_KEYS
     assert {key: SCHEMA["properties"][key]["maxLength"] for key in checking.LENGTHS} == checking.LENGTHS
     lengths = {key: VARIABLE[key]["maxLength"] for key in ("label", "question", "help")}
-    assert {**lengths, "option": SCHEMA["$defs"]["options"]["items"]["maxLength"]} == asked.LENGTHS
+    assert {**lengths, "option": SCHEMA["$defs"]["options"]["items"]["maxLength"]} == variable_checks.LENGTHS
     assert SCHEMA["properties"]["language"]["enum"] == list(checking.LANGUAGES)
     assert SCHEMA["properties"]["mode"]["enum"] == list(definition.MODES)
     batch = SCHEMA["properties"]["batch"]
@@ -44,14 +44,14 @@ def test_it_knows_the_keys_and_the_limits():
 
 
 def test_it_knows_the_designs():
-    assert SCHEMA["$defs"]["design"]["oneOf"][0]["enum"] == list(spelled.NAMES)
+    assert SCHEMA["$defs"]["design"]["oneOf"][0]["enum"] == list(design_syntax.NAMES)
     tables = SCHEMA["$defs"]["table"]["oneOf"]
     kinds = {}
     for table in tables:
         stated = table["properties"]["kind"]
         for kind in stated.get("enum", [stated.get("const")]):
             kinds[kind] = (set(table["properties"]) - {"kind"}, set(table.get("required", ())))
-    assert kinds == {name: (set(kind.readers), set(kind.needed)) for name, kind in spelled.KINDS.items()}
+    assert kinds == {name: (set(kind.readers), set(kind.needed)) for name, kind in design_syntax.KINDS.items()}
     hadamard = next(table for table in tables if table["properties"]["kind"].get("const") == "hadamard")
     assert hadamard["properties"]["questions"]["maximum"] == MOST_LISTED - 1
 

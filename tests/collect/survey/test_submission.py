@@ -13,7 +13,7 @@ from lopsided import ABCDE, ASKED, GIVEN3, GROUPS, SEVEN, TWO_GROUPS
 
 import subsetprivacy as sp
 from subsetprivacy.collect.survey import coin
-from subsetprivacy.collect.survey.definition import Survey, Variable
+from subsetprivacy.collect.survey.definition import SurveyDefinition, VariableDefinition
 from subsetprivacy.collect.survey.drawing import Stream, draw_around, draw_question
 from subsetprivacy.collect.survey.manifest import freeze
 from subsetprivacy.collect.survey.submission import (
@@ -42,9 +42,10 @@ EVERY_KIND = {
 
 def manifest_of(designs, mode="open", links=()):
     variables = tuple(
-        Variable(name, name, "?", tuple(map(str, design.categories)), design) for name, design in designs.items()
+        VariableDefinition(name, name, "?", tuple(map(str, design.categories)), design)
+        for name, design in designs.items()
     )
-    return freeze(Survey("t", variables, "study", mode=mode, links=links), KEY, nonce="0")
+    return freeze(SurveyDefinition("t", variables, "study", mode=mode, links=links), KEY, nonce="0")
 
 
 OPEN = manifest_of(EVERY_KIND, links=(("thirds", "uniform"),))

@@ -22,8 +22,8 @@ from subsetprivacy.collect.web.connections import (
     MOST_PIPELINED,
     REQUEST_SECONDS,
     WRITE_SECONDS,
-    Connection,
-    Crowd,
+    ConnectionLimits,
+    LimitedConnection,
 )
 from subsetprivacy.collect.web.security import Guard
 from subsetprivacy.collect.web.serving import bind
@@ -62,7 +62,7 @@ async def application(scope, receive, send):
     await (Guard(answer) if scope["path"] == "/large" else answer)(scope, receive, send)
 
 
-class Counting(Connection):
+class Counting(LimitedConnection):
     """A connection that knows how many bytes have come."""
 
     came = 0
@@ -88,13 +88,13 @@ class Clock(asyncio.SelectorEventLoop):
 class Served:
     """A server whose time passes when a test says so."""
 
-    def __init__(self, crowd=None):
-        self.crowd = Crowd() if crowd is None else crowd
+    def __init__(self, limits=None):
+        self.limits = ConnectionLimits() if limits is None else limits
         self.taken = bind("127.0.0.1", 0)
         self._loop = Clock()
         config = uvicorn.Config(
             application,
-            http=partial(Counting, crowd=self.crowd),
+            http=partial(Counting, limits=self.limits),
             ws="none",
             lifespan="off",
             log_config=None,
@@ -182,10 +182,10 @@ class Served:
             one.close()
         self._opened.clear()
         self.wait_until(lambda held: not held)
-        crowd = self.crowd
-        assert not crowd.open
-        assert (crowd._sending, crowd._stalled, crowd._coming, crowd._held) == ({}, {}, {}, {})
-        assert (crowd._bytes, crowd._unread) == (0, 0)
+        limits = self.limits
+        assert not limits.open
+        assert (limits._sending, limits._stalled, limits._coming, limits._held) == ({}, {}, {}, {})
+        assert (limits._bytes, limits._unread) == (0, 0)
 
 
 @pytest.fixture(scope="module")
@@ -202,7 +202,7 @@ def running(held):
 
 @contextmanager
 def served(**limits):
-    with Served(Crowd(**limits)) as server:
+    with Served(ConnectionLimits(**limits)) as server:
         yield server
         server.leave()
 
@@ -330,8 +330,8 @@ def test_what_stands_after_a_body_is_no_part_of_the_head(running):
 @pytest.mark.parametrize("path", [b"/x", b"/refused"], ids=["read", "thrown away"])
 def test_a_body_in_crumbs_is_ended(running, monkeypatch, path):
     """Each part is a call, however short it is: a megabyte in single bytes would be a million."""
-    calls, take = [], Connection.on_body
-    monkeypatch.setattr(Connection, "on_body", lambda self, body: calls.append(len(body)) or take(self, body))
+    calls, take = [], LimitedConnection.on_body
+    monkeypatch.setattr(LimitedConnection, "on_body", lambda self, body: calls.append(len(body)) or take(self, body))
     head = CHUNKED.replace(b"/x", path)
     fine = running.connect(head + b"1\r\na\r\n" * MOST_PARTS + b"0\r\n\r\n")
     read_answer(fine, b"no" if path == b"/refused" else b"\r\n\r\n%d" % MOST_PARTS)
@@ -409,7 +409,7 @@ def stalled(held):
 def test_whoever_never_reads_holds_little_and_is_ended(running):
     connection = running.connect(LARGE, window=2048)
     running.wait_until(stalled)
-    (size,) = running.do(lambda: [one.transport.get_write_buffer_size() for one in running.crowd.open])
+    (size,) = running.do(lambda: [one.transport.get_write_buffer_size() for one in running.limits.open])
     assert 0 < size <= connections._HIGH_WATER + 32 * 1024
     running.pass_time(0.9 * WRITE_SECONDS)
     running.wait_until(stalled)
@@ -472,7 +472,7 @@ def test_the_end_of_an_answer_that_is_not_read_is_not_kept_either(closed):
             loop.run_until_complete(asyncio.sleep(0))
 
         config = uvicorn.Config(application, ws="none", lifespan="off", log_config=None)
-        connection = Connection(config, ServerState(), {}, loop, crowd=Crowd())
+        connection = LimitedConnection(config, ServerState(), {}, loop, limits=ConnectionLimits())
         connection.connection_made(transport)
         connection._stop_waiting()  # as when a request has come
         if closed == "after the answer":
@@ -510,7 +510,7 @@ def test_of_too_many_that_do_not_read_the_slowest_goes():
         for number in (1, 2, 2, 2):
             server.connect(LARGE, window=2048)
             server.wait_until(lambda held, number=number: len(stalled(held)) == len(held) == number)
-        assert len(server.do(lambda: list(server.crowd._stalled))) == 2
+        assert len(server.do(lambda: list(server.limits._stalled))) == 2
 
 
 def test_of_too_many_bytes_that_are_not_read_the_oldest_go():
@@ -519,7 +519,7 @@ def test_of_too_many_bytes_that_are_not_read_the_oldest_go():
         for number in (1, 2, 2, 2):
             server.connect(LARGE, window=2048)
             server.wait_until(lambda held, number=number: len(stalled(held)) == len(held) == number)
-        assert server.do(lambda: server.crowd._unread) == 2 * LARGE_BYTES
+        assert server.do(lambda: server.limits._unread) == 2 * LARGE_BYTES
     with served(most_unread=LARGE_BYTES // 2) as server:  # the last one may be larger
         only = server.connect(LARGE, window=2048)
         server.wait_until(lambda held: len(stalled(held)) == 1)
@@ -542,13 +542,13 @@ def test_of_too_many_heads_that_do_not_end_the_oldest_go():
     size = len(head_of(50)) + 51 * connections._LINE_BYTES
     with served(most_bytes=3 * size + 1000) as server:
         heads = [server.connect(head_of(50)) for _ in range(3)]
-        assert server.do(lambda: server.crowd._bytes) == 3 * size
+        assert server.do(lambda: server.limits._bytes) == 3 * size
         heads.append(server.connect(head_of(50)))
         assert read_all(heads[0]) == b""
         for one in heads[1:]:
             one.sendall(b"\r\n")
             read_answer(one, b"\r\n\r\n0")
-        server.wait_until(lambda _: server.crowd._bytes == 0)
+        server.wait_until(lambda _: server.limits._bytes == 0)
 
 
 def test_requests_are_counted_until_they_are_answered():
@@ -557,7 +557,7 @@ def test_requests_are_counted_until_they_are_answered():
         for number in (1, 2):
             server.connect(LARGE + rest * MOST_PIPELINED, window=2048)
             server.wait_until(lambda held, number=number: len(stalled(held)) == number)
-        each = server.do(lambda: list(server.crowd._held.values()))
+        each = server.do(lambda: list(server.limits._held.values()))
         assert each == [len(LARGE + rest * MOST_PIPELINED) + (3 + 52 * MOST_PIPELINED) * connections._LINE_BYTES] * 2
         half = server.connect(head_of(50))
         full = server.connect(REQUEST)
@@ -567,4 +567,4 @@ def test_requests_are_counted_until_they_are_answered():
         read_answer(newest, b"\r\n\r\n60000")
         assert read_all(half) == b""  # what is not complete goes first
         assert read_all(full) == b""
-        assert len(server.do(lambda: list(server.crowd._stalled))) == 1  # and then the one that waited longest
+        assert len(server.do(lambda: list(server.limits._stalled))) == 1  # and then the one that waited longest

@@ -41,8 +41,8 @@ def test_the_log_holds_no_words_of_libraries(capfd):
 def sparing():
     """Make a handler whose minutes pass when the test says so."""
     waiting = []
-    handler = logs.Sparing(io.StringIO(), waiting.append)
-    handler.setFormatter(logs.Terse())
+    handler = logs.RateLimitedHandler(io.StringIO(), waiting.append)
+    handler.setFormatter(logs.TerseFormatter())
 
     def pass_minute():
         for act in waiting:

@@ -6,7 +6,7 @@ from fake_collector import ALL_KINDS, INCOME, make_survey
 from visitor import TRUTH, opened_site, tour
 
 import subsetprivacy as sp
-from subsetprivacy.collect.survey.definition import Variable
+from subsetprivacy.collect.survey.definition import VariableDefinition
 
 PHONE = {"viewport": {"width": 320, "height": 568}, "has_touch": True, "is_mobile": True}
 DESKTOP = {"viewport": {"width": 1280, "height": 800}}
@@ -126,7 +126,7 @@ def _inside(visitor, locator):
 
 def test_yes_and_no_are_in_reach_on_a_small_phone(site):
     labels = tuple(f"an answer with some words {k}" for k in range(12))
-    wide = Variable("wide", "Wide", "A question that takes more than one line?", labels, sp.uniform(labels))
+    wide = VariableDefinition("wide", "Wide", "A question that takes more than one line?", labels, sp.uniform(labels))
     manifest = site.collector.add(make_survey(variables=(wide, *ALL_KINDS)))
     with site.visitor(**PHONE) as visitor:
         visitor.open(site.link(manifest))

@@ -9,7 +9,7 @@ from visitor import TRUTH, opened_site
 
 import subsetprivacy as sp
 from subsetprivacy.collect.survey import coin
-from subsetprivacy.collect.survey.definition import Variable
+from subsetprivacy.collect.survey.definition import VariableDefinition
 from subsetprivacy.collect.survey.drawing import Stream, draw_around, draw_bit, draw_question
 
 
@@ -53,10 +53,10 @@ def test_while_somebody_answers_nothing_is_asked_of_the_server_and_nothing_is_ke
 def test_a_server_that_knows_the_coin_flip_cannot_tell_the_secret_numbers_and_the_marks(site):
     """With the opened secret and its key a server knows the seed of the lists. That of the numbers is another one."""
     numbers = tuple(
-        Variable(f"number{k}", "Number", "Yes?", ("no", "yes"), sp.warner(("no", "yes"))) for k in range(12)
+        VariableDefinition(f"number{k}", "Number", "Yes?", ("no", "yes"), sp.warner(("no", "yes"))) for k in range(12)
     )
     sizes = ("small", "medium", "large")
-    marks = tuple(Variable(f"mark{k}", "Mark", "Which?", sizes, sp.fixed_size(sizes, 2)) for k in range(10))
+    marks = tuple(VariableDefinition(f"mark{k}", "Mark", "Which?", sizes, sp.fixed_size(sizes, 2)) for k in range(10))
     manifest = site.collector.add(make_survey("code", variables=(INCOME, *numbers, *marks), practice=False))
     guessed = {"numbers": True, "marks": True}
     # By chance a visit's numbers are guessed once in 280 visits, its marks once in 1000: all of five, in no life.

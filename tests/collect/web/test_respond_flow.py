@@ -8,7 +8,7 @@ from fake_collector import ALL_KINDS, DRUGS, HEALTH, INCOME, SPORT, make_survey
 from visitor import TRUTH, opened_site
 
 import subsetprivacy as sp
-from subsetprivacy.collect.survey.definition import Variable
+from subsetprivacy.collect.survey.definition import VariableDefinition
 from subsetprivacy.collect.survey.padding import length_of
 from subsetprivacy.collect.survey.submission import read_submission
 from subsetprivacy.collect.survey.tallies import row_codes
@@ -66,7 +66,7 @@ def test_a_visit_from_the_link_to_the_end(site, mode, thanks):
 @pytest.mark.parametrize("mode", ["open", "code"])
 def test_what_is_sent_is_as_long_whatever_is_asked_and_answered(site, mode):
     labels = tuple(f"option {k}" for k in range(12))
-    wide = Variable("wide", "Wide", "Which?", labels, sp.uniform(labels))
+    wide = VariableDefinition("wide", "Wide", "Which?", labels, sp.uniform(labels))
     manifest = site.collector.add(make_survey(mode, variables=(*ALL_KINDS, wide), practice=False))
     truths = (TRUTH | {"wide": 11}, dict.fromkeys((*TRUTH, "wide")))
     with site.visitor() as visitor:

@@ -11,7 +11,7 @@ from visitor import TRUTH, opened_site
 
 import subsetprivacy as sp
 from subsetprivacy.collect.survey import coin
-from subsetprivacy.collect.survey.definition import Variable
+from subsetprivacy.collect.survey.definition import VariableDefinition
 from subsetprivacy.collect.survey.manifest import ID_LETTERS, Manifest
 
 
@@ -218,7 +218,7 @@ def test_a_changed_script_or_sentence_does_not_load(site):
 def test_text_of_a_survey_is_never_markup(site):
     nasty = '<img src=x onerror="document.title=1"><script>alert(1)</script>{list}${1}'
     options = tuple(f"{nasty}{k}" for k in range(5))
-    variable = Variable("__proto__", nasty, nasty, options, sp.uniform(options), help=nasty)
+    variable = VariableDefinition("__proto__", nasty, nasty, options, sp.uniform(options), help=nasty)
     survey = make_survey(
         variables=(variable,), title=nasty, introduction=nasty, contact=nasty, thanks=nasty, practice=False
     )

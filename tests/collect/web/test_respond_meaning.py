@@ -9,7 +9,7 @@ from fake_collector import DRUGS, HEALTH, INCOME, SPORT, make_survey
 from visitor import TRUTH, opened_site
 
 import subsetprivacy as sp
-from subsetprivacy.collect.survey.definition import Variable
+from subsetprivacy.collect.survey.definition import VariableDefinition
 
 
 @pytest.fixture(scope="module")
@@ -91,8 +91,8 @@ def test_the_sentence_is_the_share_of_those_who_would_send_the_same(site, guesse
 
 def test_without_a_guess_it_says_what_is_left(site):
     pets = ("cat", "dog", "bird", "fish", "none")
-    variables = (Variable("pet", "Pet", "Which pet?", pets, sp.uniform(pets)), SPORT, HEALTH)
-    variables += (Variable("car", "Car", "Have you a car?", ("no", "yes"), sp.warner(("no", "yes"))),)
+    variables = (VariableDefinition("pet", "Pet", "Which pet?", pets, sp.uniform(pets)), SPORT, HEALTH)
+    variables += (VariableDefinition("car", "Car", "Have you a car?", ("no", "yes"), sp.warner(("no", "yes"))),)
     manifest = site.collector.add(make_survey(variables=variables, practice=False))
     with site.visitor() as visitor:
         visitor.open(site.link(manifest))
@@ -116,7 +116,7 @@ def test_without_a_guess_it_says_what_is_left(site):
 
 @pytest.mark.parametrize(("q", "times"), [(0.25, 3), (0.2, 4), (0.3, 3), (0.8, 4)])
 def test_which_of_two_options_becomes_more_likely_and_how_much(site, q, times):
-    variable = Variable("car", "Auto", "Haben Sie ein Auto?", ("nein", "ja"), sp.warner(("nein", "ja"), q=q))
+    variable = VariableDefinition("car", "Auto", "Haben Sie ein Auto?", ("nein", "ja"), sp.warner(("nein", "ja"), q=q))
     manifest = site.collector.add(make_survey(variables=(variable,), practice=False, language="de"))
     with site.visitor(language="de") as visitor:
         visitor.open(site.link(manifest))

@@ -209,7 +209,7 @@ def replies(site):
     """What each of the five is answered at each route, asked once."""
     made = {}
     for route in ROUTES:
-        site.app.state.studio.slowing.__init__()  # the doors would slow so many tries
+        site.app.state.studio.throttle.__init__()  # the doors would slow so many tries
         made[route] = [ask(site, person, *route) for person in site.people]
         if route == ("POST", "/studio/sign-out"):
             site.people[1:3] = [site.signed_in(ANALYST), site.signed_in(OWNER)]

@@ -12,11 +12,11 @@ from subsetprivacy.collect.service import accounts, publishing
 from subsetprivacy.collect.survey.describing import NoticeKind, survey_facts
 from subsetprivacy.collect.survey.documents import survey_document
 from subsetprivacy.collect.survey.manifest import read_manifest
-from subsetprivacy.collect.survey.problems import Problem
+from subsetprivacy.collect.survey.problems import SurveyProblem
 from subsetprivacy.collect.survey.reading import read_survey
+from subsetprivacy.collect.web.form_wording import error_in_words, in_words_of_the_form
 from subsetprivacy.collect.web.respond import page_bytes
 from subsetprivacy.collect.web.studio_examples import EXAMPLES
-from subsetprivacy.collect.web.studio_places import error_in_words, in_words_of_the_form
 from subsetprivacy.collect.web.studio_promises import promises
 from subsetprivacy.messages.for_surveys import ASK_ALIKE
 
@@ -252,7 +252,9 @@ def test_problems_of_the_form_speak_of_questions_and_answers(owner, draft):
 
 
 def test_words_that_were_typed_are_not_translated():
-    problem = Problem(1, "variable 1", 'must be one of the `options`; got "options of a variable".', ("variables", 0))
+    problem = SurveyProblem(
+        1, "variable 1", 'must be one of the `options`; got "options of a variable".', ("variables", 0)
+    )
     held = in_words_of_the_form(problem)
     assert held["message"] == 'must be one of the answers; got "options of a variable".'
     assert (held["place"], held["path"]) == ("Question 1", ["variables", 0])

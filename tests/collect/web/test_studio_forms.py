@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from subsetprivacy.collect.web.refusals import Refused
+from subsetprivacy.collect.web.refusals import RefusalError
 from subsetprivacy.collect.web.studio_forms import read_form
 
 
@@ -51,13 +51,13 @@ def test_a_plain_form():
     ],
 )
 def test_what_is_no_form_is_refused(body):
-    with pytest.raises(Refused, match="400"):
+    with pytest.raises(RefusalError, match="400"):
         read(body)
 
 
 @pytest.mark.parametrize(("kind", "status"), [("text/plain", 415), ("", 415), ("multipart/form-data", 400)])
 def test_other_kinds_are_refused(kind, status):
-    with pytest.raises(Refused, match=str(status)):
+    with pytest.raises(RefusalError, match=str(status)):
         read(b"a=1", kind)
 
 
@@ -72,5 +72,5 @@ def test_other_kinds_are_refused(kind, status):
 )
 def test_what_readers_of_mail_stumble_over_is_refused(body):
     """Such a reader recurses, or takes seconds over these, while everybody waits."""
-    with pytest.raises(Refused, match="400"):
+    with pytest.raises(RefusalError, match="400"):
         read(body + b"\r\n--X--")

@@ -128,7 +128,7 @@ def check(site, texts):
     for given in (texts, harmless(texts)):
         with site.engine.begin() as connection:
             connection.execute(delete(deed))
-        site.app.state.studio.slowing.__init__()
+        site.app.state.studio.throttle.__init__()
         made.append(pages(site, owner, given))
     (shown, data), (plain, _) = made
     for name, reply in shown.items():

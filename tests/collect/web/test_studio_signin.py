@@ -8,7 +8,7 @@ import pytest
 from sites import ANALYST, OWNER, PASSWORD, Client, Site, light_hashes
 
 from subsetprivacy.collect.service import accounts
-from subsetprivacy.collect.service.slowing import FREE_TRIES
+from subsetprivacy.collect.service.throttling import FREE_TRIES
 
 TOKEN = "the-set-up-token"
 NEW = "another long password"
@@ -129,7 +129,7 @@ def test_cookie_over_https(tmp_path):
 
 def test_wrong_sign_in_says_the_same_whatever_is_wrong(site):
     for name, password in (("olga", "wrong password"), ("nobody", PASSWORD), ("", ""), ("olga", "")):
-        site.app.state.studio.slowing.__init__()
+        site.app.state.studio.throttle.__init__()
         reply = site.nobody.post("/studio/sign-in", {"name": name, "password": password})
         assert reply.status == 401
         assert reply.header("set-cookie") is None
@@ -146,7 +146,7 @@ def test_many_tries_are_slowed_and_then_refused(site, monkeypatch):
         waits.append(seconds)
 
     monkeypatch.setattr(anyio, "sleep", no_sleep)
-    site.app.state.studio.slowing.__init__(lambda: 0.0)  # no time passes between two tries
+    site.app.state.studio.throttle.__init__(lambda: 0.0)  # no time passes between two tries
     statuses = [site.nobody.post("/studio/sign-in", {"name": "target", "password": "x"}).status for _ in range(14)]
     assert statuses[: FREE_TRIES + 1] == [401] * (FREE_TRIES + 1)
     assert statuses[-1] == 429
@@ -166,7 +166,7 @@ def test_sign_out_ends_the_session_itself(site):
 
 def test_strange_cookies_open_nothing(site):
     for value in ("", "x", "a" * 5000, "a;b", "\xff"):
-        site.app.state.studio.slowing.__init__()
+        site.app.state.studio.throttle.__init__()
         assert Client(site.port, {f"studio_session_{site.port}": value}).get("/studio").status == 303
         strange = Client(site.port, {f"studio_browser_{site.port}": value})
         assert strange.post("/studio/sign-in", {"name": "nobody", "password": PASSWORD}).status == 401
@@ -175,7 +175,7 @@ def test_strange_cookies_open_nothing(site):
 def test_strange_forms_are_refused_and_break_nothing(site):
     form = {"Content-Type": "application/x-www-form-urlencoded"}
     for body in (b"\xff", b"name=%ff", b"&" * 500, b"name=a" * 100, b""):
-        site.app.state.studio.slowing.__init__()
+        site.app.state.studio.throttle.__init__()
         assert site.nobody.request("POST", "/studio/sign-in", body, form).status in (400, 401)
         assert site.nobody.request("POST", "/studio/sign-in", body, {"Content-Type": "text/plain"}).status == 415
 
@@ -184,7 +184,7 @@ def test_strange_forms_are_refused_and_break_nothing(site):
 
 
 def test_changing_the_password_signs_out_everywhere_else(site):
-    site.app.state.studio.slowing.__init__()
+    site.app.state.studio.throttle.__init__()
     here, there = site.signed_in(ANALYST), site.signed_in(ANALYST)
     sent = {"old": PASSWORD, "password": NEW, "repeated": NEW}
     assert here.post("/studio/account/password", sent).status == 303
@@ -196,7 +196,7 @@ def test_changing_the_password_signs_out_everywhere_else(site):
 
 
 def test_password_is_not_changed_without_the_old_one(site):
-    site.app.state.studio.slowing.__init__()
+    site.app.state.studio.throttle.__init__()
     client = site.signed_in(ANALYST)
     for old, new, repeated, said in [
         ("wrong", NEW, NEW, "not right"),
@@ -213,7 +213,7 @@ def test_password_is_not_changed_without_the_old_one(site):
 
 
 def test_invitation_from_page_to_account(site):
-    site.app.state.studio.slowing.__init__()
+    site.app.state.studio.throttle.__init__()
     owner = site.signed_in(OWNER)
     page = owner.post("/studio/people/invite", {"name": "Maria", "role": "analyst"})
     link = shown(page.text, "invitation-link")

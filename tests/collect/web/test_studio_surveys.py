@@ -20,7 +20,7 @@ from subsetprivacy.collect.service.respondents import Respondent
 from subsetprivacy.collect.storage.opening import reading
 from subsetprivacy.collect.storage.released import read_released
 from subsetprivacy.collect.web import studio_results
-from subsetprivacy.collect.web.studio_desk import Desk
+from subsetprivacy.collect.web.result_cache import ResultCache
 from subsetprivacy.presenting.checks import panels_of
 from subsetprivacy.presenting.words import LANGUAGES, digits_for, words_of
 
@@ -49,7 +49,7 @@ def owner(site):
 def coded(site):
     manifest = site.publish(CODES)
     yield manifest
-    if site.app.state.studio.desk.line(manifest.id):
+    if site.app.state.studio.cache.line(manifest.id):
         publishing.delete(site.engine, manifest.id)
 
 
@@ -57,7 +57,7 @@ def coded(site):
 def opened(site):
     manifest = site.publish()
     yield manifest
-    if site.app.state.studio.desk.line(manifest.id):
+    if site.app.state.studio.cache.line(manifest.id):
         publishing.delete(site.engine, manifest.id)
 
 
@@ -173,10 +173,10 @@ def test_links_of_an_earlier_wave_are_let_in(site, owner, coded):
 def test_closing_releases_and_lets_nobody_in(site, owner, coded):
     code = publishing.make_codes(site.engine, coded.id, 1)[0]
     site.fill(coded, 25)
-    line = site.app.state.studio.desk.line(coded.id)
+    line = site.app.state.studio.cache.line(coded.id)
     assert "more waves" in owner.get(f"/studio/surveys/{coded.id}/close").text.lower()
     assert owner.submit(f"/studio/surveys/{coded.id}/close", {"more_waves": "on"}).status == 303
-    closed = site.app.state.studio.desk.line(coded.id)
+    closed = site.app.state.studio.cache.line(coded.id)
     assert (line.n, closed.n, closed.is_open) == (10, 25, False)
     assert answer(site, coded, code)[0] == 410
     assert site.nobody.get(f"/s/{coded.id}/key").status == 404
@@ -329,7 +329,7 @@ def test_nothing_changes_between_releases(site, owner, opened):
 
     site.fill(opened, 28)  # the third batch lacks two
     before = seen()
-    site.app.state.studio.desk.__init__(site.engine)  # worked out again, and with one person more
+    site.app.state.studio.cache.__init__(site.engine)  # worked out again, and with one person more
     assert answer(site, opened)[0] == 201
     assert seen() == before
     assert answer(site, opened)[0] == 201
@@ -446,18 +446,18 @@ def test_results_are_worked_out_once_for_a_release(site, owner, opened, monkeypa
 
 
 def test_desk_keeps_a_limited_number_and_survives_failures(site, opened):
-    desk = Desk(site.engine)
-    line = desk.line(opened.id)
+    cache = ResultCache(site.engine)
+    line = cache.line(opened.id)
     for k in range(200):
-        assert desk.once(line, str(k), lambda k=k: k) == k
-    assert len(desk._kept) == 64
+        assert cache.once(line, str(k), lambda k=k: k) == k
+    assert len(cache._kept) == 64
     for k in range(200):
-        assert desk.file(line, str(k), lambda released, k=k: k) == k
-    assert len(desk._files) == 32
-    assert desk.once(line, "199", lambda: "made again") == 199  # files push nothing else out
+        assert cache.file(line, str(k), lambda released, k=k: k) == k
+    assert len(cache._files) == 32
+    assert cache.once(line, "199", lambda: "made again") == 199  # files push nothing else out
     with pytest.raises(ZeroDivisionError, match="division"):
-        desk.once(line, "bad", lambda: 1 / 0)
-    assert desk._working == {}
+        cache.once(line, "bad", lambda: 1 / 0)
+    assert cache._working == {}
 
 
 def test_manifests_are_read_once(site, opened, monkeypatch):
@@ -465,31 +465,31 @@ def test_manifests_are_read_once(site, opened, monkeypatch):
 
     read, usual = [], storage.read_manifest
     monkeypatch.setattr(storage, "read_manifest", lambda text: read.append(text) or usual(text))
-    desk = Desk(site.engine)
-    assert desk.line(opened.id).title == "Small survey"
+    cache = ResultCache(site.engine)
+    assert cache.line(opened.id).title == "Small survey"
     assert read == [opened.text]  # of this one alone
-    number = len(desk.lines())
+    number = len(cache.lines())
     assert len(read) == number
-    assert desk.line(opened.id) in desk.lines()
+    assert cache.line(opened.id) in cache.lines()
     assert len(read) == number
     publishing.delete(site.engine, opened.id)
-    desk.forget(opened.id)
-    assert desk.line(opened.id) is None
-    assert opened.id not in desk._facts
+    cache.forget(opened.id)
+    assert cache.line(opened.id) is None
+    assert opened.id not in cache._facts
 
 
 def test_survey_that_is_deleted_while_it_is_looked_at_is_not_there(site, owner, opened, monkeypatch):
-    desk = site.app.state.studio.desk
-    line = desk.line(opened.id)
+    cache = site.app.state.studio.cache
+    line = cache.line(opened.id)
     publishing.delete(site.engine, opened.id)
     with monkeypatch.context() as patch:
-        patch.setattr(desk, "line", lambda survey_id: line)  # found a moment before
+        patch.setattr(cache, "line", lambda survey_id: line)  # found a moment before
         for place in ("manage", "export/manifest.json", "export/everything.zip", "export/0.csv"):
             assert owner.get(f"/studio/surveys/{opened.id}/{place}").status == 404
         program = site.with_token("analyst")
         assert program.get(f"/api/v1/surveys/{opened.id}/results").status == 404
-    assert desk.once(line, "bad", lambda: "good") == "good"
-    assert not desk._working
+    assert cache.once(line, "bad", lambda: "good") == "good"
+    assert not cache._working
 
 
 def test_analyst_sees_no_buttons_that_are_not_for_analysts(site, opened):
@@ -524,7 +524,7 @@ def check_studio(url):
         place = owner.post("/studio/drafts/new", {"example": "work"}).header("location")
         survey = owner.submit(f"{place}/publish").header("location").split("/")[3]
         links = owner.post(f"/studio/surveys/{survey}/codes", {"n": "60", "as": "txt", **ADDRESS}).text.split()
-        manifest = site.app.state.studio.desk.released(site.app.state.studio.desk.line(survey)).manifest
+        manifest = site.app.state.studio.cache.released(site.app.state.studio.cache.line(survey)).manifest
         for link in links[:3]:
             assert answer(site, manifest, link.partition("#")[2])[0] == 201
         site.fill(manifest, 60)

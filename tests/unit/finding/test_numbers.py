@@ -9,7 +9,7 @@ from finding_cases import ABCD, DESIGNS, UNIFORM, asked, column, found, letters,
 
 import subsetprivacy as sp
 from subsetprivacy.errors import SubsetPrivacyWarning
-from subsetprivacy.finding.settings import Settings
+from subsetprivacy.finding.settings import FindingsSettings
 from subsetprivacy.honesty.all_checks import ONE
 from subsetprivacy.messages import NoteKind
 from subsetprivacy.tables import label_text
@@ -415,7 +415,7 @@ def test_several_releases_are_rows_each_for_itself():
 
 def test_the_seeds_of_sealed_results_do_not_change():
     """What surveys have published is drawn with these: another text would change every sampled p-value."""
-    settings = Settings(0.95, 0.01, 999, 10.0, lambda: "abc")
+    settings = FindingsSettings(0.95, 0.01, 999, 10.0, lambda: "abc")
     text = b"subsetprivacy results v1\0abc\0pair\0x\0y"
     assert settings.seed_of("pair", "x", "y") == int.from_bytes(sha256(text).digest()[:4]) == 1029158649
 

@@ -9,7 +9,7 @@ from finding_cases import found, letters
 
 import subsetprivacy as sp
 from subsetprivacy.presenting.shares import shares_section
-from subsetprivacy.presenting.svg import Dot, Scale, band_figure, dots_figure, growth_figure
+from subsetprivacy.presenting.svg import AxisScale, Dot, band_figure, dots_figure, growth_figure
 from subsetprivacy.presenting.words import words_of
 
 EN = words_of("en")
@@ -103,7 +103,7 @@ def test_differences_have_a_line_at_zero_and_signs():
     ],
 )
 def test_a_scale_has_round_ends_and_holds_zero(values, low, high, step):
-    scale = Scale.over(np.array(values))
+    scale = AxisScale.over(np.array(values))
     assert scale.low == pytest.approx(low)
     assert scale.high > scale.low
     if high is not None:

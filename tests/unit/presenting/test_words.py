@@ -11,7 +11,7 @@ import pytest
 import subsetprivacy
 from subsetprivacy import tables
 from subsetprivacy.errors import ArgumentError, SmallCountWarning
-from subsetprivacy.finding.listening import listening, unlike
+from subsetprivacy.finding.captured_warnings import capture_warnings, unlike
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_estimates import AUTO_INTERVAL, MORE_PEOPLE_OR_MOM
 from subsetprivacy.presenting.words import Words, digits_for, error_text, label_text, words_of
@@ -115,17 +115,17 @@ def test_a_caveat_without_a_translation_is_marked_as_english():
 
 def test_a_warning_that_says_what_a_note_says_is_not_said_again():
     note = Note(NoteKind.TOO_FEW_PEOPLE, "Few people.")
-    with listening() as heard:
+    with capture_warnings() as captured:
         warnings.warn(SmallCountWarning("Few people.", AUTO_INTERVAL), stacklevel=1)
         warnings.warn(SmallCountWarning("Small counts."), stacklevel=1)
-    assert [one.kind for one in heard.notes] == [NoteKind.SMALL_COUNTS] * 2
-    assert unlike([note, *heard.notes]) == (note, Note(NoteKind.SMALL_COUNTS, "Small counts."))
+    assert [one.kind for one in captured.notes] == [NoteKind.SMALL_COUNTS] * 2
+    assert unlike([note, *captured.notes]) == (note, Note(NoteKind.SMALL_COUNTS, "Small counts."))
 
 
 def test_warnings_of_others_pass():
-    with pytest.warns(UserWarning, match="of another library") as caught, listening() as heard:
+    with pytest.warns(UserWarning, match="of another library") as caught, capture_warnings() as captured:
         warnings.warn("of another library", UserWarning, stacklevel=1)
-    assert heard.notes == []
+    assert captured.notes == []
     assert [one.filename for one in caught] == [__file__]
 
 

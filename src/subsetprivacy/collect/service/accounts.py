@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Engine
 from subsetprivacy.collect.service import passwords
 from subsetprivacy.collect.service.passwords import AccountError, mark, new_secret, today
 from subsetprivacy.collect.storage import accounts as storage
-from subsetprivacy.collect.storage.accounts import Account, Deed, Token
+from subsetprivacy.collect.storage.accounts import Account, AuditEntry, Token
 from subsetprivacy.collect.storage.opening import reading, writing
 
 OWNER, ANALYST = ROLES = ("owner", "analyst")
@@ -29,7 +29,7 @@ _LONGEST_NAME_SENT = 256  # characters, before letters and their marks are put t
 
 
 @frozen
-class Person:
+class StudioUser:
     """Who acts: an account, or a token with the role it was given."""
 
     name: str
@@ -50,7 +50,7 @@ def needs_setup(engine: Engine) -> bool:
         return storage.count_accounts(connection) == 0
 
 
-def set_up(engine: Engine, name: str, password: str) -> Person:
+def set_up(engine: Engine, name: str, password: str) -> StudioUser:
     """Make the first account, that of an owner.
 
     Raises
@@ -65,7 +65,7 @@ def set_up(engine: Engine, name: str, password: str) -> Person:
             raise AccountError("There is an account already: the set-up link works once. Sign in instead.")
         storage.add_account(connection, made)
         _record(connection, made.name, "set up the studio")
-    return Person(made.name, made.role)
+    return StudioUser(made.name, made.role)
 
 
 @frozen
@@ -75,7 +75,7 @@ class Claim:
     A name that does not exist has a hash, too, so that it takes as long as a wrong password.
     """
 
-    person: Person | None
+    person: StudioUser | None
     kept: str = field(repr=False)
 
 
@@ -85,7 +85,7 @@ def read_claim(engine: Engine, name: str) -> Claim:
         held = storage.read_account(connection, passwords.plain_name(name))
     if held is None or passwords.is_invitation(held.password):
         return Claim(None, passwords.dummy_hash())
-    return Claim(Person(held.name, held.role), held.password)
+    return Claim(StudioUser(held.name, held.role), held.password)
 
 
 def renew_hash(engine: Engine, claim: Claim, password: str) -> None:
@@ -95,7 +95,7 @@ def renew_hash(engine: Engine, claim: Claim, password: str) -> None:
             storage.rehash_password(connection, claim.person.name, claim.kept, passwords.hash_password(password))
 
 
-def check_password(engine: Engine, name: str, password: str) -> Person | None:
+def check_password(engine: Engine, name: str, password: str) -> StudioUser | None:
     """Return who has this name and password, or None."""
     claim = read_claim(engine, name)
     if not passwords.is_password(claim.kept, password):
@@ -104,7 +104,7 @@ def check_password(engine: Engine, name: str, password: str) -> Person | None:
     return claim.person
 
 
-def change_password(engine: Engine, person: Person, old: str, new: str) -> None:
+def change_password(engine: Engine, person: StudioUser, old: str, new: str) -> None:
     """Change one's own password, which ends all sessions of the account.
 
     Raises
@@ -120,7 +120,7 @@ def change_password(engine: Engine, person: Person, old: str, new: str) -> None:
         _record(connection, person.name, "changed the password")
 
 
-def invite(engine: Engine, actor: Person, name: str, role: str) -> str:
+def invite(engine: Engine, actor: StudioUser, name: str, role: str) -> str:
     """Make an account without a password, and return the invitation with which its holder sets one.
 
     Raises
@@ -140,7 +140,7 @@ def invite(engine: Engine, actor: Person, name: str, role: str) -> str:
     return secret
 
 
-def invite_again(engine: Engine, actor: Person, name: str) -> str:
+def invite_again(engine: Engine, actor: StudioUser, name: str) -> str:
     """Take the password of an account away, and return an invitation to set a new one.
 
     Raises
@@ -167,7 +167,7 @@ def is_invited(engine: Engine, name: str, secret: str) -> bool:
     return held is not None and passwords.fits_invitation(held.password, secret)
 
 
-def accept(engine: Engine, name: str, secret: str, password: str) -> Person:
+def accept(engine: Engine, name: str, secret: str, password: str) -> StudioUser:
     """Set the password of an account by its invitation, once.
 
     Raises
@@ -186,10 +186,10 @@ def accept(engine: Engine, name: str, secret: str, password: str) -> Person:
             raise AccountError(_NO_INVITATION)
         storage.set_password(connection, held.name, made)
         _record(connection, held.name, "accepted the invitation")
-    return Person(held.name, held.role)
+    return StudioUser(held.name, held.role)
 
 
-def remove(engine: Engine, actor: Person, name: str) -> None:
+def remove(engine: Engine, actor: StudioUser, name: str) -> None:
     """Remove an account, with its sessions and the tokens it made.
 
     Raises
@@ -210,11 +210,11 @@ def remove(engine: Engine, actor: Person, name: str) -> None:
         _record(connection, actor.name, f"removed the account {name}")
 
 
-def accounts(engine: Engine) -> list[tuple[Person, bool]]:
+def accounts(engine: Engine) -> list[tuple[StudioUser, bool]]:
     """Return everybody, and whether they have yet to accept their invitation."""
     with reading(engine) as connection:
         return [
-            (Person(one.name, one.role), passwords.is_invitation(one.password))
+            (StudioUser(one.name, one.role), passwords.is_invitation(one.password))
             for one in storage.read_accounts(connection)
         ]
 
@@ -222,7 +222,7 @@ def accounts(engine: Engine) -> list[tuple[Person, bool]]:
 # Sessions and tokens ---------------------------------------------------------------------------
 
 
-def begin_session(engine: Engine, person: Person) -> str:
+def begin_session(engine: Engine, person: StudioUser) -> str:
     """Begin a session and return its secret, for the cookie."""
     secret, now = new_secret(), today()
     with writing(engine) as connection:
@@ -232,11 +232,11 @@ def begin_session(engine: Engine, person: Person) -> str:
     return secret
 
 
-def person_of_session(engine: Engine, secret: str) -> Person | None:
+def person_of_session(engine: Engine, secret: str) -> StudioUser | None:
     """Return whose session this is, if it has not ended."""
     with reading(engine) as connection:
         held = storage.read_session(connection, mark("session", secret), today().isoformat())
-    return None if held is None else Person(held.name, held.role)
+    return None if held is None else StudioUser(held.name, held.role)
 
 
 def end_session(engine: Engine, secret: str) -> None:
@@ -261,7 +261,7 @@ def _pass(session_mark: bytes, draft_id: str) -> str:
     return hmac.digest(session_mark, f"subsetprivacy preview v1\0{draft_id}".encode(), "sha256").hex()[:32]
 
 
-def make_token(engine: Engine, actor: Person, name: str, role: str) -> str:
+def make_token(engine: Engine, actor: StudioUser, name: str, role: str) -> str:
     """Make a token for programs and return it: it is shown this once.
 
     Raises
@@ -287,7 +287,7 @@ def tokens(engine: Engine) -> list[Token]:
         return storage.read_tokens(connection)
 
 
-def revoke_token(engine: Engine, actor: Person, held: str) -> bool:
+def revoke_token(engine: Engine, actor: StudioUser, held: str) -> bool:
     """Take a token back by the hexadecimal text of its mark; return whether there was one."""
     try:
         token = bytes.fromhex(held)
@@ -302,29 +302,29 @@ def revoke_token(engine: Engine, actor: Person, held: str) -> bool:
     return True
 
 
-def person_of_token(engine: Engine, secret: str) -> Person | None:
+def person_of_token(engine: Engine, secret: str) -> StudioUser | None:
     """Return who acts by this token, if it is known."""
     if not secret.startswith(TOKEN_START):
         return None
     with reading(engine) as connection:
         held = storage.read_token(connection, mark("token", secret))
-    return None if held is None else Person(f"token {held.name}"[:64], held.role)
+    return None if held is None else StudioUser(f"token {held.name}"[:64], held.role)
 
 
 # What was done ---------------------------------------------------------------------------------
 
 
-def record(engine: Engine, person: Person, act: str) -> None:
+def record(engine: Engine, person: StudioUser, act: str) -> None:
     """Record what somebody did, by the day."""
     with writing(engine) as connection:
         _record(connection, person.name, act)
 
 
-def deeds(engine: Engine, most: int = 100) -> list[Deed]:
+def deeds(engine: Engine, most: int = 100) -> list[AuditEntry]:
     """Return what was done last, the newest first."""
     with reading(engine) as connection:
         return storage.read_deeds(connection, most)
 
 
 def _record(connection: Connection, actor: str, act: str) -> None:
-    storage.add_deed(connection, Deed(today().isoformat(), actor, act))
+    storage.add_deed(connection, AuditEntry(today().isoformat(), actor, act))

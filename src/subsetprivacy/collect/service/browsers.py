@@ -9,7 +9,7 @@ from datetime import timedelta
 from attrs import frozen
 from sqlalchemy import Engine
 
-from subsetprivacy.collect.service.accounts import Person
+from subsetprivacy.collect.service.accounts import StudioUser
 from subsetprivacy.collect.service.passwords import mark, new_secret, today
 from subsetprivacy.collect.storage import accounts as storage
 from subsetprivacy.collect.storage.opening import reading, writing
@@ -52,7 +52,7 @@ def known_marks(engine: Engine) -> KnownMarks:
         return KnownMarks(*storage.read_browsers(connection, today().isoformat()))
 
 
-def remember(engine: Engine, person: Person, secret: str) -> str:
+def remember(engine: Engine, person: StudioUser, secret: str) -> str:
     """Remember the browser in which somebody has signed in, and return its secret: a new one if it was not known."""
     last = (today() + timedelta(days=BROWSER_DAYS)).isoformat()
     with writing(engine) as connection:

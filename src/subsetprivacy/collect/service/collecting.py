@@ -7,11 +7,11 @@ from attrs import frozen
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from subsetprivacy.collect.service.writing import WAIT_SECONDS, BusyError, Writer
-from subsetprivacy.collect.storage.collecting import Asked
-from subsetprivacy.collect.storage.marks import ALREADY, CLOSED, COUNTED, NOT_DRAWN, NOT_OPENED, UNKNOWN, Locked
+from subsetprivacy.collect.service.writer import WAIT_SECONDS, BusyError, Writer
+from subsetprivacy.collect.storage.collecting import LockRequest
 from subsetprivacy.collect.storage.opening import reading
 from subsetprivacy.collect.storage.released import is_open, read_key, read_manifest_of
+from subsetprivacy.collect.storage.tickets import ALREADY, CLOSED, COUNTED, NOT_DRAWN, NOT_OPENED, UNKNOWN, CodeLock
 from subsetprivacy.collect.survey import coin
 from subsetprivacy.collect.survey.manifest import Manifest, is_survey_id
 from subsetprivacy.collect.survey.submission import SubmissionError, read_hex, read_object, read_submission
@@ -157,11 +157,11 @@ def _read_lock(body: bytes, known: _Known) -> tuple[Any, Any]:
     wrapped = read_hex(sent["wrapped"], coin.SECRET_BYTES, "opening")
     key = known.key
 
-    def answer(outcome: Locked | str) -> Reply:
+    def answer(outcome: CodeLock | str) -> Reply:
         if isinstance(outcome, str):
             return _REPLIES[outcome]
         kept = bytes(outcome.commitment)
         held = {"commitment": kept.hex(), "wrapped": bytes(outcome.wrapped).hex()}
         return Reply(200, {**held, "share": coin.share(key, ticket, kept).hex()})
 
-    return Asked(ticket, commitment, wrapped), answer
+    return LockRequest(ticket, commitment, wrapped), answer

@@ -6,15 +6,15 @@ from collections.abc import Iterable, MutableMapping
 
 from sqlalchemy import Connection, Engine
 
-from subsetprivacy.collect.service.erasing import erase
+from subsetprivacy.collect.service.secure_delete import erase
 from subsetprivacy.collect.service.waves import objection_to
 from subsetprivacy.collect.storage import surveys as storage
-from subsetprivacy.collect.storage.erasing import owe_erasing
 from subsetprivacy.collect.storage.opening import reading, writing
 from subsetprivacy.collect.storage.released import read_key, read_manifest_of
-from subsetprivacy.collect.storage.surveys import Draft, Facts, SurveyLine
+from subsetprivacy.collect.storage.secure_delete import owe_erasing
+from subsetprivacy.collect.storage.surveys import Draft, ManifestFacts, SurveyLine
 from subsetprivacy.collect.survey import coin
-from subsetprivacy.collect.survey.definition import Survey
+from subsetprivacy.collect.survey.definition import SurveyDefinition
 from subsetprivacy.collect.survey.manifest import Manifest, freeze
 from subsetprivacy.collect.survey.reading import read_survey
 from subsetprivacy.errors import SubsetPrivacyError
@@ -218,7 +218,7 @@ def _check_version(connection: Connection, present: Draft, version: int | None) 
     )
 
 
-def objection(engine: Engine, survey: Survey) -> PublishingError | None:
+def objection(engine: Engine, survey: SurveyDefinition) -> PublishingError | None:
     """Return the error that `publish` would raise of a survey as things are, or None if it would not."""
     with reading(engine) as connection:
         try:
@@ -228,13 +228,13 @@ def objection(engine: Engine, survey: Survey) -> PublishingError | None:
     return None
 
 
-def _publish(connection: Connection, survey: Survey, written: Draft) -> Manifest:
+def _publish(connection: Connection, survey: SurveyDefinition, written: Draft) -> Manifest:
     manifest = _freeze(connection, survey, storage.hold_study(connection, survey.study))
     storage.add_survey(connection, manifest, written)
     return manifest
 
 
-def _freeze(connection: Connection, survey: Survey, held: tuple[bytes, bool]) -> Manifest:
+def _freeze(connection: Connection, survey: SurveyDefinition, held: tuple[bytes, bool]) -> Manifest:
     """Freeze a survey, if it fits to the others of its study, whose key and whether it is published are given."""
     key, revealed = held
     if survey.mode == "code" and revealed:
@@ -250,7 +250,7 @@ def _freeze(connection: Connection, survey: Survey, held: tuple[bytes, bool]) ->
 
 
 def surveys(
-    engine: Engine, known: MutableMapping[str, Facts] | None = None, *, only: str | None = None
+    engine: Engine, known: MutableMapping[str, ManifestFacts] | None = None, *, only: str | None = None
 ) -> list[SurveyLine]:
     """Return all published surveys, or `only` that of an id; `known` keeps what their manifests say between calls."""
     with reading(engine) as connection:

@@ -10,11 +10,11 @@ from typing import Any
 from attrs import define, frozen
 from sqlalchemy import Connection, Engine
 
-from subsetprivacy.collect.storage.collecting import Asked, lock_codes, record
-from subsetprivacy.collect.storage.marks import Locked
+from subsetprivacy.collect.storage.collecting import LockRequest, lock_codes, record
 from subsetprivacy.collect.storage.opening import writing
 from subsetprivacy.collect.storage.released import read_key
 from subsetprivacy.collect.storage.releasing import release_due
+from subsetprivacy.collect.storage.tickets import CodeLock
 from subsetprivacy.collect.survey import coin
 from subsetprivacy.collect.survey.drawing import Stream, draw_around, draw_bit, draw_question
 from subsetprivacy.collect.survey.manifest import Manifest
@@ -45,7 +45,7 @@ class Habits:
 
 
 @define
-class _Flip:
+class _CoinFlip:
     """What a device keeps of the coin flip of a study."""
 
     secret: bytes
@@ -79,7 +79,7 @@ class Respondent:
         self.habits: Habits = habits or Habits()
         self._rng = rng or SystemRandom()
         self._device_seeds: dict[str, bytes] = {}
-        self._flips: dict[str, _Flip] = {}
+        self._flips: dict[str, _CoinFlip] = {}
         self._ticket: bytes | None = None
         self._half: bytes | None = None
         if code is not None:
@@ -106,7 +106,7 @@ class Respondent:
         """Return the body that locks the code: a commitment to a secret number, and the number wrapped."""
         if self._ticket is None or self._half is None:
             raise ValueError("a respondent must have a code to take part in a survey with codes")
-        flip = self._flips.setdefault(manifest.study, _Flip(self._rng.randbytes(coin.SECRET_BYTES)))
+        flip = self._flips.setdefault(manifest.study, _CoinFlip(self._rng.randbytes(coin.SECRET_BYTES)))
         commitment = coin.commit(flip.secret)
         return {
             "fingerprint": manifest.fingerprint,
@@ -211,12 +211,12 @@ def _lock(
     wishes = [person.lock(manifest) for person in group]
     tickets = [bytes.fromhex(wish["ticket"]) for wish in wishes]
     asked = [
-        Asked(ticket, bytes.fromhex(wish["commitment"]), bytes.fromhex(wish["wrapped"]))
+        LockRequest(ticket, bytes.fromhex(wish["commitment"]), bytes.fromhex(wish["wrapped"]))
         for ticket, wish in zip(tickets, wishes, strict=True)
     ]
     let_in, refused = [], []
     for person, ticket, held in zip(group, tickets, lock_codes(connection, manifest, asked), strict=True):
-        if not isinstance(held, Locked):
+        if not isinstance(held, CodeLock):
             refused.append(held)
             continue
         kept = {"commitment": bytes(held.commitment), "wrapped": bytes(held.wrapped)}

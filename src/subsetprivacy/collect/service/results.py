@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Literal
 from attrs import frozen
 
 from subsetprivacy.collect.service.counters import GroupRows, counts_of, group_rows, joint_counts, question_counts
+from subsetprivacy.collect.survey.definition import titles_of
 from subsetprivacy.collect.survey.describing import fingerprint_bits, kept_rows
-from subsetprivacy.collect.survey.tallies import Release, Released
-from subsetprivacy.collect.survey.titles import titles_of
+from subsetprivacy.collect.survey.tallies import Released, ReleaseRecord
 from subsetprivacy.data import JointCounts, QuestionCounts, SubsetCounts
 from subsetprivacy.design import Design
 from subsetprivacy.finding import Findings, findings
@@ -257,7 +257,7 @@ def _head(released: Released) -> SurveyHead:
     )
 
 
-def _releases(releases: tuple[Release, ...]) -> tuple[SurveyRelease, ...]:
+def _releases(releases: tuple[ReleaseRecord, ...]) -> tuple[SurveyRelease, ...]:
     out, total = [], 0
     for one in releases:
         total += one.n

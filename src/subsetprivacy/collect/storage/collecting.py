@@ -7,19 +7,19 @@ from attrs import frozen
 from sqlalchemy import BindParameter, Connection, bindparam, select
 
 from subsetprivacy.collect.storage import counting_sqlite
-from subsetprivacy.collect.storage.marks import (
+from subsetprivacy.collect.storage.schema import study, survey
+from subsetprivacy.collect.storage.tickets import (
     ALREADY,
     CLOSED,
     COUNTED,
     NOT_DRAWN,
-    Locked,
+    CodeLock,
     insert_locks,
     judge_locks,
 )
-from subsetprivacy.collect.storage.schema import study, survey
 from subsetprivacy.collect.survey import coin
 from subsetprivacy.collect.survey.manifest import Manifest
-from subsetprivacy.collect.survey.submission import Accepted, was_drawn
+from subsetprivacy.collect.survey.submission import Submission, was_drawn
 
 _SURVEY: BindParameter[str] = bindparam("in_survey")
 _HOLD = select(survey.c.open).where(survey.c.id == _SURVEY).with_for_update()
@@ -31,7 +31,7 @@ _OTHERS = (
 
 
 @frozen
-class Asked:
+class LockRequest:
     """A browser's wish to lock a code, known by its ticket, to a commitment."""
 
     ticket: bytes
@@ -40,7 +40,7 @@ class Asked:
 
 
 def record(
-    connection: Connection, manifest: Manifest, group: Sequence[Accepted], key: bytes | None = None
+    connection: Connection, manifest: Manifest, group: Sequence[Submission], key: bytes | None = None
 ) -> list[str]:
     """Count submissions to one survey and return what became of each.
 
@@ -75,7 +75,7 @@ def record(
 
 
 def record_alone(
-    connection: Connection, manifest: Manifest, group: Sequence[Accepted], key: bytes | None = None
+    connection: Connection, manifest: Manifest, group: Sequence[Submission], key: bytes | None = None
 ) -> list[str]:
     """Do the same in a transaction of its own.
 
@@ -102,7 +102,7 @@ def record_alone(
     return [outcome for one in group for outcome in record_alone(connection, manifest, [one], key)]
 
 
-def lock_codes(connection: Connection, manifest: Manifest, group: Sequence[Asked]) -> list[Locked | str]:
+def lock_codes(connection: Connection, manifest: Manifest, group: Sequence[LockRequest]) -> list[CodeLock | str]:
     """Lock codes to commitments, first come first kept, and return what each is locked to, or why it is not.
 
     A code that is locked in another open survey of the study gets the same lock here: the key is that of the study, so
@@ -115,25 +115,27 @@ def lock_codes(connection: Connection, manifest: Manifest, group: Sequence[Asked
         return [CLOSED] * len(group)
     marks = [coin.ticket_mark(manifest.id, one.ticket) for one in group]
     found = judge_locks(connection, manifest.id, marks)
-    wishes: dict[bytes, Asked] = {}
+    wishes: dict[bytes, LockRequest] = {}
     for mark, one in zip(marks, group, strict=True):
         if mark not in found:
             wishes.setdefault(mark, one)
     if wishes:
         elsewhere = _locked_elsewhere(connection, manifest, [one.ticket for one in wishes.values()])
-        fresh = {mark: elsewhere.get(one.ticket) or Locked(one.commitment, one.wrapped) for mark, one in wishes.items()}
+        fresh = {
+            mark: elsewhere.get(one.ticket) or CodeLock(one.commitment, one.wrapped) for mark, one in wishes.items()
+        }
         insert_locks(connection, manifest.id, fresh)
         found |= fresh
     return [found[mark] for mark in marks]
 
 
-def _locked_elsewhere(connection: Connection, manifest: Manifest, tickets: list[bytes]) -> dict[bytes, Locked]:
+def _locked_elsewhere(connection: Connection, manifest: Manifest, tickets: list[bytes]) -> dict[bytes, CodeLock]:
     """Return what tickets are locked to in the other open surveys of the study."""
-    locks: dict[bytes, Locked] = {}
+    locks: dict[bytes, CodeLock] = {}
     for (survey_id,) in connection.execute(_OTHERS, {"in_survey": manifest.id, "in_study": manifest.study}).all():
         by_mark = {coin.ticket_mark(survey_id, ticket): ticket for ticket in tickets}
         for mark, outcome in judge_locks(connection, survey_id, list(by_mark)).items():
-            if isinstance(outcome, Locked):
+            if isinstance(outcome, CodeLock):
                 locks.setdefault(by_mark[mark], outcome)
     return locks
 

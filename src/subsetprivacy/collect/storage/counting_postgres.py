@@ -16,9 +16,9 @@ from typing import Any
 import psycopg
 from sqlalchemy import Connection
 
-from subsetprivacy.collect.storage.marks import ALREADY, COUNTED, NOT_OPENED, UNKNOWN, Judged
+from subsetprivacy.collect.storage.tickets import ALREADY, COUNTED, NOT_OPENED, UNKNOWN, GroupVerdict
 from subsetprivacy.collect.survey.manifest import Manifest
-from subsetprivacy.collect.survey.submission import CODE_BYTES, Accepted
+from subsetprivacy.collect.survey.submission import CODE_BYTES, Submission
 
 RacedError = psycopg.errors.DivisionByZero  # by which the statement that counts ends where anything has changed
 
@@ -77,17 +77,17 @@ _COUNT_BY_MODE = {
 }
 
 
-def judge(connection: Connection, manifest: Manifest, group: Sequence[Accepted]) -> Judged | None:
+def judge(connection: Connection, manifest: Manifest, group: Sequence[Submission]) -> GroupVerdict | None:
     """Return what becomes of submissions whose tickets cannot be counted; None if the survey is closed."""
     sent: dict[str, Any] = _named(manifest.id, group)
     if manifest.mode == "code":
         sent["commitments"] = b"".join(one.opened.commitment for one in group if one.opened is not None)
     refused = {k - 1: outcome for k, outcome in _driver(connection).execute(_JUDGE[manifest.mode], sent).fetchall()}
     released = refused.pop(-1, None)
-    return None if released is None else Judged(refused, int(released))
+    return None if released is None else GroupVerdict(refused, int(released))
 
 
-def count(connection: Connection, manifest: Manifest, counted: Sequence[Accepted], released: int) -> None:
+def count(connection: Connection, manifest: Manifest, counted: Sequence[Submission], released: int) -> None:
     """Spend the tickets of submissions and add them to the counters.
 
     Parameters
@@ -131,5 +131,5 @@ def _array(items: Iterable[int | str]) -> str:
     return f"{{{','.join(map(str, items))}}}"
 
 
-def _named(survey_id: str, group: Sequence[Accepted]) -> dict[str, Any]:
+def _named(survey_id: str, group: Sequence[Submission]) -> dict[str, Any]:
     return {"survey": survey_id, "marks": b"".join(one.mark for one in group), "many": len(group)}

@@ -12,20 +12,20 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, bindparam, select, text, update
 
-from subsetprivacy.collect.storage.marks import (
+from subsetprivacy.collect.storage.schema import pending, pending_framing, survey
+from subsetprivacy.collect.storage.tickets import (
     ALREADY,
     COUNTED,
     EACH,
     NOT_OPENED,
-    Judged,
+    GroupVerdict,
     held,
     judging,
     named,
     part,
 )
-from subsetprivacy.collect.storage.schema import pending, pending_framing, survey
 from subsetprivacy.collect.survey.manifest import Manifest
-from subsetprivacy.collect.survey.submission import Accepted
+from subsetprivacy.collect.survey.submission import Submission
 
 _AT_ONCE = 128  # rows to a statement, which in older versions of SQLite takes 999 values
 _SURVEY = survey.c.id == bindparam("in_survey")
@@ -50,17 +50,17 @@ _INSERT = text(f"INSERT INTO arrived (survey, mark) {EACH} SELECT :survey, mark 
 _DELETE = text(f"DELETE FROM code WHERE survey = :survey AND mark IN ({EACH} SELECT mark FROM each)")
 
 
-def judge(connection: Connection, manifest: Manifest, group: Sequence[Accepted]) -> Judged | None:
+def judge(connection: Connection, manifest: Manifest, group: Sequence[Submission]) -> GroupVerdict | None:
     """Return what becomes of submissions whose tickets cannot be counted; None if the survey is closed."""
     sent = named(manifest.id, [one.mark for one in group])
     if manifest.mode == "code":
         sent["commitments"] = b"".join(one.opened.commitment for one in group if one.opened is not None)
     refused = {k - 1: outcome for k, outcome in connection.execute(_JUDGE[manifest.mode], sent)}
     released = refused.pop(-1, None)
-    return None if released is None else Judged(refused, int(released))
+    return None if released is None else GroupVerdict(refused, int(released))
 
 
-def count(connection: Connection, manifest: Manifest, counted: Sequence[Accepted], released: int) -> None:
+def count(connection: Connection, manifest: Manifest, counted: Sequence[Submission], released: int) -> None:
     """Spend the tickets of submissions and add them to the counters; nothing was released since they were judged."""
     filling, filled = connection.execute(_FILLED, {"in_survey": manifest.id}).one()
     rows: Counter[tuple[Any, ...]] = Counter()

@@ -26,7 +26,7 @@ _OPTIONS = {
 }
 
 
-class Connection(psycopg.Connection[Any]):
+class PatientConnection(psycopg.Connection[Any]):
     """A connection that is closed when an answer takes too long."""
 
     patience: float = STATEMENT_SECONDS + HURRIED_SECONDS
@@ -72,8 +72,8 @@ def postgres_engine(place: URL, *, hurried: bool) -> Engine:
     )
 
     @event.listens_for(engine, "do_connect")
-    def connect(dialect: Any, record: Any, arguments: Any, options: Any) -> Connection:
-        made = Connection.connect(*arguments, **options)
+    def connect(dialect: Any, record: Any, arguments: Any, options: Any) -> PatientConnection:
+        made = PatientConnection.connect(*arguments, **options)
         if hurried:
             made.patience = HURRIED_SECONDS
         return made
@@ -81,7 +81,7 @@ def postgres_engine(place: URL, *, hurried: bool) -> Engine:
     if not hurried:
 
         @event.listens_for(engine, "checkout")
-        def ping(connection: Connection, record: Any, proxy: Any) -> None:
+        def ping(connection: PatientConnection, record: Any, proxy: Any) -> None:
             try:
                 connection.ping()
             except psycopg.Error:

@@ -5,7 +5,7 @@ from sqlalchemy import Connection, select
 from subsetprivacy.collect.storage.schema import framing, release, study, survey, tally
 from subsetprivacy.collect.survey.manifest import Manifest, read_manifest
 from subsetprivacy.collect.survey.submission import Framing
-from subsetprivacy.collect.survey.tallies import Release, Released
+from subsetprivacy.collect.survey.tallies import Released, ReleaseRecord
 
 
 def read_manifest_of(connection: Connection, survey_id: str) -> Manifest | None:
@@ -26,13 +26,13 @@ def read_key(connection: Connection, name: str) -> tuple[bytes, bool] | None:
     return None if row is None else (bytes(row.key), bool(row.revealed))
 
 
-def read_releases(connection: Connection, survey_id: str) -> tuple[Release, ...]:
+def read_releases(connection: Connection, survey_id: str) -> tuple[ReleaseRecord, ...]:
     """Return the releases of a survey, the oldest first."""
     columns = (release.c.no, release.c.n, release.c.locked, release.c.day, release.c.tally_sha256)
     rows = connection.execute(
         select(*columns, release.c.chain_sha256).where(release.c.survey == survey_id).order_by(release.c.no)
     )
-    return tuple(Release(*row) for row in rows)
+    return tuple(ReleaseRecord(*row) for row in rows)
 
 
 def read_released(connection: Connection, survey_id: str) -> Released | None:

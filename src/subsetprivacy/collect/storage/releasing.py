@@ -19,7 +19,7 @@ from subsetprivacy.collect.storage.schema import (
     survey,
     tally,
 )
-from subsetprivacy.collect.storage.wiping import wipe
+from subsetprivacy.collect.storage.secure_delete import wipe
 
 _KEPT_BACK = 2  # batches: the one that fills, and a full one
 

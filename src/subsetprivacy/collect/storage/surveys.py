@@ -34,7 +34,7 @@ class Draft:
 
 
 @frozen
-class Facts:
+class ManifestFacts:
     """What a list shows of a manifest, which never changes."""
 
     title: str
@@ -154,7 +154,7 @@ def add_survey(connection: Connection, manifest: Manifest, published: Draft) -> 
 
 
 def read_lines(
-    connection: Connection, known: MutableMapping[str, Facts] | None = None, *, only: str | None = None
+    connection: Connection, known: MutableMapping[str, ManifestFacts] | None = None, *, only: str | None = None
 ) -> list[SurveyLine]:
     """Return all published surveys: by draft, the newest version first.
 
@@ -185,11 +185,11 @@ def read_lines(
     return [_line(row, facts[row.id]) for row in rows]
 
 
-def _facts(manifest: Manifest) -> Facts:
-    return Facts(manifest.title, manifest.mode, manifest.batch)
+def _facts(manifest: Manifest) -> ManifestFacts:
+    return ManifestFacts(manifest.title, manifest.mode, manifest.batch)
 
 
-def _line(row: Any, facts: Facts) -> SurveyLine:
+def _line(row: Any, facts: ManifestFacts) -> SurveyLine:
     return SurveyLine(
         id=row.id,
         draft=row.draft,

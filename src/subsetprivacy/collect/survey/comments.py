@@ -2,7 +2,7 @@
 
 import re
 
-from subsetprivacy.collect.survey.lines_toml import STRINGS
+from subsetprivacy.collect.survey.toml_reader import STRINGS
 
 _TOML = re.compile("|".join(f"(?:{one.pattern})" for one in STRINGS) + r"|(?P<comment>#[^\n]*)", re.DOTALL)
 _YAML = re.compile(r"(?:^|(?<=[ \t\n]))#[^\n]*")

@@ -1,10 +1,11 @@
 """What a survey is: its texts, its variables, what may be linked, and how answers are collected."""
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from attrs import field, frozen
 
-from subsetprivacy.collect.survey.titles import titles_of
 from subsetprivacy.design import Design
 
 MODES = ("code", "open")
@@ -18,7 +19,7 @@ RECOMMENDED = "recommended"
 
 
 @frozen
-class Variable:
+class VariableDefinition:
     """One question: what is asked, the possible answers, and the design its subsets are drawn by.
 
     Attributes
@@ -69,7 +70,7 @@ class Variable:
 
 
 @frozen
-class Survey:
+class SurveyDefinition:
     """A survey as its file describes it.
 
     Attributes
@@ -89,7 +90,7 @@ class Survey:
     """
 
     title: str
-    variables: tuple[Variable, ...]
+    variables: tuple[VariableDefinition, ...]
     study: str
     language: str = "en"
     mode: str = "code"
@@ -125,7 +126,7 @@ class Survey:
         """The titles of the variables by their ids; no two are the same."""
         return titles_of({variable.id: variable.label for variable in self.variables})
 
-    def variable(self, name: str) -> Variable:
+    def variable(self, name: str) -> VariableDefinition:
         """Return the variable with this id."""
         return self.variables[self._by_id[name]]
 
@@ -135,3 +136,18 @@ class Survey:
         linked = {name for group in self.links for name in group}
         alone = ((variable.id,) for variable in self.variables if variable.id not in linked)
         return (*self.links, *alone)
+
+
+def titles_of(labels: Mapping[str, str]) -> dict[str, str]:
+    """Return a title for each variable by its id: its label, with the id where another has the same label.
+
+    Examples
+    --------
+    >>> titles_of({"weekday": "Sleep", "weekend": "Sleep", "tea": "Tea"})
+    {'weekday': 'Sleep (weekday)', 'weekend': 'Sleep (weekend)', 'tea': 'Tea'}
+    """
+    number = Counter(labels.values())
+    titles = {name: label if number[label] == 1 else f"{label} ({name})" for name, label in labels.items()}
+    if len(set(titles.values())) == len(titles):
+        return titles
+    return {name: f"{label} ({name})" for name, label in labels.items()}  # ids have neither blanks nor brackets

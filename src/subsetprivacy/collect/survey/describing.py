@@ -8,9 +8,9 @@ from enum import StrEnum
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy.collect.survey.definition import Survey, Variable
+from subsetprivacy.collect.survey.definition import SurveyDefinition, VariableDefinition
 from subsetprivacy.collect.survey.drawing import WORD_BITS
-from subsetprivacy.collect.survey.revealing import Price, RevealingSets, price, revealing_sets
+from subsetprivacy.collect.survey.revealing_sets import Price, RevealingSets, price, revealing_sets
 from subsetprivacy.collect.survey.rules import asking, number_of_questions
 from subsetprivacy.design import Design
 
@@ -112,7 +112,7 @@ class SurveyFacts:
     notices: tuple[Notice, ...]
 
 
-def survey_facts(survey: Survey) -> SurveyFacts:
+def survey_facts(survey: SurveyDefinition) -> SurveyFacts:
     """Return what a survey will ask and keep."""
     facts = tuple(_variable_facts(variable) for variable in survey.variables)
     kept = {each.id: kept_rows(each.design) for each in survey.variables}
@@ -131,7 +131,7 @@ def survey_facts(survey: Survey) -> SurveyFacts:
     return SurveyFacts(facts, groups, math.fsum(each.bits for each in facts), tuple(notices))
 
 
-def _variable_facts(variable: Variable) -> VariableFacts:
+def _variable_facts(variable: VariableDefinition) -> VariableFacts:
     design = variable.design
     kind, rule = asking(design)
     number = number_of_questions(rule)
@@ -242,7 +242,7 @@ def _entropy_bits(weights: Iterable[float]) -> float:
     return float(-(share * np.log2(share)).sum())
 
 
-def _notices(variable: Variable, facts: VariableFacts) -> list[Notice]:
+def _notices(variable: VariableDefinition, facts: VariableFacts) -> list[Notice]:
     notices = []
     design, about = variable.design, (variable.id,)
     if not design.rules_out:

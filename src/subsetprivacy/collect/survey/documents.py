@@ -3,13 +3,13 @@
 from typing import Any
 
 from subsetprivacy.collect.survey.checking import check
-from subsetprivacy.collect.survey.definition import RECOMMENDED, Survey, Variable
-from subsetprivacy.collect.survey.positions import Marked
+from subsetprivacy.collect.survey.definition import RECOMMENDED, SurveyDefinition, VariableDefinition
+from subsetprivacy.collect.survey.line_numbers import LocatedData
 from subsetprivacy.collect.survey.rules import recommended
 from subsetprivacy.design import Design
 
 
-def survey_document(survey: Survey) -> dict[str, Any]:
+def survey_document(survey: SurveyDefinition) -> dict[str, Any]:
     """Return a survey as plain data: every key there is, but `guess` and `never_alone` where there are none."""
     linked = {name for group in survey.links for name in group}
     return {
@@ -22,7 +22,7 @@ def survey_document(survey: Survey) -> dict[str, Any]:
     }
 
 
-def _variable_document(variable: Variable, default: Design) -> dict[str, Any]:
+def _variable_document(variable: VariableDefinition, default: Design) -> dict[str, Any]:
     written = variable.written
     design = variable.original or variable.design
     if written == RECOMMENDED and design != default:
@@ -35,7 +35,7 @@ def _variable_document(variable: Variable, default: Design) -> dict[str, Any]:
     return document
 
 
-def survey_from_document(document: Any) -> Survey:
+def survey_from_document(document: Any) -> SurveyDefinition:
     """Return the survey that plain data describe; keys may be missing as in a file.
 
     Raises
@@ -43,4 +43,4 @@ def survey_from_document(document: Any) -> Survey:
     SurveyError
         With every problem; there are no lines, but each has its path.
     """
-    return check(Marked(document, {}))
+    return check(LocatedData(document, {}))

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from subsetprivacy.collect.survey.positions import REFUSED, Path
-from subsetprivacy.collect.survey.problems import Findings
+from subsetprivacy.collect.survey.line_numbers import REFUSED, Path
+from subsetprivacy.collect.survey.problems import ProblemList
 from subsetprivacy.collect.survey.texts import read_text, shown
 from subsetprivacy.messages import Hint
 from subsetprivacy.messages.for_surveys import KEYS_ARE, MEANT
@@ -19,17 +19,17 @@ _ALIKE = 0.7  # of short words, which are soon alike
 
 
 def check_keys(
-    held: dict[str, Any], known: Sequence[str], needed: Sequence[str], path: Path, findings: Findings
+    held: dict[str, Any], known: Sequence[str], needed: Sequence[str], path: Path, problems: ProblemList
 ) -> None:
     """Note the keys that are missing and those that nobody knows."""
     for key in needed:
         if key not in held:
-            findings.add(path, f"must have `{key}`; it is missing.")
+            problems.add(path, f"must have `{key}`; it is missing.")
     for key in held:
-        if key not in known and not findings.are_many:
+        if key not in known and not problems.are_many:
             near = nearest(key, known)
             advice = MEANT(word=f"`{near}`") if near else KEYS_ARE(keys=", ".join(known))
-            findings.add((*path, key), f"must be a known key; got {shown(key)}.", advice)
+            problems.add((*path, key), f"must be a known key; got {shown(key)}.", advice)
 
 
 def nearest(given: Any, known: Iterable[str], least: float = 0.6) -> str | None:
@@ -41,69 +41,69 @@ def nearest(given: Any, known: Iterable[str], least: float = 0.6) -> str | None:
     return spelled[near[0]] if near else None
 
 
-def meant(given: Any, known: Iterable[str], findings: Findings, least: float = 0.6) -> Hint | None:
+def meant(given: Any, known: Iterable[str], problems: ProblemList, least: float = 0.6) -> Hint | None:
     """Return the advice to take that word, if there is one."""
-    near = None if findings.are_many else nearest(given, known, least)
+    near = None if problems.are_many else nearest(given, known, least)
     return MEANT(word=shown(near)) if near else None
 
 
-def read_name(given: Any, path: Path, findings: Findings) -> str:
-    """Return a short name, "" with the reason among the findings if it is none."""
-    text = read_text(given, path, findings, most=_MOST_NAME)
+def read_name(given: Any, path: Path, problems: ProblemList) -> str:
+    """Return a short name, "" with the reason among the problems if it is none."""
+    text = read_text(given, path, problems, most=_MOST_NAME)
     if text and not NAME.fullmatch(text):
-        findings.add(path, f"must be a short name ({_NAME_HINT}); got {shown(text)}.")
+        problems.add(path, f"must be a short name ({_NAME_HINT}); got {shown(text)}.")
         return ""
     return text
 
 
-def read_choice(given: Any, allowed: tuple[str, ...], path: Path, findings: Findings) -> str:
-    """Return one of the allowed words, the first with the reason among the findings if it is none of them."""
+def read_choice(given: Any, allowed: tuple[str, ...], path: Path, problems: ProblemList) -> str:
+    """Return one of the allowed words, the first with the reason among the problems if it is none of them."""
     if isinstance(given, str) and given in allowed:
         return given
     if given is not REFUSED:
-        advice = meant(given, allowed, findings, _ALIKE)
-        findings.add(path, f"must be one of {', '.join(allowed)}; got {shown(given)}.", advice)
+        advice = meant(given, allowed, problems, _ALIKE)
+        problems.add(path, f"must be one of {', '.join(allowed)}; got {shown(given)}.", advice)
     return allowed[0]
 
 
-def read_truth(given: Any, path: Path, findings: Findings) -> bool:
+def read_truth(given: Any, path: Path, problems: ProblemList) -> bool:
     """Return a truth value."""
     if not isinstance(given, bool) and given is not REFUSED:
-        findings.add(path, f"must be true or false; got {shown(given)}.")
+        problems.add(path, f"must be true or false; got {shown(given)}.")
     return given is True
 
 
-def read_list(given: Any, what: str, path: Path, findings: Findings) -> list[Any] | None:
-    """Return a list, or None with the reason among the findings."""
+def read_list(given: Any, what: str, path: Path, problems: ProblemList) -> list[Any] | None:
+    """Return a list, or None with the reason among the problems."""
     if isinstance(given, list):
         return given
     if given is not REFUSED:
-        findings.add(path, f"must be a list of {what}; got {shown(given)}.")
+        problems.add(path, f"must be a list of {what}; got {shown(given)}.")
     return None
 
 
-def read_table(given: Any, what: str, path: Path, findings: Findings) -> dict[str, Any] | None:
-    """Return a table, or None with the reason among the findings."""
+def read_table(given: Any, what: str, path: Path, problems: ProblemList) -> dict[str, Any] | None:
+    """Return a table, or None with the reason among the problems."""
     if isinstance(given, dict):
         return given
     if given is not REFUSED:
-        findings.add(path, f"must be a table with {what}; got {shown(given)}.")
+        problems.add(path, f"must be a table with {what}; got {shown(given)}.")
     return None
 
 
-def read_number(given: Any, path: Path, findings: Findings) -> float | None:
-    """Return a number, or None with the reason among the findings."""
+def read_number(given: Any, path: Path, problems: ProblemList) -> float | None:
+    """Return a number, or None with the reason among the problems."""
     if isinstance(given, (int, float)) and not isinstance(given, bool):
         return float(given)
     if given is not REFUSED:
-        findings.add(path, f"must be a number; got {shown(given)}.")
+        problems.add(path, f"must be a number; got {shown(given)}.")
     return None
 
 
-def read_whole(given: Any, path: Path, findings: Findings) -> int | None:
-    """Return a whole number, or None with the reason among the findings."""
+def read_whole(given: Any, path: Path, problems: ProblemList) -> int | None:
+    """Return a whole number, or None with the reason among the problems."""
     if type(given) is int:
         return given
     if given is not REFUSED:
-        findings.add(path, f"must be a whole number; got {shown(given)}.")
+        problems.add(path, f"must be a whole number; got {shown(given)}.")
     return None

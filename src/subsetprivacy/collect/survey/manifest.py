@@ -11,7 +11,7 @@ from typing import Any
 from attrs import field, frozen
 
 from subsetprivacy.collect.survey.coin import commit_key
-from subsetprivacy.collect.survey.definition import Survey, Variable
+from subsetprivacy.collect.survey.definition import SurveyDefinition, VariableDefinition
 from subsetprivacy.collect.survey.rules import asking
 from subsetprivacy.design import Design, design_from_json
 from subsetprivacy.errors import MismatchError
@@ -93,7 +93,7 @@ class Manifest:
         return tuple(tuple(place[name] for name in group) for group in self.document["groups"])
 
 
-def freeze(survey: Survey, key: bytes | None = None, *, nonce: str | None = None) -> Manifest:
+def freeze(survey: SurveyDefinition, key: bytes | None = None, *, nonce: str | None = None) -> Manifest:
     """Freeze a survey: from here on nothing of it changes.
 
     Parameters
@@ -118,7 +118,7 @@ def freeze(survey: Survey, key: bytes | None = None, *, nonce: str | None = None
     return read_manifest(text.encode())
 
 
-def _frozen_variable(variable: Variable) -> dict[str, Any]:
+def _frozen_variable(variable: VariableDefinition) -> dict[str, Any]:
     kind, rule = asking(variable.design)
     return {
         **variable.words,

@@ -6,7 +6,7 @@ from typing import Any
 from attrs import field, frozen
 
 from subsetprivacy._words import counted
-from subsetprivacy.collect.survey.positions import Marked, Path
+from subsetprivacy.collect.survey.line_numbers import LocatedData, Path
 from subsetprivacy.errors import SubsetPrivacyError
 from subsetprivacy.messages import Advice, Hint
 from subsetprivacy.messages.advice import as_hint
@@ -24,7 +24,7 @@ _ONE_OF = {
 
 
 @frozen
-class Problem:
+class SurveyProblem:
     """One thing that is wrong.
 
     Attributes
@@ -66,20 +66,20 @@ class SurveyError(SubsetPrivacyError):
         In the order of their lines.
     """
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        self.problems: tuple[Problem, ...] = tuple(problems)
+    def __init__(self, problems: Sequence[SurveyProblem]) -> None:
+        self.problems: tuple[SurveyProblem, ...] = tuple(problems)
         number = counted(len(self.problems), "problem")
         super().__init__(
             "\n".join([f"a survey must have no problem; this one has {number}.", *map(str, self.problems)])
         )
 
 
-class Findings:
+class ProblemList:
     """The problems that a check has found so far."""
 
-    def __init__(self, marked: Marked) -> None:
+    def __init__(self, marked: LocatedData) -> None:
         self._marked = marked
-        self._found: list[Problem] = []
+        self._found: list[SurveyProblem] = []
         self._more = 0
         for fault in marked.faults:
             self._keep(fault.path, fault.line, fault.message, fault.advice)
@@ -97,7 +97,7 @@ class Findings:
         if self.are_many:
             self._more += 1
         else:
-            self._found.append(Problem(line, place_of(path, self._marked.data), message, path, advice))
+            self._found.append(SurveyProblem(line, place_of(path, self._marked.data), message, path, advice))
 
     def __bool__(self) -> bool:
         return bool(self._found)
@@ -106,7 +106,7 @@ class Findings:
         """Return the error that holds all of them."""
         ordered = sorted(self._found, key=lambda problem: problem.line or 0)
         if self._more:
-            ordered.append(Problem(None, "the survey", f"there are {self._more} problems more."))
+            ordered.append(SurveyProblem(None, "the survey", f"there are {self._more} problems more."))
         return SurveyError(ordered)
 
 

@@ -5,22 +5,22 @@ from pathlib import Path
 
 from subsetprivacy._paths import local_path
 from subsetprivacy.collect.survey.checking import check
-from subsetprivacy.collect.survey.definition import Survey
-from subsetprivacy.collect.survey.positions import Marked, UnreadableError
-from subsetprivacy.collect.survey.problems import Problem, SurveyError
+from subsetprivacy.collect.survey.definition import SurveyDefinition
+from subsetprivacy.collect.survey.line_numbers import LocatedData, UnreadableError
+from subsetprivacy.collect.survey.problems import SurveyError, SurveyProblem
 from subsetprivacy.errors import ArgumentError, MissingDependencyError
 from subsetprivacy.frames.file_errors import file_error, file_error_from
 from subsetprivacy.messages.for_general import INSTALL
 from subsetprivacy.messages.for_surveys import SAVE_IN_UTF8
 
-__all__ = ["FORMATS", "MOST_BYTES", "Problem", "SurveyError", "format_of", "load_survey", "read_survey"]
+__all__ = ["FORMATS", "MOST_BYTES", "SurveyError", "SurveyProblem", "format_of", "load_survey", "read_survey"]
 
 FORMATS = ("toml", "yaml", "json")
 MOST_BYTES = 256 * 1024
 _SUFFIXES = {".toml": "toml", ".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 
 
-def read_survey(source: str | bytes, format: str) -> Survey:
+def read_survey(source: str | bytes, format: str) -> SurveyDefinition:
     r"""Read a survey from text.
 
     Parameters
@@ -51,11 +51,11 @@ def read_survey(source: str | bytes, format: str) -> Survey:
     try:
         marked = _reader_of(format)(_decoded(source))
     except UnreadableError as error:
-        raise SurveyError([Problem(error.line, "the file", error.message, advice=error.advice)]) from None
+        raise SurveyError([SurveyProblem(error.line, "the file", error.message, advice=error.advice)]) from None
     return check(marked)
 
 
-def load_survey(path: str | Path) -> Survey:
+def load_survey(path: str | Path) -> SurveyDefinition:
     """Read a survey from a file, in the format that the end of its name says.
 
     Raises
@@ -103,19 +103,19 @@ def _decoded(source: str | bytes) -> str:
 _NO_UTF8 = "must be text in UTF-8; it has other bytes."
 
 
-def _reader_of(format: str) -> Callable[[str], Marked]:
+def _reader_of(format: str) -> Callable[[str], LocatedData]:
     """Return what reads a format; each is imported when it is needed."""
     if format == "toml":
-        from subsetprivacy.collect.survey.lines_toml import read_toml
+        from subsetprivacy.collect.survey.toml_reader import read_toml
 
         return read_toml
     if format == "json":
-        from subsetprivacy.collect.survey.lines_json import read_json
+        from subsetprivacy.collect.survey.json_reader import read_json
 
         return read_json
     if format == "yaml":
         try:
-            from subsetprivacy.collect.survey.lines_yaml import read_yaml
+            from subsetprivacy.collect.survey.yaml_reader import read_yaml
         except ImportError:
             raise MissingDependencyError("YAML needs PyYAML.", INSTALL(extra="serve")) from None
         return read_yaml

@@ -54,7 +54,7 @@ class Framing:
 
 
 @frozen
-class Opened:
+class CoinOpening:
     """The respondent's part of a coin flip, opened with the answers. It is checked and then forgotten.
 
     Attributes
@@ -74,7 +74,7 @@ class Opened:
 
 
 @frozen
-class Accepted:
+class Submission:
     """A submission that a survey's page could have sent, and all that is counted of it.
 
     Attributes
@@ -92,10 +92,10 @@ class Accepted:
     mark: bytes
     rows: tuple[bytes, ...]
     framings: tuple[Framing, ...]
-    opened: Opened | None = None
+    opened: CoinOpening | None = None
 
 
-def read_submission(body: bytes, manifest: Manifest) -> Accepted:
+def read_submission(body: bytes, manifest: Manifest) -> Submission:
     """Read a submission and check all that can be checked without the server's key.
 
     What is refused here, and in which words, follows from the bytes and the manifest alone, which the sender knows.
@@ -125,11 +125,11 @@ def read_submission(body: bytes, manifest: Manifest) -> Accepted:
     if secret is not None:
         questions = enumerate(manifest.variables)
         asked = tuple((k, sent["answers"][held["id"]]["asked"]) for k, held in questions if held["kind"] in _QUESTIONS)
-        opened = Opened(ticket, secret, coin.commit(secret), asked)
-    return Accepted(coin.ticket_mark(manifest.id, ticket), rows, framings, opened)
+        opened = CoinOpening(ticket, secret, coin.commit(secret), asked)
+    return Submission(coin.ticket_mark(manifest.id, ticket), rows, framings, opened)
 
 
-def was_drawn(opened: Opened, manifest: Manifest, key: bytes) -> bool:
+def was_drawn(opened: CoinOpening, manifest: Manifest, key: bytes) -> bool:
     """Tell whether the questions that were answered are those that the coin flip drew.
 
     Call it only for a commitment that the ticket is locked to. For any other the answer would tell the sender where a

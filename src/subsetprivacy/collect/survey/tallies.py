@@ -9,7 +9,7 @@ from subsetprivacy.collect.survey.submission import CODE_BYTES, Framing
 
 
 @frozen
-class Release:
+class ReleaseRecord:
     """One release: how many people it holds, how many codes were open and unanswered then, and its seal.
 
     Attributes
@@ -51,7 +51,7 @@ class Released:
     is_open: bool
     opened_day: str
     closed_day: str | None
-    releases: tuple[Release, ...]
+    releases: tuple[ReleaseRecord, ...]
     rows: tuple[Mapping[bytes, int], ...]
     framings: Mapping[Framing, int]
     key: bytes | None = None

@@ -4,8 +4,8 @@ import unicodedata
 from typing import Any
 
 from subsetprivacy.collect.survey.confusable import looks
-from subsetprivacy.collect.survey.positions import REFUSED, Path, Unclear
-from subsetprivacy.collect.survey.problems import Findings
+from subsetprivacy.collect.survey.line_numbers import REFUSED, AmbiguousWord, Path
+from subsetprivacy.collect.survey.problems import ProblemList
 from subsetprivacy.messages import Advice
 from subsetprivacy.messages.for_surveys import (
     NO_PRIVATE_USE,
@@ -52,13 +52,15 @@ def shown(value: Any) -> str:
         return f"the truth value {str(value).lower()}"
     if isinstance(value, (int, float)):
         return f"the number {value:.15g}" if isinstance(value, float) else f"the number {value}"
-    if isinstance(value, Unclear):
+    if isinstance(value, AmbiguousWord):
         return f"{value.text[:_MOST_SHOWN]}, which may be read as {value.like}"
     return "nothing" if value is None else "a list" if isinstance(value, list) else "a table"
 
 
-def read_text(value: Any, path: Path, findings: Findings, *, most: int, long: bool = False, empty: bool = False) -> str:
-    """Return a text in its normal form; "" if it is not fit, with the reason among the findings.
+def read_text(
+    value: Any, path: Path, problems: ProblemList, *, most: int, long: bool = False, empty: bool = False
+) -> str:
+    """Return a text in its normal form; "" if it is not fit, with the reason among the problems.
 
     Parameters
     ----------
@@ -71,15 +73,15 @@ def read_text(value: Any, path: Path, findings: Findings, *, most: int, long: bo
     """
     if not isinstance(value, str):
         if value is not REFUSED:
-            quotes = isinstance(value, (bool, int, float, Unclear))
-            findings.add(path, f"must be text; got {shown(value)}.", PUT_IN_QUOTES if quotes else None)
+            quotes = isinstance(value, (bool, int, float, AmbiguousWord))
+            problems.add(path, f"must be text; got {shown(value)}.", PUT_IN_QUOTES if quotes else None)
         return ""
     text = normal(value)
     fault = _fault_of(text, most, long)
     if fault is None and not text and not empty:
         fault = "must not be empty.", None
     if fault is not None:
-        findings.add(path, *fault)
+        problems.add(path, *fault)
         return ""
     return text
 

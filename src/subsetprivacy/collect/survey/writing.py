@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from subsetprivacy.collect.survey.definition import Survey
+from subsetprivacy.collect.survey.definition import SurveyDefinition
 from subsetprivacy.collect.survey.documents import survey_document
 from subsetprivacy.collect.survey.reading import FORMATS
 from subsetprivacy.errors import ArgumentError, MissingDependencyError
@@ -12,7 +12,7 @@ from subsetprivacy.messages.for_general import INSTALL
 _WIDTH = 100
 
 
-def write_survey(survey: Survey, format: str) -> str:
+def write_survey(survey: SurveyDefinition, format: str) -> str:
     """Return a survey as the text of a file; `read_survey` makes the same survey of it.
 
     Parameters
@@ -24,12 +24,12 @@ def write_survey(survey: Survey, format: str) -> str:
     """
     document = _without_defaults(survey_document(survey))
     if format == "toml":
-        from subsetprivacy.collect.survey.writing_toml import toml_text
+        from subsetprivacy.collect.survey.toml_writer import toml_text
 
         return toml_text(document)
     if format == "yaml":
         try:
-            from subsetprivacy.collect.survey.writing_yaml import yaml_text
+            from subsetprivacy.collect.survey.yaml_writer import yaml_text
         except ImportError:
             raise MissingDependencyError("YAML needs PyYAML.", INSTALL(extra="serve")) from None
         return yaml_text(document)

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from subsetprivacy.collect.service import accounts, browsers
-from subsetprivacy.collect.service.accounts import Person
+from subsetprivacy.collect.service.accounts import StudioUser
 from subsetprivacy.collect.service.browsers import KnownMarks
 from subsetprivacy.collect.web.refusals import refusal
 from subsetprivacy.collect.web.studio_context import SIGN_IN, Studio, go
@@ -62,7 +62,7 @@ class Access:
         Analysts send nothing large to any route, and would take the few places for that.
         """
         engine, asking = self._studio.engine, HTTPConnection(scope)
-        person: Person | None = None
+        person: StudioUser | None = None
         if kind == "api":
             scheme, _, token = asking.headers.get("authorization", "").partition(" ")
             if scheme.lower() == "bearer":

@@ -6,11 +6,11 @@ from fastapi import Depends, Path, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from subsetprivacy.collect.service import accounts
-from subsetprivacy.collect.service.accounts import Person
+from subsetprivacy.collect.service.accounts import StudioUser
 from subsetprivacy.collect.storage.surveys import SurveyLine
 from subsetprivacy.collect.web.access import ASK_FOR_TOKEN, NO_TOKEN
 from subsetprivacy.collect.web.api_models import Error
-from subsetprivacy.collect.web.refusals import Refused
+from subsetprivacy.collect.web.refusals import RefusalError
 from subsetprivacy.collect.web.studio_context import is_id, studio_of
 
 _bearer = HTTPBearer(auto_error=False, scheme_name="token", description="A token of the studio: sp_…")
@@ -31,25 +31,25 @@ _ANYWHERE = (401, 403, 422, 500, 503)
 
 def anybody_with_a_token(
     request: Request, given: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
-) -> Person:
+) -> StudioUser:
     """Return who acts by the token of a request; cookies count for nothing here."""
     person = None
     if given is not None:
         person = accounts.person_of_token(studio_of(request).engine, given.credentials)
     if person is None:
-        raise Refused(401, NO_TOKEN, ASK_FOR_TOKEN)
+        raise RefusalError(401, NO_TOKEN, ASK_FOR_TOKEN)
     return person
 
 
-def owner_by_token(person: Annotated[Person, Depends(anybody_with_a_token)]) -> Person:
+def owner_by_token(person: Annotated[StudioUser, Depends(anybody_with_a_token)]) -> StudioUser:
     """Return the owner who acts by a token."""
     if not person.is_owner:
-        raise Refused(403, "This needs a token of an owner.")
+        raise RefusalError(403, "This needs a token of an owner.")
     return person
 
 
-Reader = Annotated[Person, Depends(anybody_with_a_token)]
-Owner = Annotated[Person, Depends(owner_by_token)]
+Reader = Annotated[StudioUser, Depends(anybody_with_a_token)]
+Owner = Annotated[StudioUser, Depends(owner_by_token)]
 Id = Annotated[str, Path(description="Letters and digits: 26 of a survey, 16 of a draft.")]
 
 
@@ -65,7 +65,7 @@ def told(role: str) -> dict[str, Any]:
 
 def known_survey(request: Request, survey_id: Id) -> SurveyLine:
     """Return the survey of a path."""
-    line = studio_of(request).desk.line(survey_id) if is_id(survey_id) else None
+    line = studio_of(request).cache.line(survey_id) if is_id(survey_id) else None
     if line is None:
-        raise Refused(404, "There is no survey of this id.")
+        raise RefusalError(404, "There is no survey of this id.")
     return line

@@ -24,7 +24,7 @@ from subsetprivacy.collect.web.api_models import (
     SurveyItem,
 )
 from subsetprivacy.collect.web.api_surveys import survey_item
-from subsetprivacy.collect.web.refusals import Refused
+from subsetprivacy.collect.web.refusals import RefusalError
 from subsetprivacy.collect.web.studio_context import is_id, studio_of
 from subsetprivacy.presenting.words import error_text
 
@@ -79,9 +79,9 @@ def delete_draft(
     try:
         publishing.delete_draft(studio_of(request).engine, draft_id, revision=revision)
     except NotFoundError:
-        raise Refused(404, "There is no draft of this id.") from None
+        raise RefusalError(404, "There is no draft of this id.") from None
     except ChangedError as error:
-        raise Refused(409, error_text(error)) from None
+        raise RefusalError(409, error_text(error)) from None
     accounts.record(studio_of(request).engine, person, f"deleted the draft “{draft.title}”")
     return Response(status_code=204)
 
@@ -92,19 +92,19 @@ def _refuse_other_conditions(request: Request) -> None:
     names = [name for name, _ in request.query_params.multi_items()]
     has_body = request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
     if names not in ([], ["revision"]) or has_body:
-        raise Refused(400, "A draft is deleted by its address alone, or with ?revision=… once, and without a body.")
+        raise RefusalError(400, "Delete a draft by its address alone, or with ?revision=… once, and without a body.")
 
 
 def _refuse_conditions(request: Request) -> None:
     """Refuse a revision in another place than the body: it would not be looked at, and someone's text overwritten."""
     _refuse_if_match(request)
     if request.query_params:
-        raise Refused(400, "The revision is part of the document that is sent, and of nothing else.")
+        raise RefusalError(400, "The revision is part of the document that is sent, and of nothing else.")
 
 
 def _refuse_if_match(request: Request) -> None:
     if "if-match" in request.headers or "if-unmodified-since" in request.headers:
-        raise Refused(400, "Conditions in headers are not read here. Send the `revision` of the draft.")
+        raise RefusalError(400, "Conditions in headers are not read here. Send the `revision` of the draft.")
 
 
 @router.post(
@@ -121,23 +121,23 @@ def publish_draft(request: Request, person: Owner, draft_id: Id, reviewed: Revie
     try:
         manifest = publishing.publish(studio.engine, draft_id, revision=reviewed.revision)
     except NotFoundError:
-        raise Refused(404, "There is no draft of this id.") from None
+        raise RefusalError(404, "There is no draft of this id.") from None
     except SurveyError as error:
-        raise Refused(422, "The draft has problems.", problems=_lines(error)) from None
+        raise RefusalError(422, "The draft has problems.", problems=_lines(error)) from None
     except PublishingError as error:
-        raise Refused(409, error_text(error)) from None
+        raise RefusalError(409, error_text(error)) from None
     studio.collector.forget(manifest.id)
     accounts.record(studio.engine, person, f"published “{manifest.title}” as {manifest.id}")
-    line = studio.desk.line(manifest.id)
+    line = studio.cache.line(manifest.id)
     if line is None:
-        raise Refused(404, "It was deleted at once.")
+        raise RefusalError(404, "It was deleted at once.")
     return survey_item(studio, line)
 
 
 def _find(request: Request, draft_id: str) -> Draft:
     draft = publishing.read_draft(studio_of(request).engine, draft_id) if is_id(draft_id) else None
     if draft is None:
-        raise Refused(404, "There is no draft of this id.")
+        raise RefusalError(404, "There is no draft of this id.")
     return draft
 
 
@@ -145,11 +145,11 @@ def _save(request: Request, sent: NewDraft, draft_id: str | None, revision: str 
     try:
         return publishing.save_draft(studio_of(request).engine, sent.text, sent.format, draft_id, revision=revision)
     except NotFoundError:
-        raise Refused(404, "There is no draft of this id.") from None
+        raise RefusalError(404, "There is no draft of this id.") from None
     except ChangedError as error:
-        raise Refused(409, error_text(error)) from None
+        raise RefusalError(409, error_text(error)) from None
     except SurveyError as error:
-        raise Refused(422, "The survey has problems.", problems=_lines(error)) from None
+        raise RefusalError(422, "The survey has problems.", problems=_lines(error)) from None
 
 
 def _shown(draft: Draft) -> DraftText:

@@ -8,7 +8,7 @@ from starlette.responses import JSONResponse, Response
 
 from subsetprivacy.collect.service.results import results_schema
 from subsetprivacy.collect.storage.surveys import SurveyLine
-from subsetprivacy.collect.web import acting
+from subsetprivacy.collect.web import survey_actions
 from subsetprivacy.collect.web.api_access import Owner, Reader, known_survey, refusals, told
 from subsetprivacy.collect.web.api_models import (
     Closing,
@@ -20,7 +20,7 @@ from subsetprivacy.collect.web.api_models import (
     SurveyItem,
     SurveyList,
 )
-from subsetprivacy.collect.web.refusals import Refused
+from subsetprivacy.collect.web.refusals import RefusalError
 from subsetprivacy.collect.web.studio_context import Studio, studio_of
 from subsetprivacy.collect.web.studio_results import TYPES, export, saved
 
@@ -54,7 +54,7 @@ def _file(ending: str) -> dict[int | str, dict[str, Any]]:
 def list_surveys(request: Request, person: Reader) -> SurveyList:
     """List all published surveys."""
     studio = studio_of(request)
-    return SurveyList(surveys=[survey_item(studio, line) for line in studio.desk.lines()])
+    return SurveyList(surveys=[survey_item(studio, line) for line in studio.cache.lines()])
 
 
 @router.get("/surveys/{survey_id}", responses=refusals(404), openapi_extra=told("analyst"))
@@ -100,7 +100,7 @@ def get_results(request: Request, person: Reader, line: Known) -> Response:
 @router.get("/surveys/{survey_id}/releases", responses=refusals(404), openapi_extra=told("analyst"))
 def get_releases(request: Request, person: Reader, line: Known) -> ReleaseList:
     """Give all releases with their seals."""
-    released = studio_of(request).desk.released(line)
+    released = studio_of(request).cache.released(line)
     key = None if released.key is None else released.key.hex()
     return ReleaseList(releases=[ReleaseItem.model_validate(one) for one in released.releases], key=key)
 
@@ -147,7 +147,7 @@ def get_parquet(request: Request, person: Reader, line: Known, group: int) -> Re
 def make_codes(request: Request, person: Owner, line: Known, wanted: NewCodes) -> Codes:
     """Make one-time codes. They are given this once."""
     studio = studio_of(request)
-    codes = acting.make_codes(studio, person, line, wanted.n)
+    codes = survey_actions.make_codes(studio, person, line, wanted.n)
     return Codes(codes=codes, links=[f"{_link(studio, line)}#{code}" for code in codes])
 
 
@@ -155,17 +155,17 @@ def make_codes(request: Request, person: Owner, line: Known, wanted: NewCodes) -
 def close_survey(request: Request, person: Owner, line: Known, how: Closing) -> SurveyItem:
     """Close a survey: the last release."""
     studio = studio_of(request)
-    acting.close(studio, person, line, last_wave=how.last_wave)
-    closed = studio.desk.line(line.id)
+    survey_actions.close(studio, person, line, last_wave=how.last_wave)
+    closed = studio.cache.line(line.id)
     if closed is None:
-        raise Refused(404, acting.NO_SURVEY)
+        raise RefusalError(404, survey_actions.NO_SURVEY)
     return survey_item(studio, closed)
 
 
 @router.post("/surveys/{survey_id}/key", responses=refusals(400, 404, 408, 409, 413), openapi_extra=told("owner"))
 def publish_key(request: Request, person: Owner, line: Known) -> StudyKey:
     """Publish the key of the survey's study, all of whose surveys must be closed. This cannot be undone."""
-    return StudyKey(key=acting.publish_key(studio_of(request), person, line))
+    return StudyKey(key=survey_actions.publish_key(studio_of(request), person, line))
 
 
 @router.delete(
@@ -181,7 +181,7 @@ def publish_key(request: Request, person: Owner, line: Known) -> StudyKey:
 )
 def delete_survey(request: Request, person: Owner, line: Known) -> Response:
     """Delete a survey with everything that was ever kept of it."""
-    if acting.delete(studio_of(request), person, line):
+    if survey_actions.delete(studio_of(request), person, line):
         return Response(status_code=204)
     return JSONResponse(Left(message=_LEFT).model_dump(), 202)
 

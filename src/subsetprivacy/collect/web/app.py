@@ -13,12 +13,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from subsetprivacy.collect.service.collecting import Collector
 from subsetprivacy.collect.web.access import Access
 from subsetprivacy.collect.web.api import api_router
-from subsetprivacy.collect.web.receiving import Receiving
 from subsetprivacy.collect.web.refusals import install_refusals
 from subsetprivacy.collect.web.respond import respond_router
 from subsetprivacy.collect.web.security import Guard
 from subsetprivacy.collect.web.studio import studio_router
-from subsetprivacy.collect.web.studio_context import SIGN_IN, NotSignedIn, Studio, go, in_turn
+from subsetprivacy.collect.web.studio_context import SIGN_IN, NotSignedInError, Studio, go, in_turn
+from subsetprivacy.collect.web.submissions import SubmissionMiddleware
 
 # The framework can report every request, with address and content, to whatever watches the process.
 _NO_TELEMETRY: TelemetryConfig = {
@@ -90,10 +90,10 @@ def create_app(
     app.include_router(api_router(), dependencies=[turn])
     install_refusals(app)
     app.add_middleware(Guard, secure=secure, base_url=base_url, access=Access(studio))
-    app.before = Receiving(partial(FastAPI.__call__, app), collector=collector, secure=secure)
+    app.before = SubmissionMiddleware(partial(FastAPI.__call__, app), collector=collector, secure=secure)
 
-    @app.exception_handler(NotSignedIn)
-    async def to_sign_in(request: Request, error: NotSignedIn) -> Response:
+    @app.exception_handler(NotSignedInError)
+    async def to_sign_in(request: Request, error: NotSignedInError) -> Response:
         return go(SIGN_IN)
 
     return app

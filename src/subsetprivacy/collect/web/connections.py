@@ -35,7 +35,7 @@ SOCKET_BYTES = 64 * 1024
 
 
 @define(eq=False)
-class Crowd:
+class ConnectionLimits:
     """All connections of a server, and what they may take together.
 
     Parameters
@@ -54,36 +54,36 @@ class Crowd:
     most_stalled: int = 512
     most_unread: int = 64 * 1024 * 1024
     most_bytes: int = 64 * 1024 * 1024
-    open: "set[Connection]" = field(init=False, factory=set)
+    open: "set[LimitedConnection]" = field(init=False, factory=set)
     # Each in the order of how long they have been waited for: to send, or to read.
-    _sending: "dict[Connection, None]" = field(init=False, factory=dict)
-    _stalled: "dict[Connection, int]" = field(init=False, factory=dict)
+    _sending: "dict[LimitedConnection, None]" = field(init=False, factory=dict)
+    _stalled: "dict[LimitedConnection, int]" = field(init=False, factory=dict)
     _unread: int = field(init=False, default=0)
     # What each has sent that was not answered, and of whom more is to come.
-    _held: "dict[Connection, int]" = field(init=False, factory=dict)
-    _coming: "dict[Connection, None]" = field(init=False, factory=dict)
+    _held: "dict[LimitedConnection, int]" = field(init=False, factory=dict)
+    _coming: "dict[LimitedConnection, None]" = field(init=False, factory=dict)
     _bytes: int = field(init=False, default=0)
 
-    def enter(self, connection: "Connection") -> None:
+    def enter(self, connection: "LimitedConnection") -> None:
         """Take a new connection, if need be in the place of another."""
         self.open.add(connection)
         self.wait_for(connection)
         if len(self.open) > self.most:
             self._shed_first(self._sending or self._stalled)
 
-    def leave(self, connection: "Connection") -> None:
+    def leave(self, connection: "LimitedConnection") -> None:
         """Forget a connection."""
         self.open.discard(connection)
         self.has_sent(connection)
         self.has_read(connection)
         self.is_answered(connection)
 
-    def wait_for(self, connection: "Connection") -> None:
+    def wait_for(self, connection: "LimitedConnection") -> None:
         """Begin to wait for a request."""
         self._sending.pop(connection, None)
         self._sending[connection] = None
 
-    def take(self, connection: "Connection", size: int) -> None:
+    def take(self, connection: "LimitedConnection", size: int) -> None:
         """Count a part of a request; if need be another goes for it, first of those that are not complete."""
         self._held[connection] = self._held.get(connection, 0) + size
         self._bytes += size
@@ -93,38 +93,38 @@ class Crowd:
             others = (one for waiting in (self._coming, self._held) for one in waiting if one is not connection)
             self._shed(next(others, connection))
 
-    def has_sent(self, connection: "Connection") -> None:
+    def has_sent(self, connection: "LimitedConnection") -> None:
         """Wait no longer for a request: it is complete."""
         self._sending.pop(connection, None)
         self._coming.pop(connection, None)
 
-    def is_answered(self, connection: "Connection") -> None:
+    def is_answered(self, connection: "LimitedConnection") -> None:
         """Note that all it has sent was answered."""
         self._coming.pop(connection, None)
         self._bytes -= self._held.pop(connection, 0)
 
-    def stall(self, connection: "Connection", size: int) -> None:
+    def stall(self, connection: "LimitedConnection", size: int) -> None:
         """Note that a connection does not take what is written to it: an answer of this size is kept until it does."""
         self._stalled[connection] = size
         self._unread += size
         while len(self._stalled) > self.most_stalled or (self._unread > self.most_unread and len(self._stalled) > 1):
             self._shed_first(self._stalled)
 
-    def has_read(self, connection: "Connection") -> None:
+    def has_read(self, connection: "LimitedConnection") -> None:
         """Note that it does."""
         self._unread -= self._stalled.pop(connection, 0)
 
-    def _shed_first(self, waiting: "Mapping[Connection, object]") -> None:
+    def _shed_first(self, waiting: "Mapping[LimitedConnection, object]") -> None:
         """Close the connection that has been waited for the longest."""
         if waiting:
             self._shed(next(iter(waiting)))
 
-    def _shed(self, connection: "Connection") -> None:
+    def _shed(self, connection: "LimitedConnection") -> None:
         self.leave(connection)
         connection.transport.abort()
 
 
-class Connection(HttpToolsProtocol):
+class LimitedConnection(HttpToolsProtocol):
     """A connection that is closed when its peer does not send, does not read, or sends far too much at once."""
 
     _head: bool | None = False  # whether some of a head has come, None once it is complete
@@ -137,16 +137,16 @@ class Connection(HttpToolsProtocol):
     _asked: tuple[RequestResponseCycle, ...] = ()  # requests that were not answered when the last one came
     _left = 0  # bytes that waited to be read when that was last looked at
 
-    def __init__(self, *arguments: Any, crowd: Crowd, **named: Any) -> None:
+    def __init__(self, *arguments: Any, limits: ConnectionLimits, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self._crowd = crowd
+        self._limits = limits
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
         super().connection_made(transport)
         transport.set_write_buffer_limits(_HIGH_WATER, _LOW_WATER)
         self._wait()
-        self._crowd.enter(self)
+        self._limits.enter(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
@@ -156,7 +156,7 @@ class Connection(HttpToolsProtocol):
                 one.message_event.set()
         self._stop_waiting()
         self._stop_watching()
-        self._crowd.leave(self)
+        self._limits.leave(self)
         super().connection_lost(exc)
 
     # What is sent to us -----------------------------------------------------------------------
@@ -166,7 +166,7 @@ class Connection(HttpToolsProtocol):
         for at in range(0, len(data), HEAD_BYTES):
             piece = data[at : at + HEAD_BYTES]
             lines = 0 if self._head is None else piece.count(b"\n")
-            self._crowd.take(self, len(piece) + lines * _LINE_BYTES)
+            self._limits.take(self, len(piece) + lines * _LINE_BYTES)
             self._between += len(piece)
             if self.transport.is_closing():
                 return  # the rest is of no use
@@ -178,7 +178,7 @@ class Connection(HttpToolsProtocol):
     def _forget_answered(self) -> None:
         """Hold nothing more where all was answered; what is left of a body is thrown away."""
         if self._head is not True and self.cycle is not None and self.cycle.response_complete:
-            self._crowd.is_answered(self)
+            self._limits.is_answered(self)
 
     def on_message_begin(self) -> None:
         """Wait for a further request."""
@@ -189,7 +189,7 @@ class Connection(HttpToolsProtocol):
         self._unwanted = self._lines = self._between = self._parts = self._body = 0
         self._head = True
         self._wait()
-        self._crowd.wait_for(self)
+        self._limits.wait_for(self)
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Take a line of a head. What may stand after a body is counted, and is no part of the head."""
@@ -226,7 +226,7 @@ class Connection(HttpToolsProtocol):
         self._head = False
         self._between = 0
         self._stop_waiting()
-        self._crowd.has_sent(self)
+        self._limits.has_sent(self)
         super().on_message_complete()
 
     def _wait(self) -> None:
@@ -277,12 +277,12 @@ class Connection(HttpToolsProtocol):
         super().pause_writing()
         self._watch()
         scopes = [cast("dict[str, Any]", one.scope) for one in self._asked if not one.response_complete]
-        self._crowd.stall(self, sum(scope.get(ANSWER_BYTES, 0) for scope in scopes))
+        self._limits.stall(self, sum(scope.get(ANSWER_BYTES, 0) for scope in scopes))
 
     def resume_writing(self) -> None:
         """Let the application go on."""
         self._stop_watching()
-        self._crowd.has_read(self)
+        self._limits.has_read(self)
         super().resume_writing()
 
     def on_response_complete(self) -> None:
@@ -292,7 +292,7 @@ class Connection(HttpToolsProtocol):
         if self.transport.is_closing():
             self._watch()
         elif not self.pipeline and self._sending is None:
-            self._crowd.wait_for(self)
+            self._limits.wait_for(self)
 
     def timeout_keep_alive_handler(self) -> None:
         """Close a connection that is not used, once it has read the last answer."""

@@ -12,7 +12,7 @@ _KINDS_A_MINUTE = 50
 _OTHERS = "ERROR: lines of other kinds"
 
 
-class Terse(logging.Formatter):
+class TerseFormatter(logging.Formatter):
     """Writes our own lines; of those of libraries what kind of error and where: their words could hold anything."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -30,7 +30,7 @@ def _in_a_minute(act: Callable[[], None]) -> None:
     timer.start()
 
 
-class Sparing(logging.StreamHandler[TextIO]):
+class RateLimitedHandler(logging.StreamHandler[TextIO]):
     """Writes a few lines of a kind, and at the end of the minute how many more there were.
 
     Parameters
@@ -82,8 +82,8 @@ def log_settings() -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "formatters": {"terse": {"()": Terse}},
-        "handlers": {"stderr": {"()": Sparing, "formatter": "terse", "stream": "ext://sys.stderr"}},
+        "formatters": {"terse": {"()": TerseFormatter}},
+        "handlers": {"stderr": {"()": RateLimitedHandler, "formatter": "terse", "stream": "ext://sys.stderr"}},
         "root": {"handlers": ["stderr"], "level": "ERROR"},
         # Whatever was set before, all of it goes through the one handler.
         "loggers": {

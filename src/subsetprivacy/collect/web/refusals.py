@@ -75,8 +75,8 @@ def install_refusals(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def refuse(request: Request, error: HTTPException) -> Response:
-        own = error.message if isinstance(error, Refused) else None
-        problems = error.problems if isinstance(error, Refused) else ()
+        own = error.message if isinstance(error, RefusalError) else None
+        problems = error.problems if isinstance(error, RefusalError) else ()
         return refusal(kind_of(request.url.path), error.status_code, own, headers=error.headers, problems=problems)
 
     @app.exception_handler(RequestValidationError)
@@ -88,7 +88,7 @@ def install_refusals(app: FastAPI) -> None:
         return refusal(kind_of(request.url.path), 422, problems=problems)
 
 
-class Refused(HTTPException):
+class RefusalError(HTTPException):
     """A refusal in words of our own, for whoever is signed in."""
 
     def __init__(

@@ -33,7 +33,7 @@ _IMPORT = re.compile(rb'^import \{[^}]*\} from "\./\w+\.js";\n', re.MULTILINE)
 _UNKNOWN = {"status": "unknown survey"}
 
 
-class Collecting(Protocol):
+class SurveyReader(Protocol):
     """What the page needs of a collector."""
 
     def manifest(self, survey_id: str) -> Manifest | None:
@@ -47,7 +47,7 @@ class Collecting(Protocol):
 
 
 @frozen
-class Page:
+class RespondentPage:
     """The respondent's page and all it loads.
 
     Attributes
@@ -72,7 +72,7 @@ def page_bytes() -> bytes:
 
 
 @cache
-def _page() -> Page:
+def _page() -> RespondentPage:
     static = _HERE / "static" / "respond"
     files = {
         "icon.svg": (static / "icon.svg").read_bytes(),
@@ -89,7 +89,7 @@ def _page() -> Page:
         "unreachable": _in_all_languages(files, "page.unreachable"),
     }.items():
         html = html.replace(f"{{{place}}}", text)
-    return Page(html.encode(), folder, files)
+    return RespondentPage(html.encode(), folder, files)
 
 
 def _links(files: Mapping[str, bytes], folder: str) -> str:
@@ -114,8 +114,8 @@ def _in_all_languages(files: Mapping[str, bytes], key: str) -> str:
     return "\n".join(lines)
 
 
-def respond_router(collector: Collecting) -> APIRouter:
-    """Return what the page gets: itself, its files, the manifest, the key. What it sends is taken by `Receiving`.
+def respond_router(collector: SurveyReader) -> APIRouter:
+    """Return what the page gets: itself, its files, the manifest, the key. `SubmissionMiddleware` takes what it sends.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def _read(respond: Any) -> Response:
         return _busy()
 
 
-def _manifest_response(collector: Collecting, survey_id: str) -> Response:
+def _manifest_response(collector: SurveyReader, survey_id: str) -> Response:
     manifest = collector.manifest(survey_id)
     is_open = None if manifest is None else collector.is_open(survey_id)
     if manifest is None or is_open is None:

@@ -41,7 +41,7 @@ _PACKAGE = str(Path(__file__).parents[2])
 _log = logging.getLogger("subsetprivacy.collect")
 
 
-class Knowing(Protocol):
+class AccessControl(Protocol):
     """What tells strangers from others."""
 
     async def turns_away(self, scope: Scope) -> bool:
@@ -67,7 +67,7 @@ class Guard:
     """
 
     def __init__(
-        self, app: ASGIApp, *, secure: bool = False, base_url: str | None = None, access: Knowing | None = None
+        self, app: ASGIApp, *, secure: bool = False, base_url: str | None = None, access: AccessControl | None = None
     ) -> None:
         self._app = app
         self._secure = secure

@@ -11,7 +11,7 @@ from types import FrameType
 import uvicorn
 from fastapi import FastAPI
 
-from subsetprivacy.collect.web.connections import SOCKET_BYTES, Connection, Crowd
+from subsetprivacy.collect.web.connections import SOCKET_BYTES, ConnectionLimits, LimitedConnection
 from subsetprivacy.collect.web.logs import log_settings
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages.for_surveys import HIGH_PORT, LOCAL_HOST, OTHER_PORT
@@ -70,7 +70,7 @@ def run(app: FastAPI, taken: socket.socket, started: Callable[[], None] = lambda
     config = uvicorn.Config(
         app,
         loop="auto",
-        http=partial(Connection, crowd=Crowd(_most_connections())),  # type: ignore[arg-type]
+        http=partial(LimitedConnection, limits=ConnectionLimits(_most_connections())),  # type: ignore[arg-type]
         ws="none",
         lifespan="on",
         log_config=log_settings(),

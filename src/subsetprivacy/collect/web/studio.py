@@ -4,10 +4,10 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from subsetprivacy.collect.web import (
+    studio_api,
     studio_drafts,
     studio_editor,
     studio_people,
-    studio_programs,
     studio_results,
     studio_signin,
     studio_surveys,
@@ -31,7 +31,7 @@ def studio_router() -> APIRouter:
         studio_drafts,
         studio_editor,
         studio_people,
-        studio_programs,
+        studio_api,
     )
     for part in parts:
         router.include_router(part.router)

@@ -9,7 +9,7 @@ from typing import Any
 from attrs import frozen
 from starlette.responses import Response
 
-from subsetprivacy.collect.service.accounts import Person
+from subsetprivacy.collect.service.accounts import StudioUser
 from subsetprivacy.collect.storage.surveys import Draft
 from subsetprivacy.collect.survey.problems import SurveyError
 from subsetprivacy.collect.survey.reading import read_survey
@@ -33,7 +33,7 @@ class DiffLine:
     text: str = ""
 
 
-def conflict_page(person: Person, present: Draft, text: str, format: str, *, editor: str = "file") -> Response:
+def conflict_page(person: StudioUser, present: Draft, text: str, format: str, *, editor: str = "file") -> Response:
     """Show that a draft was saved by someone else, with the text that was not saved, to be kept, edited or dropped.
 
     Parameters
@@ -52,7 +52,7 @@ def conflict_page(person: Person, present: Draft, text: str, format: str, *, edi
     return render("conflict.html", status=409, person=person, lines=lines, **values)
 
 
-def unpublished_page(person: Person, present: Draft, text: str, format: str) -> Response:
+def unpublished_page(person: StudioUser, present: Draft, text: str, format: str) -> Response:
     """Show that a draft is no longer what was to be published, and what has changed."""
     lines = line_diff(*_alike(text, format, present.text, present.format))
     return render("unpublished.html", status=409, person=person, lines=lines, draft=present, format=format)
@@ -69,7 +69,7 @@ def _alike(old: str, old_format: str, new: str, new_format: str) -> tuple[str, s
     return write_survey(surveys[0], new_format), write_survey(surveys[1], new_format)
 
 
-def gone_page(person: Person, text: str, format: str) -> Response:
+def gone_page(person: StudioUser, text: str, format: str) -> Response:
     """Show the text of a draft that was deleted while it was written, to be saved as a new one."""
     values: dict[str, Any] = {"text": text, "format": format, "formats": (), "problems": (), "revision": ""}
     return render("file.html", status=404, person=person, draft=None, saved=False, is_gone=True, **values)
@@ -88,7 +88,7 @@ def line_diff(old: str, new: str) -> tuple[DiffLine, ...]:
         return ()
     try:
         groups = [list(group) for group in _Comparison(before, after).get_grouped_opcodes(_AROUND)]
-    except _TooLong:
+    except _TooLongError:
         return _one_difference(before, after)
     lines: list[DiffLine] = []
     for group, following in pairwise([*groups, None]):
@@ -117,7 +117,7 @@ def _one_difference(before: Sequence[str], after: Sequence[str]) -> tuple[DiffLi
     return tuple(DiffLine(kind, "\n".join(lines)) for kind, lines in parts if lines)
 
 
-class _TooLong(Exception):
+class _TooLongError(Exception):
     """A comparison has taken all the steps that it may."""
 
 
@@ -140,5 +140,5 @@ class _Comparison(SequenceMatcher[str]):
         end = len(self._steps_until) - 1 if ahi is None else ahi
         self._left -= self._steps_until[end] - self._steps_until[alo]
         if self._left < 0:
-            raise _TooLong
+            raise _TooLongError
         return super().find_longest_match(alo, ahi, blo, bhi)

@@ -10,13 +10,13 @@ from sqlalchemy import Engine
 from starlette.responses import RedirectResponse, Response
 
 from subsetprivacy.collect.service import accounts
-from subsetprivacy.collect.service.accounts import Person
+from subsetprivacy.collect.service.accounts import StudioUser
 from subsetprivacy.collect.service.collecting import Collector
-from subsetprivacy.collect.service.erasing import resume_erasing
-from subsetprivacy.collect.service.slowing import Slowing
-from subsetprivacy.collect.web.hashing import Hashing
-from subsetprivacy.collect.web.refusals import Refused
-from subsetprivacy.collect.web.studio_desk import Desk
+from subsetprivacy.collect.service.secure_delete import resume_erasing
+from subsetprivacy.collect.service.throttling import Throttle
+from subsetprivacy.collect.web.password_hashing import Hashing
+from subsetprivacy.collect.web.refusals import RefusalError
+from subsetprivacy.collect.web.result_cache import ResultCache
 
 SIGN_IN = "/studio/sign-in"
 MOST_AT_ONCE = 3  # requests about drafts and surveys; with each more, respondents wait longer for the processor
@@ -39,17 +39,17 @@ class Studio:
     setup_token: str | None = None
     secure: bool = False
     base_url: str | None = None
-    slowing: Slowing = field(factory=Slowing)
-    desk: Desk = field(init=False)
+    throttle: Throttle = field(factory=Throttle)
+    cache: ResultCache = field(init=False)
     hashing: Hashing = field(init=False, factory=Hashing)
     turns: Semaphore = field(init=False, factory=lambda: Semaphore(MOST_AT_ONCE))
 
     def __attrs_post_init__(self) -> None:
         resume_erasing(self.engine)
 
-    @desk.default
-    def _open_desk(self) -> Desk:
-        return Desk(self.engine)
+    @cache.default
+    def _open_cache(self) -> ResultCache:
+        return ResultCache(self.engine)
 
     def cookie(self, host: str, kind: str = "session") -> str:
         """Return the name of a cookie, for whoever reaches the server by this host and port.
@@ -61,11 +61,11 @@ class Studio:
         name = f"studio_{kind}_{port[1]}" if port else f"studio_{kind}"
         return f"__Secure-{name}" if self.secure else name
 
-    async def slowed(self, name: str, *, known: bool) -> None:
+    async def wait_for_turn(self, name: str, *, known: bool) -> None:
         """Let a try at a password wait for its turn."""
-        wait = self.slowing.take_turn(name)
+        wait = self.throttle.take_turn(name)
         if wait is None:
-            raise Refused(429, headers={"Retry-After": "30"})
+            raise RefusalError(429, headers={"Retry-After": "30"})
         await self.hashing.slow(wait, known=known)
 
 
@@ -92,25 +92,25 @@ def held_cookie(request: Request, kind: str = "session") -> str:
     return request.cookies.get(studio_of(request).cookie(request.headers.get("host", ""), kind), "")
 
 
-class NotSignedIn(Exception):
+class NotSignedInError(Exception):
     """Nobody is signed in."""
 
 
-def somebody(request: Request) -> Person:
+def somebody(request: Request) -> StudioUser:
     """Return who is signed in."""
     studio = studio_of(request)
     secret = held_cookie(request)
     person = accounts.person_of_session(studio.engine, secret) if secret else None
     if person is None:
-        raise NotSignedIn
+        raise NotSignedInError
     return person
 
 
-def owner(request: Request) -> Person:
+def owner(request: Request) -> StudioUser:
     """Return the owner who is signed in."""
     person = somebody(request)
     if not person.is_owner:
-        raise Refused(403, "Only an owner may do this.")
+        raise RefusalError(403, "Only an owner may do this.")
     return person
 
 

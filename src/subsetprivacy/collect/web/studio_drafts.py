@@ -8,7 +8,7 @@ from sqlalchemy import Engine
 from starlette.responses import Response
 
 from subsetprivacy.collect.service import accounts, publishing
-from subsetprivacy.collect.service.accounts import Person
+from subsetprivacy.collect.service.accounts import StudioUser
 from subsetprivacy.collect.service.publishing import (
     AlreadyPublishedError,
     ChangedError,
@@ -19,14 +19,14 @@ from subsetprivacy.collect.storage.opening import reading
 from subsetprivacy.collect.storage.surveys import Draft, read_source
 from subsetprivacy.collect.survey.problems import SurveyError
 from subsetprivacy.collect.survey.reading import read_survey
-from subsetprivacy.collect.web.refusals import Refused
+from subsetprivacy.collect.web.form_wording import error_in_words
+from subsetprivacy.collect.web.refusals import RefusalError
 from subsetprivacy.collect.web.security import SURVEY_BYTES
 from subsetprivacy.collect.web.studio_conflicts import gone_page, unpublished_page
 from subsetprivacy.collect.web.studio_context import go, is_id, owner, studio_of
 from subsetprivacy.collect.web.studio_examples import EXAMPLES, placeholders_in
 from subsetprivacy.collect.web.studio_forms import Form, read_form
 from subsetprivacy.collect.web.studio_pages import render
-from subsetprivacy.collect.web.studio_places import error_in_words
 from subsetprivacy.collect.web.studio_promises import promises
 from subsetprivacy.collect.web.studio_revealing import revealing_panels
 
@@ -34,7 +34,7 @@ router = APIRouter(prefix="/studio/drafts", include_in_schema=False)
 FORMATS = ("toml", "yaml", "json")
 _MOST_VERSIONS = 10**9
 _ENDINGS = {"toml": "toml", "yaml": "yaml", "yml": "yaml", "json": "json"}
-Owner = Annotated[Person, Depends(owner)]
+Owner = Annotated[StudioUser, Depends(owner)]
 Sent = Annotated[Form, Depends(read_form)]
 
 
@@ -80,7 +80,7 @@ def delete(request: Request, draft_id: str, person: Owner, form: Sent) -> Respon
     try:
         publishing.delete_draft(studio_of(request).engine, draft_id, revision=form.text("revision"))
     except NotFoundError:
-        raise Refused(404) from None
+        raise RefusalError(404) from None
     except ChangedError as error:
         return render("delete_draft.html", status=409, person=person, draft=error.draft, is_changed=True)
     accounts.record(studio_of(request).engine, person, f"deleted the draft “{draft.title}”")
@@ -107,7 +107,7 @@ def publish(request: Request, draft_id: str, person: Owner, form: Sent) -> Respo
     except NotFoundError:
         if shown and format in FORMATS:
             return gone_page(person, shown, format)
-        raise Refused(404) from None
+        raise RefusalError(404) from None
     except AlreadyPublishedError as error:
         return go(f"/studio/surveys/{error.survey_id}/manage")
     except ChangedError as error:
@@ -127,7 +127,7 @@ def find_draft(request: Request, draft_id: str) -> Draft:
     """Return a draft; a page that says so where there is none."""
     draft = publishing.read_draft(studio_of(request).engine, draft_id) if is_id(draft_id) else None
     if draft is None:
-        raise Refused(404)
+        raise RefusalError(404)
     return draft
 
 
@@ -153,14 +153,14 @@ def draft_lines(engine: Engine) -> list[DraftLine]:
     return lines
 
 
-def _new(person: Person, **shown: Any) -> Response:
+def _new(person: StudioUser, **shown: Any) -> Response:
     values: dict[str, Any] = {"problem": None} | shown
     return render("new.html", status=422 if shown else 200, person=person, examples=EXAMPLES, **values)
 
 
 def _publish_page(
     request: Request,
-    person: Person,
+    person: StudioUser,
     draft: Draft,
     *,
     status: int = 200,
@@ -175,7 +175,7 @@ def _publish_page(
     studio, said = studio_of(request), promises(survey)
     line = next((line for line in draft_lines(studio.engine) if line.id == draft.id), None)
     if line is None:  # deleted in between
-        raise Refused(404)
+        raise RefusalError(404)
     problem = problem or publishing.objection(studio.engine, survey)
     values: dict[str, Any] = {
         "draft": draft,
@@ -200,8 +200,8 @@ def _has_placeholders(draft: Draft) -> bool:
 
 def _read_text(content: bytes) -> str:
     if len(content) > SURVEY_BYTES:
-        raise Refused(413, "The text of a survey may have 256 kB.")
+        raise RefusalError(413, "The text of a survey may have 256 kB.")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise Refused(422, "The file must be text in UTF-8.") from None
+        raise RefusalError(422, "The file must be text in UTF-8.") from None

@@ -8,19 +8,20 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response
 
 from subsetprivacy.collect.service import accounts, publishing
-from subsetprivacy.collect.service.accounts import Person
+from subsetprivacy.collect.service.accounts import StudioUser
 from subsetprivacy.collect.service.exporting import survey_slug
 from subsetprivacy.collect.service.publishing import ChangedError, NotFoundError
 from subsetprivacy.collect.storage.surveys import Draft
 from subsetprivacy.collect.survey.checking import study_of
 from subsetprivacy.collect.survey.comments import count_comments
-from subsetprivacy.collect.survey.definition import Survey
+from subsetprivacy.collect.survey.definition import SurveyDefinition
 from subsetprivacy.collect.survey.documents import survey_document, survey_from_document
 from subsetprivacy.collect.survey.manifest import freeze
-from subsetprivacy.collect.survey.problems import Problem, SurveyError
+from subsetprivacy.collect.survey.problems import SurveyError, SurveyProblem
 from subsetprivacy.collect.survey.reading import read_survey
 from subsetprivacy.collect.survey.writing import write_survey
-from subsetprivacy.collect.web.refusals import Refused
+from subsetprivacy.collect.web.form_wording import in_words_of_the_form
+from subsetprivacy.collect.web.refusals import RefusalError
 from subsetprivacy.collect.web.respond import page_bytes
 from subsetprivacy.collect.web.security import SURVEY_BYTES
 from subsetprivacy.collect.web.studio_conflicts import conflict_page, gone_page
@@ -29,10 +30,9 @@ from subsetprivacy.collect.web.studio_drafts import FORMATS, find_draft
 from subsetprivacy.collect.web.studio_examples import placeholders
 from subsetprivacy.collect.web.studio_forms import Form, read_form
 from subsetprivacy.collect.web.studio_pages import render
-from subsetprivacy.collect.web.studio_places import in_words_of_the_form
 
 router = APIRouter(prefix="/studio/drafts", include_in_schema=False)
-Owner = Annotated[Person, Depends(owner)]
+Owner = Annotated[StudioUser, Depends(owner)]
 Sent = Annotated[Form, Depends(read_form)]
 
 
@@ -50,7 +50,7 @@ def form_page(request: Request, draft_id: str, person: Owner) -> Response:
     return render("form.html", person=person, draft=draft, **values)
 
 
-def _study_follows(request: Request, draft: Draft, survey: Survey) -> bool:
+def _study_follows(request: Request, draft: Draft, survey: SurveyDefinition) -> bool:
     """Tell whether the study may change with the title: not once people were asked, who must be asked the same."""
     asked = any(line.draft == draft.id for line in publishing.surveys(studio_of(request).engine))
     return not asked and survey.study == study_of(survey.title)
@@ -61,7 +61,7 @@ async def save_form(request: Request, draft_id: str, person: Owner) -> Response:
     """Write the form's document into the file, if no one else has changed that since."""
     body = await request.body()
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        raise Refused(415)
+        raise RefusalError(415)
     return await run_in_threadpool(_save_document, request, draft_id, body)
 
 
@@ -71,7 +71,7 @@ def _save_document(request: Request, draft_id: str, body: bytes) -> Response:
         sent = _read_sent(body)
         text = write_survey(survey_from_document(sent["document"]), sent["format"])
         if not is_id(draft_id):
-            raise Refused(404)
+            raise RefusalError(404)
         saved = publishing.save_draft(engine, text, sent["format"], draft_id, revision=sent["revision"])
     except SurveyError as error:
         return JSONResponse({"saved": False, "problems": [in_words_of_the_form(one) for one in error.problems]}, 422)
@@ -80,7 +80,7 @@ def _save_document(request: Request, draft_id: str, body: bytes) -> Response:
         return JSONResponse({"saved": False, "problems": [], "text": text}, status)
     except (ValueError, RecursionError):
         find_draft(request, draft_id)
-        raise Refused(400) from None
+        raise RefusalError(400) from None
     return JSONResponse({"saved": True, "problems": [], "revision": saved.revision})
 
 
@@ -104,7 +104,7 @@ def _read_sent(body: bytes) -> dict[str, Any]:
 def file_page(request: Request, draft_id: str, person: Owner, saved: str = "") -> Response:
     """Show the draft as text; `saved` is the revision that was just kept."""
     draft = find_draft(request, draft_id)
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[SurveyProblem, ...] = ()
     try:
         read_survey(draft.text, draft.format)
     except SurveyError as error:
@@ -124,9 +124,9 @@ def save_file(request: Request, draft_id: str, person: Owner, form: Sent) -> Res
     if draft is None:
         if text and format in FORMATS:
             return gone_page(person, text, format)
-        raise Refused(404)
+        raise RefusalError(404)
     if format not in FORMATS or len(text.encode()) > SURVEY_BYTES:
-        raise Refused(413 if format in FORMATS else 400)
+        raise RefusalError(413 if format in FORMATS else 400)
     try:
         if (other := form.text("convert")) in FORMATS:
             text, format = write_survey(read_survey(text, format), other), other
@@ -149,7 +149,7 @@ def download(request: Request, draft_id: str, name: str, person: Owner) -> Respo
     """Give the file to save."""
     draft = find_draft(request, draft_id)
     if name != f"survey.{draft.format}":
-        raise Refused(404)
+        raise RefusalError(404)
     called = f"{survey_slug(draft.title) or 'survey'}.{draft.format}"
     headers = {"Content-Disposition": f'attachment; filename="{called}"'}
     return Response(draft.text.encode(), headers=headers, media_type="text/plain")
@@ -183,19 +183,19 @@ def preview_manifest(request: Request, draft_id: str, given: str) -> Response:
         survey = read_survey(draft.text, draft.format)
         frozen = freeze(survey, bytes(32) if survey.mode == "code" else None, nonce="preview")
     except SurveyError:
-        raise Refused(404) from None
+        raise RefusalError(404) from None
     return JSONResponse({**frozen.document, "preview": True})
 
 
 def _check_pass(request: Request, draft_id: str, given: str) -> None:
     if not accounts.is_preview_pass(studio_of(request).engine, given, draft_id):
-        raise Refused(404)
+        raise RefusalError(404)
 
 
 def _file(
-    person: Person,
+    person: StudioUser,
     draft: Draft,
-    problems: tuple[Problem, ...],
+    problems: tuple[SurveyProblem, ...],
     *,
     status: int = 200,
     saved: bool = False,

@@ -2,9 +2,9 @@
 
 from attrs import frozen
 
-from subsetprivacy.collect.survey.definition import Survey
+from subsetprivacy.collect.survey.bundled_files import example_text
+from subsetprivacy.collect.survey.definition import SurveyDefinition
 from subsetprivacy.collect.survey.reading import read_survey
-from subsetprivacy.collect.survey.shipped import example_text
 
 
 @frozen
@@ -86,7 +86,7 @@ def placeholders() -> list[str]:
     return [held.title, held.study, held.variables[0].question, *held.variables[0].options]
 
 
-def placeholders_in(survey: Survey) -> list[str]:
+def placeholders_in(survey: SurveyDefinition) -> list[str]:
     """Return those that a survey still has."""
     asked = {survey.title, survey.study}
     for variable in survey.variables:

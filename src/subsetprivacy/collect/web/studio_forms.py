@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 from attrs import frozen
 from fastapi import Request
 
-from subsetprivacy.collect.web.refusals import Refused
+from subsetprivacy.collect.web.refusals import RefusalError
 
 _MOST_FIELDS = 64
 _MOST_HEAD = 1024
@@ -48,11 +48,11 @@ async def read_form(request: Request) -> Form:
     if kind.partition(";")[0].strip().lower() == "multipart/form-data":
         return _read_parts(kind, body)
     if kind.partition(";")[0].strip().lower() != "application/x-www-form-urlencoded":
-        raise Refused(415)
+        raise RefusalError(415)
     try:
         pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS)
     except ValueError:
-        raise Refused(400) from None
+        raise RefusalError(400) from None
     return Form(dict(pairs), {})
 
 
@@ -60,22 +60,22 @@ def _read_parts(kind: str, body: bytes) -> Form:
     """Read a form with a file: flat, and in one pass, whatever is sent."""
     boundary = _BOUNDARY.search(kind)
     if boundary is None:
-        raise Refused(400)
+        raise RefusalError(400)
     pieces = (b"\r\n" + body).split(b"\r\n--" + boundary[1].encode("ascii"), _MOST_FIELDS + 2)
     if pieces[0] or not pieces[-1].startswith(b"--"):
-        raise Refused(400)
+        raise RefusalError(400)
     fields: dict[str, str] = {}
     files: dict[str, tuple[str, bytes]] = {}
     for part in pieces[1:-1]:
         head, _, content = part.partition(b"\r\n\r\n")
         said = _DISPOSITION.search(head.decode("utf-8", "replace")[:_MOST_HEAD])
         if said is None:
-            raise Refused(400)
+            raise RefusalError(400)
         if said["file"] is not None:
             files[said["name"]] = (said["file"], content)
             continue
         try:
             fields[said["name"]] = content.decode("utf-8")
         except UnicodeDecodeError:
-            raise Refused(400) from None
+            raise RefusalError(400) from None
     return Form(fields, files)

@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import Response
 
 from subsetprivacy._words import plural
-from subsetprivacy.collect.web.refusals import Refused
+from subsetprivacy.collect.web.refusals import RefusalError
 from subsetprivacy.presenting.words import words_of
 
 SAMPLE: ContextVar[str | None] = ContextVar("SAMPLE", default=None)  # of a sample, where one can answer it
@@ -100,7 +100,7 @@ def static_router() -> APIRouter:
     @router.get("/static/studio/{version}/{name}", include_in_schema=False)
     async def static(version: str, name: str) -> Response:
         if version != _version() or name not in _static():
-            raise Refused(404)
+            raise RefusalError(404)
         return Response(_static()[name], media_type=_TYPES[name.rpartition(".")[2]])
 
     return router

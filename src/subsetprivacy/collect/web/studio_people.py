@@ -6,15 +6,15 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
 from subsetprivacy.collect.service import accounts
-from subsetprivacy.collect.service.accounts import Person
+from subsetprivacy.collect.service.accounts import StudioUser
 from subsetprivacy.collect.service.passwords import INVITATION_DAYS, AccountError
+from subsetprivacy.collect.web.form_wording import error_in_words
 from subsetprivacy.collect.web.studio_context import go, owner, studio_of
 from subsetprivacy.collect.web.studio_forms import Form, read_form
 from subsetprivacy.collect.web.studio_pages import render
-from subsetprivacy.collect.web.studio_places import error_in_words
 
 router = APIRouter(prefix="/studio", include_in_schema=False)
-Owner = Annotated[Person, Depends(owner)]
+Owner = Annotated[StudioUser, Depends(owner)]
 Sent = Annotated[Form, Depends(read_form)]
 
 
@@ -65,7 +65,7 @@ def revoke_token(request: Request, person: Owner, form: Sent) -> Response:
     return go("/studio/people")
 
 
-def _inviting(request: Request, person: Person, name: str, make: Any) -> Response:
+def _inviting(request: Request, person: StudioUser, name: str, make: Any) -> Response:
     studio = studio_of(request)
     try:
         secret = make(studio.engine)
@@ -75,7 +75,7 @@ def _inviting(request: Request, person: Person, name: str, make: Any) -> Respons
     return _page(request, person, invited=name, link=link)
 
 
-def _page(request: Request, person: Person, *, status: int = 200, **shown: Any) -> Response:
+def _page(request: Request, person: StudioUser, *, status: int = 200, **shown: Any) -> Response:
     engine = studio_of(request).engine
     values = {"problem": None, "invited": None, "link": None, "token": None} | shown
     return render(

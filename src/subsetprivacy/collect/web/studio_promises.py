@@ -3,7 +3,7 @@
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy.collect.survey.definition import Survey, Variable
+from subsetprivacy.collect.survey.definition import SurveyDefinition, VariableDefinition
 from subsetprivacy.collect.survey.describing import NoticeKind, VariableFacts, survey_facts
 from subsetprivacy.design.document import name_of_kind
 from subsetprivacy.presenting.words import words_of
@@ -19,7 +19,7 @@ _KINDS = {
 
 
 @frozen
-class Line:
+class PromiseLine:
     """What is said of one variable before it is published."""
 
     label: str
@@ -44,13 +44,13 @@ class Promises:
         What else to bear in mind.
     """
 
-    lines: tuple[Line, ...]
+    lines: tuple[PromiseLine, ...]
     linked: tuple[tuple[str, float], ...]
     warnings: tuple[str, ...]
     notices: tuple[str, ...]
 
 
-def promises(survey: Survey) -> Promises:
+def promises(survey: SurveyDefinition) -> Promises:
     """Return what publishing a survey promises and risks."""
     facts, titles = survey_facts(survey), survey.titles
     lines = tuple(
@@ -67,9 +67,9 @@ def promises(survey: Survey) -> Promises:
     return Promises(lines, linked, tuple(_warnings(survey, linked)), notices)
 
 
-def _line(title: str, variable: Variable, facts: VariableFacts) -> Line:
+def _line(title: str, variable: VariableDefinition, facts: VariableFacts) -> PromiseLine:
     hidden = np.isfinite(variable.design.epsilon)
-    return Line(
+    return PromiseLine(
         label=title,
         asked=_KINDS[facts.kind],
         design=name_of_kind(facts.design),
@@ -79,7 +79,7 @@ def _line(title: str, variable: Variable, facts: VariableFacts) -> Line:
     )
 
 
-def _warnings(survey: Survey, linked: tuple[tuple[str, float], ...]) -> list[str]:
+def _warnings(survey: SurveyDefinition, linked: tuple[tuple[str, float], ...]) -> list[str]:
     out = []
     if survey.mode == "open":
         out.append(

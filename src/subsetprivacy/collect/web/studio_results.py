@@ -5,11 +5,11 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import JSONResponse, Response
 
-from subsetprivacy.collect.service.accounts import Person
+from subsetprivacy.collect.service.accounts import StudioUser
 from subsetprivacy.collect.service.exporting import export_csv, export_parquet, export_zip, saved_name
 from subsetprivacy.collect.service.results import Results, results, results_document
 from subsetprivacy.collect.storage.surveys import SurveyLine
-from subsetprivacy.collect.web.refusals import Refused
+from subsetprivacy.collect.web.refusals import RefusalError
 from subsetprivacy.collect.web.studio_context import Studio, somebody, studio_of
 from subsetprivacy.collect.web.studio_dashboard import dashboard
 from subsetprivacy.collect.web.studio_pages import render
@@ -18,7 +18,7 @@ from subsetprivacy.finding.document import document_text
 from subsetprivacy.presenting.words import LANGUAGES
 
 router = APIRouter(prefix="/studio/surveys", include_in_schema=False)
-SignedIn = Annotated[Person, Depends(somebody)]
+SignedIn = Annotated[StudioUser, Depends(somebody)]
 TYPES = {
     "csv": "text/csv",
     "parquet": "application/vnd.apache.parquet",
@@ -31,12 +31,12 @@ TYPES = {
 def results_page(request: Request, survey_id: str, person: SignedIn, language: str = "en") -> Response:
     """Show the dashboard; what it says of the data in one of the languages of the service."""
     if language not in LANGUAGES:
-        raise Refused(404)
+        raise RefusalError(404)
     studio, line = studio_of(request), find_survey(request, survey_id)
     key = studio.collector.key(survey_id) if line.mode == "code" else None
     if not line.releases:
         return render("empty.html", person=person, survey=line, key=key, base=studio.base_url or "")
-    board = studio.desk.made(
+    board = studio.cache.made(
         line, f"dashboard {language}", lambda released: dashboard(released, found_of(studio, line), language)
     )
     return render("dashboard.html", person=person, survey=line, board=board, key=key)
@@ -57,7 +57,7 @@ def save(request: Request, survey_id: str, name: str, person: SignedIn) -> Respo
 def saved(studio: Studio, line: SurveyLine, name: str) -> Response:
     """Return a file to save, called after the survey and what is in it."""
     content = export(studio, line, name)
-    called = saved_name(studio.desk.released(line).manifest, line.version, name)
+    called = saved_name(studio.cache.released(line).manifest, line.version, name)
     headers = {"Content-Disposition": f'attachment; filename="{called}"'}
     return Response(content, headers=headers, media_type=TYPES[name.rpartition(".")[2]])
 
@@ -71,22 +71,22 @@ def export(studio: Studio, line: SurveyLine, name: str) -> bytes:
         "manifest.json", "results.json", "everything.zip", or the number of a group with "csv" or "parquet".
     """
     if name == "manifest.json":
-        return studio.desk.released(line).manifest.text
+        return studio.cache.released(line).manifest.text
     if name == "results.json":
-        return studio.desk.file(line, name, lambda released: _text(found_of(studio, line)))
+        return studio.cache.file(line, name, lambda released: _text(found_of(studio, line)))
     if name == "everything.zip":
-        return studio.desk.file(line, name, lambda released: export_zip(released, found_of(studio, line)))
+        return studio.cache.file(line, name, lambda released: export_zip(released, found_of(studio, line)))
     stem, _, ending = name.rpartition(".")
-    groups = len(studio.desk.released(line).manifest.groups)
+    groups = len(studio.cache.released(line).manifest.groups)
     if ending not in {"csv", "parquet"} or stem not in map(str, range(groups)):
-        raise Refused(404)
+        raise RefusalError(404)
     write = export_csv if ending == "csv" else export_parquet
-    return studio.desk.file(line, name, lambda released: write(released, int(stem)))
+    return studio.cache.file(line, name, lambda released: write(released, int(stem)))
 
 
 def found_of(studio: Studio, line: SurveyLine) -> Results:
     """Return the results of a survey, worked out once for a release."""
-    return studio.desk.made(line, "results", results)
+    return studio.cache.made(line, "results", results)
 
 
 def _text(found: Results) -> bytes:

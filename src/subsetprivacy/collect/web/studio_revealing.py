@@ -3,8 +3,8 @@
 from attrs import frozen
 
 from subsetprivacy._words import counted
-from subsetprivacy.collect.survey.definition import Survey, Variable
-from subsetprivacy.collect.survey.revealing import (
+from subsetprivacy.collect.survey.definition import SurveyDefinition, VariableDefinition
+from subsetprivacy.collect.survey.revealing_sets import (
     Price,
     RevealingSet,
     RevealingSets,
@@ -68,7 +68,7 @@ class RevealingPanel:
     are_all_needed: bool
 
 
-def revealing_panels(survey: Survey) -> tuple[RevealingPanel, ...]:
+def revealing_panels(survey: SurveyDefinition) -> tuple[RevealingPanel, ...]:
     """Return what is said of each question; nothing of those whose answers rule nothing out.
 
     Those that leave the fewest answers come first. What forbidding costs is worked out for them and for so many sets
@@ -85,7 +85,7 @@ def revealing_panels(survey: Survey) -> tuple[RevealingPanel, ...]:
     return tuple(panels)
 
 
-def _panel(title: str, variable: Variable, held: RevealingSets, prices: list[Price | None]) -> RevealingPanel:
+def _panel(title: str, variable: VariableDefinition, held: RevealingSets, prices: list[Price | None]) -> RevealingPanel:
     needed = bool(prices) and not any(prices)
     costs = ["" if needed else _cost(one, is_first=not variable.never_alone) for one in prices] + [""] * _SHOWN
     paid = price(variable)

@@ -8,18 +8,18 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from subsetprivacy.collect.service import accounts, browsers, passwords
-from subsetprivacy.collect.service.accounts import Person
+from subsetprivacy.collect.service.accounts import StudioUser
 from subsetprivacy.collect.service.passwords import LEAST_PASSWORD, AccountError, plain_name
-from subsetprivacy.collect.service.slowing import own_tries
+from subsetprivacy.collect.service.throttling import own_tries
+from subsetprivacy.collect.web.form_wording import error_in_words
 from subsetprivacy.collect.web.studio_context import SIGN_IN, go, held_cookie, somebody, studio_of
 from subsetprivacy.collect.web.studio_forms import Form, read_form
 from subsetprivacy.collect.web.studio_pages import render
-from subsetprivacy.collect.web.studio_places import error_in_words
 
 router = APIRouter(prefix="/studio", include_in_schema=False)
 _WRONG = "This name and password do not belong together."
 Sent = Annotated[Form, Depends(read_form)]
-SignedIn = Annotated[Person, Depends(somebody)]
+SignedIn = Annotated[StudioUser, Depends(somebody)]
 
 
 @router.get("/sign-in")
@@ -38,13 +38,13 @@ async def sign_in(request: Request, form: Sent) -> Response:
     browser = held_cookie(request, "browser")
     known = await run_in_threadpool(browsers.is_known, studio.engine, name, browser)
     tries = own_tries(name, browser) if known else name
-    await studio.slowed(tries, known=known)
+    await studio.wait_for_turn(tries, known=known)
     password = form.fields.get("password", "")
     claim = await run_in_threadpool(accounts.read_claim, studio.engine, name)
     is_right = await studio.hashing.run(passwords.is_password, claim.kept, password, known=name if known else "")
     if not is_right or claim.person is None:
         return render("sign_in.html", status=401, problem=_WRONG, name=form.text("name")[:64])
-    studio.slowing.let_in(tries)
+    studio.throttle.let_in(tries)
     await studio.hashing.run(accounts.renew_hash, studio.engine, claim, password, known=name)
     return await welcome(request, claim.person)
 
@@ -123,14 +123,14 @@ async def change_password(request: Request, person: SignedIn, form: Sent) -> Res
     """Change one's own password; every other browser is signed out."""
     studio = studio_of(request)
     tries = own_tries(person.name, "signed in")
-    await studio.slowed(tries, known=True)
+    await studio.wait_for_turn(tries, known=True)
     try:
         _check_repeated(form)
         old, new = form.fields.get("old", ""), form.fields.get("password", "")
         await studio.hashing.run(accounts.change_password, studio.engine, person, old, new, known=person.name)
     except AccountError as error:
         return render("account.html", status=422, person=person, problem=error_in_words(error), least=LEAST_PASSWORD)
-    studio.slowing.let_in(tries)
+    studio.throttle.let_in(tries)
     return await welcome(request, person)
 
 
@@ -139,7 +139,7 @@ def _check_repeated(form: Form) -> None:
         raise AccountError("The two passwords are not the same.")
 
 
-async def welcome(request: Request, person: Person) -> Response:
+async def welcome(request: Request, person: StudioUser) -> Response:
     """Begin a session, remember the browser, and open the studio."""
     studio = studio_of(request)
     session = await run_in_threadpool(accounts.begin_session, studio.engine, person)

@@ -8,21 +8,21 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
 from subsetprivacy.collect.service import accounts, publishing
-from subsetprivacy.collect.service.accounts import Person
+from subsetprivacy.collect.service.accounts import StudioUser
 from subsetprivacy.collect.service.exporting import survey_slug
 from subsetprivacy.collect.service.publishing import MOST_CODES, ChangedError, NotFoundError, PublishingError
 from subsetprivacy.collect.storage.surveys import SurveyLine
-from subsetprivacy.collect.web import acting
-from subsetprivacy.collect.web.refusals import Refused
+from subsetprivacy.collect.web import survey_actions
+from subsetprivacy.collect.web.form_wording import error_in_words
+from subsetprivacy.collect.web.refusals import RefusalError
 from subsetprivacy.collect.web.studio_context import Studio, go, owner, somebody, studio_of
 from subsetprivacy.collect.web.studio_drafts import draft_lines
 from subsetprivacy.collect.web.studio_forms import Form, read_form
 from subsetprivacy.collect.web.studio_pages import render
-from subsetprivacy.collect.web.studio_places import error_in_words
 
 router = APIRouter(prefix="/studio", include_in_schema=False)
-Owner = Annotated[Person, Depends(owner)]
-SignedIn = Annotated[Person, Depends(somebody)]
+Owner = Annotated[StudioUser, Depends(owner)]
+SignedIn = Annotated[StudioUser, Depends(somebody)]
 Sent = Annotated[Form, Depends(read_form)]
 _CHANGED = (
     "A survey of its study was published, closed or deleted, or the key of the study published, after you opened this "
@@ -36,7 +36,7 @@ def list_page(request: Request, person: SignedIn) -> Response:
     """Show all surveys, and to owners all drafts."""
     studio = studio_of(request)
     drafts = draft_lines(studio.engine) if person.is_owner else []
-    lines = sorted(studio.desk.lines(), key=lambda line: (not line.is_open, line.title, line.id))
+    lines = sorted(studio.cache.lines(), key=lambda line: (not line.is_open, line.title, line.id))
     return render("surveys.html", person=person, surveys=lines, drafts=drafts, base=studio.base_url or "")
 
 
@@ -55,7 +55,7 @@ def make_codes(request: Request, survey_id: str, person: Owner, form: Sent) -> R
         return _manage(request, person, line, problem=f"Say how many links: from 1 to {MOST_CODES}.")
     if not base.startswith(("http://", "https://")) or len(base) > 200 or not base.isprintable():
         return _manage(request, person, line, problem="Give the address people reach this server by, with http.")
-    codes = acting.make_codes(studio, person, line, n)
+    codes = survey_actions.make_codes(studio, person, line, n)
     links = [f"{base}/s/{survey_id}#{code}" for code in codes]
     if form.text("as") == "page" and n <= _MOST_SHOWN:
         in_all = publishing.count_codes(studio.engine, survey_id)
@@ -71,7 +71,7 @@ def keep_codes(request: Request, survey_id: str, person: Owner, form: Sent) -> R
     try:
         publishing.keep_codes(studio.engine, survey_id, codes)
     except NotFoundError:
-        raise Refused(404) from None
+        raise RefusalError(404) from None
     except PublishingError as error:
         return _manage(request, person, line, problem=error_in_words(error))
     accounts.record(studio.engine, person, f"let {len(codes)} earlier links into “{line.title}” ({line.id})")
@@ -89,7 +89,7 @@ def close(request: Request, survey_id: str, person: Owner, form: Sent) -> Respon
     """Close a survey: the last release. The same form sent twice does so once."""
     studio, line, last_wave = studio_of(request), find_survey(request, survey_id), not form.is_on("more_waves")
     try:
-        acting.close(studio, person, line, last_wave=last_wave, state=form.text("state"))
+        survey_actions.close(studio, person, line, last_wave=last_wave, state=form.text("state"))
     except ChangedError:
         line = find_survey(request, survey_id)
         if line.is_open:
@@ -111,7 +111,7 @@ def publish_key(request: Request, survey_id: str, person: Owner, form: Sent) -> 
     if not form.is_on("sure"):
         return _manage(request, person, line, problem="Tick the box first: a key that is published stays so.")
     try:
-        acting.publish_key(studio_of(request), person, line, state=form.text("state"))
+        survey_actions.publish_key(studio_of(request), person, line, state=form.text("state"))
     except ChangedError:
         if studio_of(request).collector.key(line.id) is None:
             return _manage(request, person, line, problem=f"The key was not published. {_CHANGED}", status=409)
@@ -131,7 +131,7 @@ def delete(request: Request, survey_id: str, person: Owner, form: Sent) -> Respo
     if " ".join(form.text("title").split()) != " ".join(line.title.split()):
         return _deleting(request, person, line, problem="This is not the title of the survey.")
     try:
-        is_erased = acting.delete(studio, person, line, state=form.text("state"))
+        is_erased = survey_actions.delete(studio, person, line, state=form.text("state"))
     except ChangedError:
         line = find_survey(request, survey_id)
         return _deleting(request, person, line, problem=f"Nothing was deleted. {_CHANGED}", status=409)
@@ -140,13 +140,13 @@ def delete(request: Request, survey_id: str, person: Owner, form: Sent) -> Respo
 
 def find_survey(request: Request, survey_id: str) -> SurveyLine:
     """Return a survey; a page that says so where there is none."""
-    line = studio_of(request).desk.line(survey_id)
+    line = studio_of(request).cache.line(survey_id)
     if line is None:
-        raise Refused(404)
+        raise RefusalError(404)
     return line
 
 
-def _closing(request: Request, person: Person, line: SurveyLine, *, problem: str | None = None) -> Response:
+def _closing(request: Request, person: StudioUser, line: SurveyLine, *, problem: str | None = None) -> Response:
     """Show the page that asks before a survey is closed."""
     state = publishing.state_of_study(studio_of(request).engine, line.study)
     return render(
@@ -154,10 +154,12 @@ def _closing(request: Request, person: Person, line: SurveyLine, *, problem: str
     )
 
 
-def _manage(request: Request, person: Person, line: SurveyLine, *, status: int | None = None, **shown: Any) -> Response:
+def _manage(
+    request: Request, person: StudioUser, line: SurveyLine, *, status: int | None = None, **shown: Any
+) -> Response:
     studio = studio_of(request)
     state = publishing.state_of_study(studio.engine, line.study)  # before the rest: that may be newer, never older
-    manifest = studio.desk.released(line).manifest
+    manifest = studio.cache.released(line).manifest
     values: dict[str, Any] = {"problem": None, "told": None} | shown
     return render(
         "manage.html",
@@ -177,7 +179,7 @@ def _manage(request: Request, person: Person, line: SurveyLine, *, status: int |
 
 def _deleting(
     request: Request,
-    person: Person,
+    person: StudioUser,
     line: SurveyLine,
     *,
     problem: str | None = None,
@@ -202,7 +204,7 @@ def _deleting(
 
 
 def _of_study(studio: Studio, line: SurveyLine) -> list[SurveyLine]:
-    return [one for one in studio.desk.lines() if one.study == line.study]
+    return [one for one in studio.cache.lines() if one.study == line.study]
 
 
 def _links_file(links: list[str], line: SurveyLine, kind: str) -> Response:

@@ -1,0 +1,178 @@
+"""Plain data with the line of every part of it, whichever kind of file it came from."""
+
+import math
+import re
+from collections.abc import Mapping
+from datetime import date, time
+from typing import Any, Final
+
+from attrs import field, frozen
+
+from subsetprivacy.messages import Advice, Hint
+from subsetprivacy.messages.advice import as_hint
+from subsetprivacy.messages.for_surveys import CLOSE_QUOTES
+from subsetprivacy.messages.rendering import for_python, with_hint
+
+Path = tuple[str | int, ...]
+MOST_DEPTH = 24  # a survey needs 7
+LARGEST = 1 << 53
+MOST_DIGITS = 400
+TOO_LARGE = "must be a number below 2^53; got a larger one."
+_HALF = re.compile("[\ud800-\udfff]")  # a surrogate, which no file in UTF-8 can hold
+
+
+@frozen
+class AmbiguousWord:
+    """A word of a file that one reader takes for text and another for something else, like an unquoted ``no``."""
+
+    text: str
+    like: str
+
+
+@frozen
+class Fault:
+    """What is wrong in a file itself: where, and what to do about it."""
+
+    path: Path
+    line: int | None
+    message: str
+    advice: Hint | None = field(default=None, converter=as_hint)
+
+
+class _Refused:
+    def __repr__(self) -> str:
+        return "REFUSED"
+
+
+REFUSED: Final = _Refused()  # stands for a value whose fault is already noted
+
+
+@frozen
+class LocatedData:
+    """What a file holds.
+
+    Attributes
+    ----------
+    data
+        Plain data: dicts, lists, text, numbers, truth values, None. `AmbiguousWord` and `REFUSED` replace other values.
+    lines
+        The line of a path of keys and positions; of a value the line of its key.
+    faults
+        What was wrong in the file itself.
+    """
+
+    data: Any
+    lines: Mapping[Path, int]
+    faults: tuple[Fault, ...] = ()
+
+    def line(self, path: Path) -> int | None:
+        """Return the line of a path, or of the nearest part around it that has one."""
+        for end in range(len(path), -1, -1):
+            if path[:end] in self.lines:
+                return self.lines[path[:end]]
+        return None
+
+
+class UnreadableError(Exception):
+    """A file that is not in its format. Caught by `read_survey`.
+
+    Attributes
+    ----------
+    line
+        Where, if known.
+    message, advice
+        What is wrong, and what to do about it.
+    """
+
+    def __init__(self, line: int | None, message: str, advice: Advice | Hint | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+        self.message = message
+        self.advice = as_hint(advice)
+
+    def __str__(self) -> str:
+        return with_hint(self.message, for_python(self.advice))
+
+
+def too_deep(line: int | None) -> UnreadableError:
+    """Return the error of a file with tables in tables in tables."""
+    return UnreadableError(line, f"must not be nested deeper than {MOST_DEPTH} levels; it is.")
+
+
+def open_quote(line: int) -> UnreadableError:
+    """Return the error of a file with a text that does not end."""
+    return UnreadableError(line, "must close every quote; one that is opened here stays open.", CLOSE_QUOTES)
+
+
+class FileNotes:
+    """What a reader has noted of a file so far: the lines of its parts, and its faults."""
+
+    def __init__(self) -> None:
+        self.lines: dict[Path, int] = {(): 1}
+        self.faults: list[Fault] = []
+
+    def fault(self, path: Path, line: int | None, message: str, advice: Advice | None = None) -> None:
+        """Note a fault."""
+        self.faults.append(Fault(path, line, message, advice))
+
+    def key(self, path: Path, key: str, line: int, held: Mapping[str, Any]) -> Path:
+        """Note a key of a table that holds these already, and return the path of its value."""
+        inner = (*path, key)
+        if key not in held:
+            self.lines[inner] = line
+            return inner
+        self.fault(inner, line, "must be there once; it is here again.")
+        return (*inner, "again")  # which nobody asks for: it is read for its grammar alone
+
+    def check_depth(self, path: Path, line: int) -> None:
+        """Raise if a list or table begins too deep inside of others."""
+        if len(path) >= MOST_DEPTH:
+            raise too_deep(line)
+
+    def marked(self, data: Any) -> LocatedData:
+        """Return what the file holds."""
+        return LocatedData(data, self.lines, tuple(self.faults))
+
+
+def plain(marked: LocatedData) -> LocatedData:
+    """Return the same with every number finite and exact everywhere, dates unclear, and nothing else than plain data.
+
+    Raises
+    ------
+    UnreadableError
+        If it is nested too deeply.
+    """
+    faults = list(marked.faults)
+
+    def walk(held: Any, path: Path) -> Any:
+        if len(path) > MOST_DEPTH:
+            raise too_deep(marked.line(path))
+        if isinstance(held, dict):
+            return {key: walk(value, (*path, key)) for key, value in held.items() if is_key(key, path)}
+        if isinstance(held, (list, tuple)):
+            return [walk(value, (*path, k)) for k, value in enumerate(held)]
+        message = _trouble_with(held)
+        if message is not None:
+            faults.append(Fault(path, marked.line(path), message))
+            return REFUSED
+        return AmbiguousWord(str(held), "a date") if isinstance(held, (date, time)) else held
+
+    def is_key(key: Any, path: Path) -> bool:
+        good = isinstance(key, str) and not _HALF.search(key)
+        if not good:
+            faults.append(Fault(path, marked.line(path), "must have keys that are text; one is not."))
+        return good
+
+    return LocatedData(walk(marked.data, ()), marked.lines, tuple(faults))
+
+
+def _trouble_with(held: Any) -> str | None:
+    if isinstance(held, str):
+        return "must be text; it holds half of a character." if _HALF.search(held) else None
+    if held is None or held is REFUSED or isinstance(held, (bool, AmbiguousWord, date, time)):
+        return None
+    if isinstance(held, int):
+        return None if abs(held) < LARGEST else TOO_LARGE
+    if isinstance(held, float):
+        return None if math.isfinite(held) else f"must be a finite number; got {held}."
+    return f"must be text, a number, a list or a table; got {type(held).__name__}."

@@ -1,0 +1,39 @@
+"""YAML as a person would write it."""
+
+from typing import Any
+
+import yaml
+
+from subsetprivacy.collect.survey.yaml_reader import plain_scalar
+
+_WIDTH = 100
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes no aliases, text of several lines as a block, and in quotes what could be read as something else."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        super().increase_indent(flow, False)  # the items of a list stand further in than its key
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = "|" if "\n" in text else None if plain_scalar(text) == text else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+def _represent_list(dumper: yaml.SafeDumper, items: list[Any]) -> yaml.SequenceNode:
+    # Shares, and lists in lists, are read more easily side by side.
+    beside = all(isinstance(item, (int, float, list)) for item in items)
+    return dumper.represent_sequence("tag:yaml.org,2002:seq", items, flow_style=beside)
+
+
+_Dumper.add_representer(str, _represent_text)
+_Dumper.add_representer(list, _represent_list)
+
+
+def yaml_text(document: dict[str, Any]) -> str:
+    """Return the document of a survey as YAML."""
+    return yaml.dump(document, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=_WIDTH)

@@ -1,0 +1,108 @@
+"""What is released, worked out once and kept: everything shown of it changes at a release and at no other time."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from threading import Lock
+from typing import Any, TypeVar
+
+from sqlalchemy import Engine
+
+from subsetprivacy.collect.service import publishing
+from subsetprivacy.collect.storage.opening import reading
+from subsetprivacy.collect.storage.released import read_key, read_released
+from subsetprivacy.collect.storage.surveys import ManifestFacts, SurveyLine
+from subsetprivacy.collect.survey.manifest import is_survey_id
+from subsetprivacy.collect.survey.tallies import Released
+from subsetprivacy.collect.web.refusals import RefusalError
+
+T = TypeVar("T")
+Kept = OrderedDict[tuple[Any, ...], Any]
+_MOST_KEPT, _MOST_FILES = 64, 32
+
+
+class ResultCache:
+    """Results of surveys, each computed once for a release, whoever asks how often.
+
+    Parameters
+    ----------
+    engine
+        The store.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._kept: Kept = OrderedDict()
+        self._files: Kept = OrderedDict()
+        self._working: dict[tuple[Any, ...], Lock] = {}
+        self._lock = Lock()
+        self._facts: dict[str, ManifestFacts] = {}  # of manifests: these never change, and are long
+
+    def lines(self) -> list[SurveyLine]:
+        """Return all published surveys."""
+        return publishing.surveys(self._engine, self._facts)
+
+    def line(self, survey_id: str) -> SurveyLine | None:
+        """Return one of them, if there is one of this id."""
+        if not is_survey_id(survey_id):
+            return None
+        return next(iter(publishing.surveys(self._engine, self._facts, only=survey_id)), None)
+
+    def released(self, line: SurveyLine) -> Released:
+        """Return what is released of a survey."""
+        return self.once(line, "released", lambda: self._read(line.id))
+
+    def made(self, line: SurveyLine, name: str, make: Callable[[Released], T]) -> T:
+        """Return what is made of what is released, made once."""
+        return self.once(line, name, lambda: make(self.released(line)))
+
+    def file(self, line: SurveyLine, name: str, make: Callable[[Released], T]) -> T:
+        """Return a file of what is released. A survey may have many: they have places of their own."""
+        return self._once(self._files, _MOST_FILES, line, name, lambda: make(self.released(line)))
+
+    def once(self, line: SurveyLine, name: str, make: Callable[[], T]) -> T:
+        """Return something about the present state of a survey, made once."""
+        return self._once(self._kept, _MOST_KEPT, line, name, make)
+
+    def _once(self, kept: Kept, most: int, line: SurveyLine, name: str, make: Callable[[], T]) -> T:
+        key = (line.id, line.releases, line.is_open, self._is_key_published(line), name)
+        with self._lock:
+            if key in kept:
+                kept.move_to_end(key)
+                held: T = kept[key]
+                return held
+            turn = self._working.setdefault(key, Lock())
+        with turn:  # whoever comes meanwhile waits and finds it made
+            with self._lock:
+                if key in kept:
+                    return kept[key]
+            try:
+                made = make()
+                with self._lock:
+                    kept[key] = made
+                    while len(kept) > most:
+                        kept.popitem(last=False)
+            finally:
+                with self._lock:
+                    self._working.pop(key, None)
+        return made
+
+    def forget(self, survey_id: str) -> None:
+        """Drop what is kept of a survey that was closed or deleted."""
+        with self._lock:
+            self._facts.pop(survey_id, None)
+            for kept in (self._kept, self._files):
+                for key in [key for key in kept if key[0] == survey_id]:
+                    del kept[key]
+
+    def _is_key_published(self, line: SurveyLine) -> bool:
+        """Tell whether the study's key is published: that may happen when another survey of it closes."""
+        with reading(self._engine) as connection:
+            held = read_key(connection, line.study)
+        return held is not None and held[1]
+
+    def _read(self, survey_id: str) -> Released:
+        with reading(self._engine) as connection:
+            held = read_released(connection, survey_id)
+        if held is None:  # deleted in between
+            raise RefusalError(404)
+        return held

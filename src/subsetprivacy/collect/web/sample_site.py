@@ -1,0 +1,62 @@
+"""A sample to look at: a link that signs in, one that answers, and on every page of the studio what it is."""
+
+import secrets
+from hmac import compare_digest
+
+from fastapi import FastAPI, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from subsetprivacy.collect.service.accounts import StudioUser
+from subsetprivacy.collect.service.demonstration import SPARE_CODES, Demonstration
+from subsetprivacy.collect.service.publishing import NotFoundError, PublishingError, make_codes
+from subsetprivacy.collect.web.studio_context import SIGN_IN, go, studio_of
+from subsetprivacy.collect.web.studio_pages import SAMPLE
+from subsetprivacy.collect.web.studio_signin import welcome
+
+_RESPOND = "/studio/sample/respond"
+
+
+def add_sample(app: FastAPI, person: StudioUser, made: Demonstration) -> tuple[str, str]:
+    """Add what a sample has beyond a studio, and return the two paths to begin with.
+
+    The first signs in whoever has it and opens the results; the second opens the respondents' page, each time with
+    a link of its own. Nothing in a sample is secret, so both work as long as it runs.
+    """
+    token = secrets.token_urlsafe(24)
+    codes = list(made.codes)
+
+    async def look(request: Request, given: str) -> Response:
+        if not compare_digest(token.encode(), given.encode()):
+            return go(SIGN_IN)
+        answer = await welcome(request, person)
+        answer.headers["location"] = f"/studio/surveys/{made.work.id}"
+        return answer
+
+    async def respond(request: Request) -> Response:
+        try:
+            if not codes:
+                codes.extend(await run_in_threadpool(make_codes, studio_of(request).engine, made.work.id, SPARE_CODES))
+        except (PublishingError, NotFoundError):  # somebody has closed or deleted it
+            return go(f"/s/{made.work.id}")
+        return go(f"/s/{made.work.id}#{codes.pop()}")
+
+    app.add_api_route(_RESPOND, respond, methods=["GET"], include_in_schema=False)
+    app.add_api_route("/studio/sample/results/{given}", look, methods=["GET"], include_in_schema=False)
+    app.add_middleware(_SampleMarker)
+    return f"/studio/sample/results/{token}", _RESPOND
+
+
+class _SampleMarker:
+    """Lets every page that is rendered know that it belongs to a sample."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        held = SAMPLE.set(_RESPOND)
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            SAMPLE.reset(held)
