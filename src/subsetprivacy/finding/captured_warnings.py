@@ -44,12 +44,12 @@ def capture_warnings() -> Iterator[CapturedWarnings]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield captured
-    for one in caught:
-        if isinstance(one.message, SubsetPrivacyWarning):
-            kind = _KINDS.get(type(one.message), NoteKind.ASSUMPTION)
-            captured.notes.append(Note(kind, one.message.message, one.message.advice))
+    for warning in caught:
+        if isinstance(warning.message, SubsetPrivacyWarning):
+            kind = _KINDS.get(type(warning.message), NoteKind.ASSUMPTION)
+            captured.notes.append(Note(kind, warning.message.message, warning.message.advice))
         else:
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
 def unlike(notes: Iterable[Note]) -> tuple[Note, ...]:

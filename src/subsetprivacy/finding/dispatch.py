@@ -86,8 +86,8 @@ def findings(
     source = source_of(what)
     names = tuple(chosen(source, columns))
     asked = _questions(what, questions, names)
-    for name, one in asked.items():
-        if one.design != source.designs[name]:
+    for name, counts in asked.items():
+        if counts.design != source.designs[name]:
             raise MismatchError(f"`questions` must be of the design of the data; those of {name!r} are of another one.")
     before = (
         earlier if earlier is None or isinstance(earlier, Findings) else findings(earlier, level=level, pairs=False)
@@ -124,10 +124,14 @@ def _seal(source: FindingsSource, names: Sequence[str], seal: str | None) -> str
 
 def _questions(what: Any, questions: Any, names: tuple[str, ...]) -> dict[str, QuestionCounts]:
     if questions is None:
-        held = getattr(what, "questions", None)
+        questions = getattr(what, "questions", None)
         if isinstance(what, QuestionCounts):
             return {names[0]: what}
-        return {name: one for name, one in held.items() if name in names} if isinstance(held, Mapping) else {}
+        return (
+            {name: counts for name, counts in questions.items() if name in names}
+            if isinstance(questions, Mapping)
+            else {}
+        )
     if isinstance(questions, QuestionCounts):
         if len(names) > 1:
             raise ArgumentError("`questions` must be a mapping of columns to question counts; got one of several.")
@@ -143,7 +147,7 @@ def _pairs(pairs: Any, names: tuple[str, ...]) -> tuple[tuple[str, ...], ...] | 
         return None
     if pairs is False:
         return ()
-    wanted = tuple((one,) if isinstance(one, str) else tuple(one) for one in pairs)
+    wanted = tuple((pair,) if isinstance(pair, str) else tuple(pair) for pair in pairs)
     if not all(len(set(pair)) == len(pair) <= 2 and set(pair) <= set(names) for pair in wanted):
         raise ArgumentError(f"`pairs` must be True, False, or pairs of {', '.join(names)}; got something else.")
     return wanted

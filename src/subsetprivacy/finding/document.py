@@ -33,7 +33,7 @@ _PLAIN: dict[Any, dict[str, Any]] = {
 def written(kind: type) -> tuple[str, ...]:
     """Return the names of what is written of a class, in order."""
     chosen = getattr(kind, "DOCUMENT", None)
-    return tuple(one.name for one in fields(kind)) if chosen is None else chosen
+    return tuple(attribute.name for attribute in fields(kind)) if chosen is None else chosen
 
 
 def plain(value: Any) -> Any:
@@ -43,11 +43,11 @@ def plain(value: Any) -> Any:
     if isinstance(value, Note):
         return value.to_dict()
     if isinstance(value, np.ndarray):
-        return [plain(one) for one in value.tolist()]
+        return [plain(part) for part in value.tolist()]
     if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
+        return {str(key): plain(part) for key, part in value.items()}
     if isinstance(value, (tuple, list)):
-        return [plain(one) for one in value]
+        return [plain(part) for part in value]
     if has(type(value)):
         return {name: plain(getattr(value, name)) for name in written(type(value))}
     return rounded(float(value)) if isinstance(value, Real) else str(value)  # labels may be dates
@@ -121,7 +121,7 @@ def _schema(kind: Any, known: dict[str, Any] | None) -> dict[str, Any]:
     if origin is Literal:
         return {"enum": list(inner)}
     if origin in (Union, UnionType):
-        return {"anyOf": [_schema(one, known) for one in inner]}
+        return {"anyOf": [_schema(part, known) for part in inner]}
     if origin is np.ndarray:
         return {"type": "array", "items": dict(_PLAIN[float])}
     if origin in (tuple, list):
@@ -134,7 +134,7 @@ def _schema(kind: Any, known: dict[str, Any] | None) -> dict[str, Any]:
 def _list_schema(inner: tuple[Any, ...], known: dict[str, Any] | None) -> dict[str, Any]:
     if (len(inner) == 2 and inner[1] is Ellipsis) or len(inner) == 1:
         return {"type": "array", "items": _schema(inner[0], known)}
-    places, length = [_schema(one, known) for one in inner], {"minItems": len(inner), "maxItems": len(inner)}
+    places, length = [_schema(part, known) for part in inner], {"minItems": len(inner), "maxItems": len(inner)}
     if all(place == places[0] for place in places):  # not every reader of schemas knows places of their own
         return {"type": "array", "items": places[0], **length}
     return {"type": "array", "prefixItems": places, **length}

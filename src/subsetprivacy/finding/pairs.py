@@ -154,14 +154,14 @@ class PairFindings:
 def pairs_of(linked: Sequence[Sequence[str]], designs: dict[str, Design]) -> list[tuple[str, ...]]:
     """Return what can be crossed: two columns that are kept row by row, then columns that hold two variables."""
     inside = [(name,) for name, design in designs.items() if len(variables(name, design)) == 2]
-    crossed = [pair for names in linked for pair in combinations([one for one in names if one in designs], 2)]
+    crossed = [pair for names in linked for pair in combinations([name for name in names if name in designs], 2)]
     return [*crossed, *inside]
 
 
 def variables(name: str, design: Design) -> tuple[str, ...]:
     """Return the variables that a column holds."""
-    held = design.categories
-    return held.names if isinstance(held, JointCategories) else (name,)
+    categories = design.categories
+    return categories.names if isinstance(categories, JointCategories) else (name,)
 
 
 def pair_findings(
@@ -179,17 +179,17 @@ def pair_findings(
         Whether to test for independence.
     """
     design = source.designs[names[0]]
-    inside, (one, two) = (names[0], variables(names[0], design)) if len(names) == 1 else ("", names)
-    held = PairFindings((one, two), inside)
+    inside, (first, second) = (names[0], variables(names[0], design)) if len(names) == 1 else ("", names)
+    pair = PairFindings((first, second), inside)
     with capture_warnings() as captured:
         try:
             counts = source.count(inside) if inside else crossed(source, names)
-            held = evolve(held, **_sides(counts))
-            return _look(counts, held, pairs, tested, settings, captured.notes)
+            pair = evolve(pair, **_sides(counts))
+            return _look(counts, pair, pairs, tested, settings, captured.notes)
         except (CodeError, DataFileError):
             raise  # of a broken file nothing is said
         except SubsetPrivacyError as error:
-            return evolve(held, problem=problem_of(error, NoteKind.NOT_TESTED))
+            return evolve(pair, problem=problem_of(error, NoteKind.NOT_TESTED))
 
 
 def crossed(source: FindingsSource, names: Sequence[str]) -> JointCounts:
@@ -216,28 +216,28 @@ def crossed(source: FindingsSource, names: Sequence[str]) -> JointCounts:
 
 def flat(design: Design) -> Design:
     """Return the design with combinations of joined variables as plain categories: the column is one variable."""
-    held = design.categories
-    return design.with_categories(Categories(held.labels)) if isinstance(held, JointCategories) else design
+    categories = design.categories
+    return design.with_categories(Categories(categories.labels)) if isinstance(categories, JointCategories) else design
 
 
 def _sides(counts: JointCounts) -> dict[str, Any]:
     parts = counts.categories.parts  # type: ignore[attr-defined]  # joint categories have them
-    one, two = (tuple(map(label_text, part.labels)) for part in parts)
-    return {"rows": one, "columns": two, "n": float(counts.n), "incomplete": float(counts.n_missing)}
+    first, second = (tuple(map(label_text, part.labels)) for part in parts)
+    return {"rows": first, "columns": second, "n": float(counts.n), "incomplete": float(counts.n_missing)}
 
 
 def _look(
-    counts: JointCounts, held: PairFindings, pairs: int, tested: bool, settings: FindingsSettings, captured: list[Note]
+    counts: JointCounts, pair: PairFindings, pairs: int, tested: bool, settings: FindingsSettings, captured: list[Note]
 ) -> PairFindings:
-    shape = len(held.rows), len(held.columns)
+    shape = len(pair.rows), len(pair.columns)
     fit = estimate(counts, "mom").projected() if is_heavy(counts) else estimate(counts)
     facts = fit.to_dict(settings.level, method="wald")
-    test, refused = _test(counts, held.names, pairs, settings) if tested else (None, ())
+    test, refused = _test(counts, pair.names, pairs, settings) if tested else (None, ())
     se, lower, upper = (np.array(facts[name], np.float64).reshape(shape) for name in ("se", "lower", "upper"))
     deviation, deviation_se = _deviations(fit, shape)
     notes = [*_too_few(lower), *fit.notes, *_of_limit_law(test), *captured, *refused]
     return evolve(
-        held,
+        pair,
         method=fit.method.partition(",")[0],
         shares=fit.w.reshape(shape),
         se=se,
@@ -320,12 +320,12 @@ def _test(
         try:
             if is_heavy(counts):
                 return independence_test(counts, "bonferroni", permutations=0), ()
-            found = independence_test(counts, permutations=tables, budget=seconds or None, seed=seed)
-            if tables and found.null == "asymptotic" and len(counts.observed_codes) <= MOST_ROWS:
-                found = independence_test(counts, "lrt-mom", permutations=min(FEWER, tables), budget=None, seed=seed)
+            test = independence_test(counts, permutations=tables, budget=seconds or None, seed=seed)
+            if tables and test.null == "asymptotic" and len(counts.observed_codes) <= MOST_ROWS:
+                test = independence_test(counts, "lrt-mom", permutations=min(FEWER, tables), budget=None, seed=seed)
         except SubsetPrivacyError as error:
             return None, (problem_of(error, NoteKind.NOT_TESTED),)
-    return found, ()
+    return test, ()
 
 
 def _plain(test: IndependenceResult, level: float) -> DependenceTest:

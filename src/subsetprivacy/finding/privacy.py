@@ -164,17 +164,17 @@ def audited(counts: SubsetCounts, fit: Estimate | None, level: float) -> Audit |
             return problem_of(error, NoteKind.NOT_IDENTIFIABLE)
 
 
-def privacy_findings(found: Audit, counts: SubsetCounts, fit: Estimate | None) -> PrivacyFindings | Note:
+def privacy_findings(audit: Audit, counts: SubsetCounts, fit: Estimate | None) -> PrivacyFindings | Note:
     """Return what a report reveals; a note where that cannot be said."""
     with capture_warnings():
         try:
-            facts = found.facts()
-            repeat = _repeat(counts.design, found.setting.w)
+            facts = audit.facts()
+            repeat = _repeat(counts.design, audit.setting.w)
         except SubsetPrivacyError as error:
             return problem_of(error, NoteKind.NOT_IDENTIFIABLE)
-    design, w = found.design, found.setting.w
+    design, w = audit.design, audit.setting.w
     with capture_warnings():
-        telling, told = _most_telling(design, w)
+        telling, category = _most_telling(design, w)
         sets, number = _smallest_sets(design, w)
     top = int(np.argmax(w))
     epsilon, cost, bound = (_known(facts[key]) for key in ("epsilon", "cost", "cost_bound"))
@@ -191,7 +191,7 @@ def privacy_findings(found: Audit, counts: SubsetCounts, fit: Estimate | None) -
         subset_private=facts["subset_private"] if design.is_known else None,
         largest_posterior=facts["largest_posterior"],
         telling_report=telling,
-        told_category=told,
+        told_category=category,
         likeliest=_label(design, top),
         largest_share=float(w[top]),
         smallest_sets=sets,
@@ -242,12 +242,12 @@ def _notes(facts: dict[str, Any]) -> tuple[Note, ...]:
 
 def _most_telling(design: Design, w: FloatArray) -> tuple[str, str]:
     """Return the report that leaves the largest probability to one category, and that category."""
-    found = attempt(design.most_telling, w)
-    if found is None:
+    most = attempt(design.most_telling, w)
+    if most is None:
         return "", _label(design, int(np.argmax(w)))
-    code, told = found
+    code, category = most
     is_short = int(design.sizes(np.array([code]))[0]) <= MOST_MEMBERS
-    return design.report_text(code) if is_short else "", _label(design, told)
+    return design.report_text(code) if is_short else "", _label(design, category)
 
 
 def _smallest_sets(design: Design, w: FloatArray) -> tuple[tuple[TellingSet, ...], int | None]:

@@ -125,8 +125,8 @@ class Findings(Result):
     @property
     def linked(self) -> tuple[tuple[str, ...], ...]:
         """The chosen columns that are kept row by row."""
-        held = getattr(self.source, "linked", None)
-        every = (tuple(self.source.designs),) if held is None else held
+        linked = getattr(self.source, "linked", None)
+        every = (tuple(self.source.designs),) if linked is None else linked
         mine = (tuple(name for name in names if name in self.names) for names in every)
         return tuple(names for names in mine if len(names) > 1)
 
@@ -173,9 +173,13 @@ class Findings(Result):
     @cached_property
     def checks(self) -> Checks:
         """The checks of all columns, at one level of alarm; columns with sampling weights have none."""
-        counted = [one for one in self.variables if not one.is_weighted]
-        counts = {one.name: one.counts for one in counted}
-        shares = {one.name: lifted(np.maximum(one.fit.w, 0.0), float(one.fit.n)) for one in counted if one.fit}
+        counted = [variable for variable in self.variables if not variable.is_weighted]
+        counts = {variable.name: variable.counts for variable in counted}
+        shares = {
+            variable.name: lifted(np.maximum(variable.fit.w, 0.0), float(variable.fit.n))
+            for variable in counted
+            if variable.fit
+        }
         with capture_warnings():
             first = look_at(counts, self.questions, self.settings.seed_of, shares)
             return first.settled(self.settings.chance, self.settings.check_seconds)
@@ -188,7 +192,7 @@ class Findings(Result):
     @property
     def alarms(self) -> int:
         """How many checks raise an alarm."""
-        return sum(one.alarms for one in self.variables)
+        return sum(variable.alarms for variable in self.variables)
 
     # Together ---------------------------------------------------------------------------------
 
@@ -231,7 +235,7 @@ class Findings(Result):
 
     def _row(self, names: tuple[str, ...]) -> RowFindings:
         audits = {name: self[name].audit for name in names}
-        known = {name: one if isinstance(one, Audit) else None for name, one in audits.items()}
+        known = {name: audit if isinstance(audit, Audit) else None for name, audit in audits.items()}
         people = max(self[name].people for name in names)
         return row_findings(self.source, names, known, people, self.level)
 
@@ -239,7 +243,7 @@ class Findings(Result):
     def notes(self) -> tuple[Note, ...]:
         """What to know of the whole."""
         notes = []
-        if not any(one.people for one in self.variables):
+        if not any(variable.people for variable in self.variables):
             notes.append(Note(NoteKind.NO_ESTIMATE, "There are no people yet."))
         return unique([*notes, *self.alarm.notes])
 
@@ -264,9 +268,9 @@ class Findings(Result):
         return self
 
     def _whole_variable(self, name: str) -> None:
-        one = self[name]
+        variable = self[name]
         for part in ("shares", "moments", "needed", "difference", "groups", "privacy"):
-            getattr(one, part)
+            getattr(variable, part)
 
     # Output -----------------------------------------------------------------------------------
 
@@ -284,7 +288,7 @@ class Findings(Result):
         return schema_of(cls, "Findings of a data set of subsets", format=FORMAT, version=VERSION)
 
     def _columns(self) -> dict[str, Any]:
-        parts = [one.columns() for one in self.variables]
+        parts = [variable.columns() for variable in self.variables]
         return {
             name: [x for part in parts for x in part[name]]
             if name in ("variable", "category")
@@ -299,14 +303,14 @@ class Findings(Result):
         head = ("column", "people", "largest share", "estimate", *ends, "checks")
         return Table(f"Findings{f' of {self.title}' if self.title else ''}", head, rows, self.notes)
 
-    def _line(self, one: VariableFindings) -> tuple[str, ...]:
-        tested = one.checks is not None and bool(one.checks.tests)
-        state = counted(one.alarms, "alarm") if one.alarms else "no alarm" if tested else "not checked"
-        if one.shares is None or not one.is_unique:
-            return one.title, f"{one.answered:.0f}", "–", "–", "–", "–", state
-        top, shares = int(np.argmax(one.shares.estimate)), one.shares
+    def _line(self, variable: VariableFindings) -> tuple[str, ...]:
+        tested = variable.checks is not None and bool(variable.checks.tests)
+        state = counted(variable.alarms, "alarm") if variable.alarms else "no alarm" if tested else "not checked"
+        if variable.shares is None or not variable.is_unique:
+            return variable.title, f"{variable.answered:.0f}", "–", "–", "–", "–", state
+        top, shares = int(np.argmax(variable.shares.estimate)), variable.shares
         numbers = (number(float(column[top])) for column in (shares.estimate, shares.lower, shares.upper))
-        return one.title, f"{one.answered:.0f}", one.categories[top], *numbers, state
+        return variable.title, f"{variable.answered:.0f}", variable.categories[top], *numbers, state
 
     def plot(self, name: str | None = None, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
         """Draw the estimated shares of one column with their intervals.

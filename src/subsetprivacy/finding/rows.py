@@ -103,20 +103,20 @@ def row_findings(
     twice = tuple(sorted({name for name in every if every.count(name) > 1}))
     with capture_warnings():
         try:
-            found = _joint_audit(source, names, audits, level)
+            audit = _joint_audit(source, names, audits, level)
         except (CodeError, DataFileError):
             raise
         except SubsetPrivacyError as error:
             return RowFindings(tuple(names), twice, problem=problem_of(error, NoteKind.NOT_IDENTIFIABLE))
-    shares = {name: one.setting.w for name, one in audits.items() if one is not None}
+    shares = {name: column.setting.w for name, column in audits.items() if column is not None}
     return RowFindings(
         tuple(names),
         twice,
-        {" x ".join(key): _leakage(part.facts()) for key, part in found.parts.items()},
-        _leakage(found.totals()),
-        found.joint is not None,
-        int(found.totals()["combinations"]),
-        found.guesses or None,
+        {" x ".join(key): _leakage(part.facts()) for key, part in audit.parts.items()},
+        _leakage(audit.totals()),
+        audit.joint is not None,
+        int(audit.totals()["combinations"]),
+        audit.guesses or None,
         _candidates({name: source.designs[name] for name in names}, shares, n),
     )
 
@@ -142,7 +142,7 @@ def _joint_audit(
     except (CodeError, DataFileError):
         raise
     except SubsetPrivacyError:
-        known = {name: one.setting.w for name, one in audits.items() if one is not None}
+        known = {name: audit.setting.w for name, audit in audits.items() if audit is not None}
         factors: Mapping[tuple[str, ...], Design] = {(name,): flat(design) for name, design in designs.items()}
         return audit(Product.of(factors), known)
 

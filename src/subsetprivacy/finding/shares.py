@@ -274,7 +274,7 @@ def _homogeneity(fits: Mapping[Any, Estimate], level: float) -> tuple[SharesTest
         return None, None
     with capture_warnings():
         try:
-            found = compare(fits).test
+            test = compare(fits).test
         except SubsetPrivacyError as error:
             return None, problem_of(error, NoteKind.NOT_TESTED)
-    return _test(found.to_dict(), level), None
+    return _test(test.to_dict(), level), None

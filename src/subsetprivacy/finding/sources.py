@@ -57,12 +57,12 @@ class CountedSource:
     @property
     def designs(self) -> dict[str, Design]:
         """The design of each column."""
-        return {name: one.design for name, one in self.counts.items()}
+        return {name: counts.design for name, counts in self.counts.items()}
 
     @property
     def rows(self) -> int:
         """The most rows that any column has."""
-        return max(round(float(one.counts.sum())) for one in self.counts.values())
+        return max(round(float(counts.counts.sum())) for counts in self.counts.values())
 
     @property
     def linked(self) -> tuple[tuple[str, ...], ...]:
@@ -120,8 +120,8 @@ class SeveralSources:
 
     def alone(self) -> int | None:
         """Return how many rows of all are alone in the columns that are kept."""
-        found = [part.alone() for part in self.parts]
-        return None if None in found else sum(one or 0 for one in found)
+        numbers = [part.alone() for part in self.parts]
+        return None if None in numbers else sum(number or 0 for number in numbers)
 
     @property
     def linked(self) -> tuple[tuple[str, ...], ...]:
@@ -185,10 +185,14 @@ def _source_of(what: Any) -> FindingsSource:
         return CountedSource({ONE: what.counts()})
     if isinstance(what, SubsetTable):
         return CountedSource({name: what[name].counts() for name in what.names}, what)
-    if isinstance(what, Mapping) and what and all(isinstance(one, (SubsetCounts, SubsetData)) for one in what.values()):
-        return CountedSource({str(name): as_counts(one) for name, one in what.items()})
+    if (
+        isinstance(what, Mapping)
+        and what
+        and all(isinstance(part, (SubsetCounts, SubsetData)) for part in what.values())
+    ):
+        return CountedSource({str(name): as_counts(part) for name, part in what.items()})
     if isinstance(what, (list, tuple)) and what:
-        return SeveralSources.of([_source_of(one) for one in what])
+        return SeveralSources.of([_source_of(part) for part in what])
     if all(hasattr(what, name) for name in ("designs", "count", "crosstab", "rows")):
         return what
     raise ArgumentError(
@@ -205,20 +209,22 @@ def chosen(source: FindingsSource, columns: str | Sequence[str] | None) -> list[
     ArgumentError
         If a column is not there, twice there, or none is named.
     """
-    held = list(source.designs)
+    names = list(source.designs)
     if columns is None:
-        return held
+        return names
     wanted = [columns] if isinstance(columns, str) else list(columns)
-    absent = [name for name in wanted if name not in held]
+    absent = [name for name in wanted if name not in names]
     if absent or not wanted or len(set(wanted)) < len(wanted):
         got = f"no column {shown(absent[0])}" if absent else "one twice" if wanted else "none"
-        raise ArgumentError(f"`columns` must be different ones of {', '.join(held)}; got {got}.")
+        raise ArgumentError(f"`columns` must be different ones of {', '.join(names)}; got {got}.")
     return wanted
 
 
 def content_seal(counts: Mapping[str, SubsetCounts]) -> str:
     """Return a text that is the same for the same counts and designs, and for no others."""
     seal = hashlib.sha256()
-    for name, one in counts.items():
-        seal.update(repr((name, one.design.p, one.design.kind, one.codes.tolist(), one.counts.tolist())).encode())
+    for name, column in counts.items():
+        seal.update(
+            repr((name, column.design.p, column.design.kind, column.codes.tolist(), column.counts.tolist())).encode()
+        )
     return seal.hexdigest()

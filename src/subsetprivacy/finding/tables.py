@@ -102,43 +102,43 @@ def table_findings(source: FindingsSource, names: tuple[str, ...], level: float)
     level
         The confidence level.
     """
-    held = TableFindings(names)
+    table = TableFindings(names)
     try:
         if len(names) > MOST_COLUMNS:
             raise TooLargeError(f"There are more than {MOST_COLUMNS} columns, too many for one table.")
         counts = crossed(source, names)
-        held = evolve(held, n=float(counts.n), incomplete=float(counts.n_missing))
-        return _look(counts, held, level)
+        table = evolve(table, n=float(counts.n), incomplete=float(counts.n_missing))
+        return _look(counts, table, level)
     except (CodeError, DataFileError):
         raise  # of a broken file nothing is said
     except SubsetPrivacyError as error:
-        return evolve(held, problem=problem_of(error, NoteKind.NOT_TESTED))
+        return evolve(table, problem=problem_of(error, NoteKind.NOT_TESTED))
 
 
-def _look(counts: JointCounts, held: TableFindings, level: float) -> TableFindings:
+def _look(counts: JointCounts, table: TableFindings, level: float) -> TableFindings:
     if counts.categories.p > MOST_CELLS:
         raise TooLargeError("There are too many combinations of categories for one table.")
     size = _parameters([design.p for design in counts.design.factors])
     if size**2 * len(counts.observed_codes) > HEAVY:
         raise TooLargeError("There are too many combinations of subsets for one table.")
     if counts.squares is not None:
-        return evolve(held, problem=Note(NoteKind.NOT_TESTED, "People with sampling weights are not tested here."))
+        return evolve(table, problem=Note(NoteKind.NOT_TESTED, "People with sampling weights are not tested here."))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SubsetPrivacyWarning)  # they are in the notes
         fit = loglinear(counts, ALL_PAIRS)
         tests = fit.test()
     if not fit.converged:
-        return evolve(held, problem=Note(NoteKind.NOT_CONVERGED, "The model of all pairs was not found."))
+        return evolve(table, problem=Note(NoteKind.NOT_CONVERGED, "The model of all pairs was not found."))
     chance = (1 - level) / len(tests.names)
-    pairs = [(one, two) for one, two in fit.generators]  # in the order of the tests
+    pairs = [(first, second) for first, second in fit.generators]  # in the order of the tests
     links = tuple(DirectLink(pair, _plain(tests, k, chance)) for k, pair in enumerate(pairs))
-    found = [link.names for link in links if link.test.rejects]
-    single = [(name,) for name in held.names]
+    linked = [link.names for link in links if link.test.rejects]
+    single = [(name,) for name in table.names]
     return evolve(
-        held,
+        table,
         links=links,
         level=chance,
-        model=bracketed(generators_of((*found, *single), held.names)),
+        model=bracketed(generators_of((*linked, *single), table.names)),
         pairs_suffice=_of_fit(fit, level),
         notes=unlike([note.with_advice(None) for note in (*doubts(fit), *tests.notes)]),
     )
@@ -146,8 +146,8 @@ def _look(counts: JointCounts, held: TableFindings, level: float) -> TableFindin
 
 def _parameters(sizes: list[int]) -> int:
     """Return how many parameters the model of all pairs has."""
-    one = [size - 1 for size in sizes]
-    return sum(one) + sum(a * b for a, b in combinations(one, 2))
+    degrees = [size - 1 for size in sizes]
+    return sum(degrees) + sum(a * b for a, b in combinations(degrees, 2))
 
 
 def _of_fit(fit: LogLinear, level: float) -> LinkTest | None:

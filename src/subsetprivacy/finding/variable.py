@@ -112,8 +112,8 @@ class VariableFindings:
     @property
     def categories(self) -> tuple[str, ...]:
         """The categories of the shares, as text."""
-        held = self.design.categories if self.fit is None else self.fit.categories
-        return tuple(map(label_text, held.labels))
+        categories = self.design.categories if self.fit is None else self.fit.categories
+        return tuple(map(label_text, categories.labels))
 
     @property
     def people(self) -> float:

@@ -81,8 +81,8 @@ def advise(
     """
     if name in ADVICE:
         raise ValueError(f"the name {name!r} must be new; it is taken.")
-    said = everyone if shell is None else shell
-    sentences = () if said is None else (said,) if isinstance(said, str) else tuple(said)
+    for_shell = everyone if shell is None else shell
+    sentences = () if for_shell is None else (for_shell,) if isinstance(for_shell, str) else tuple(for_shell)
     functions = (keyword_of,) if isinstance(keyword_of, str) else keyword_of
     ADVICE[name] = Advice(name, python or everyone, sentences, page or everyone, functions)
     return ADVICE[name]

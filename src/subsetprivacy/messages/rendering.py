@@ -56,7 +56,7 @@ def with_names(text: str, names: Mapping[str, str]) -> str:
     >>> with_names("`level` must be between 0 and 1; got 2.", {"level": "--level"})
     '--level must be between 0 and 1; got 2.'
     """
-    return _ARGUMENT.sub(lambda found: names.get(found[1], found[0]), text)
+    return _ARGUMENT.sub(lambda match: names.get(match[1], match[0]), text)
 
 
 def _filled(sentence: str | None, hint: Hint | None) -> str | None:

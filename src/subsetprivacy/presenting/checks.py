@@ -29,7 +29,7 @@ class Panel:
 
     title: str
     state: str
-    said: Any
+    body: Any
     facts: tuple[tuple[str, str], ...] = ()
     notes: tuple[Html, ...] = ()
     figure: Html = Html()  # noqa: RUF009 - text, and so as good as frozen
@@ -38,7 +38,7 @@ class Panel:
     def html(self, words: Words, variable: str) -> Html:
         """Return the check with its state, and its numbers to be opened."""
         badge = el("span", words(f"check.state.{self.state}"), class_=f"badge {self.state}")
-        parts: list[Html] = [el("div", el("h4", self.title), badge, class_="check-head"), el("p", self.said)]
+        parts: list[Html] = [el("div", el("h4", self.title), badge, class_="check-head"), el("p", self.body)]
         figure = el("figure", self.figure) if self.figure else Html()
         inner = [facts(self.facts), figure, self.table, bullets(self.notes, class_="notes")]
         if any(inner):
@@ -47,12 +47,12 @@ class Panel:
         return el("div", "\n", lines(parts), "\n", class_=f"check-panel {self.state}")
 
 
-def checks_section(words: Words, one: VariableFindings) -> Html:
+def checks_section(words: Words, variable: VariableFindings) -> Html:
     """Return all checks of a column: those that say something, then those that cannot be made."""
-    panels = panels_of(words, one)
+    panels = panels_of(words, variable)
     if not panels:
         return lines([el("h3", words("check.heading")), el("p", words("check.weighted"))])
-    made = [panel.html(words, one.title) for panel in panels if panel.state != NONE]
+    made = [panel.html(words, variable.title) for panel in panels if panel.state != NONE]
     parts = [el("h3", words("check.heading"))]
     if made:
         parts.append(el("div", "\n", lines(made), "\n", class_="checks"))
@@ -60,37 +60,37 @@ def checks_section(words: Words, one: VariableFindings) -> Html:
     if missing:
         names = ", ".join(panel.title for panel in missing)
         rows = [
-            Html(el("dt", panel.title) + el("dd", panel.said, *(el("small", note) for note in panel.notes)))
+            Html(el("dt", panel.title) + el("dd", panel.body, *(el("small", note) for note in panel.notes)))
             for panel in missing
         ]
-        quiet = words("of", variable=one.title)
+        quiet = words("of", variable=variable.title)
         summary = words("check.impossible", checks=names)
         parts.append(details(summary, el("dl", lines(rows)), quiet=quiet, class_="impossible"))
     return lines(parts)
 
 
-def panels_of(words: Words, one: VariableFindings) -> list[Panel]:
+def panels_of(words: Words, variable: VariableFindings) -> list[Panel]:
     """Return the checks of a column."""
-    checks = one.checks
+    checks = variable.checks
     if checks is None:
         return []
-    found = [_draws(words, one, checks.draws)]
+    panels = [_draws(words, variable, checks.draws)]
     if checks.leaning is not None:
-        found.append(_leaning(words, checks.leaning))
-    found.append(_honesty(words, checks.honesty))
+        panels.append(_leaning(words, checks.leaning))
+    panels.append(_honesty(words, checks.honesty))
     if checks.skips is not None:
-        found.append(_skips(words, one, checks.skips))
-    return found
+        panels.append(_skips(words, variable, checks.skips))
+    return panels
 
 
-def alarms_text(words: Words, one: VariableFindings) -> str:
+def alarms_text(words: Words, variable: VariableFindings) -> str:
     """Return how many alarms there are; empty where there is none."""
-    return words.count("check.alarms", one.alarms) if one.alarms else ""
+    return words.count("check.alarms", variable.alarms) if variable.alarms else ""
 
 
-def level_sentence(words: Words, found: Findings) -> str:
+def level_sentence(words: Words, findings: Findings) -> str:
     """Say when a check is an alarm; empty where nothing is tested."""
-    alarm = found.alarm
+    alarm = findings.alarm
     if not alarm.tests:
         return ""
     level, chance = words.small(alarm.level), words.level(alarm.chance)
@@ -100,12 +100,12 @@ def level_sentence(words: Words, found: Findings) -> str:
 # The four checks ------------------------------------------------------------------------------
 
 
-def _draws(words: Words, one: VariableFindings, check: DrawsCheck) -> Panel:
+def _draws(words: Words, variable: VariableFindings, check: DrawsCheck) -> Panel:
     rows = [(words("check.draws.asked"), words.whole(check.n))]
     rows += _test(words, "check.draws.test", check.test) + _test(words, "check.draws.sides", check.sides)
     figure, cells = Html(), Html()
     if len(check.observed):
-        title = words("check.draws.figure", variable=one.title)
+        title = words("check.draws.figure", variable=variable.title)
         figure = band_figure(words, check.observed, check.expected, check.n, title, _drawn(words, check, title))
     if check.cells:
         head = [words(f"check.draws.{key}") for key in ("cell", "times", "expected")]
@@ -114,22 +114,24 @@ def _draws(words: Words, one: VariableFindings, check: DrawsCheck) -> Panel:
             for cell in check.cells[:_CELLS]
         ]
         cells = table(title, head, body)
-    said = [_verdict(words, "check.draws", check, check.test), *_few(words, check.tests)]
-    return Panel(words("check.draws"), _state(check), _joined(said), tuple(rows), _notes(words, check), figure, cells)
+    sentences = [_verdict(words, "check.draws", check, check.test), *_few(words, check.tests)]
+    return Panel(
+        words("check.draws"), _state(check), _joined(sentences), tuple(rows), _notes(words, check), figure, cells
+    )
 
 
 def _drawn(words: Words, check: DrawsCheck, title: str) -> str:
     """Say what the picture of the draws shows."""
     pairs = check.test is not None and check.test.by.startswith("pairs")
     low, high = float(check.expected.min()), float(check.expected.max())
-    said = words(
+    sentence = words(
         "check.draws.said_pairs" if pairs else "check.draws.said",
         n=words.whole(check.n),
         least=words.whole(float(check.observed.min())),
         most=words.whole(float(check.observed.max())),
         expected=words.whole(low) if round(low) == round(high) else words.span(low, high, words.whole),
     )
-    return f"{title}. {said}"
+    return f"{title}. {sentence}"
 
 
 def _cell_text(words: Words, groups: Sequence[Sequence[Any]]) -> str:
@@ -144,8 +146,8 @@ def _leaning(words: Words, check: LeaningCheck) -> Panel:
     if check.positions:
         rows.append((words("check.leaning.positions"), ", ".join(map(words.whole, check.positions))))
     title = words("check.leaning.place" if check.kind == "groups" else "check.leaning")
-    said = [_leaning_verdict(words, check), *_few(words, check.tests)]
-    return Panel(title, _state(check), _joined(said), tuple(rows), _notes(words, check))
+    sentences = [_leaning_verdict(words, check), *_few(words, check.tests)]
+    return Panel(title, _state(check), _joined(sentences), tuple(rows), _notes(words, check))
 
 
 def _leaning_verdict(words: Words, check: LeaningCheck) -> Any:
@@ -171,8 +173,8 @@ def _honesty(words: Words, check: HonestyCheck) -> Panel:
         rows.append((words("check.honesty.share"), _random_share(words, check)))
     rows += _test(words, "check.honesty.test", check.random_test)
     rows += _test(words, "check.honesty.answers", check.answers_test)
-    said = [_honesty_verdict(words, check), *_few(words, check.tests)]
-    return Panel(words("check.honesty"), _state(check), _joined(said), tuple(rows), _notes(words, check))
+    sentences = [_honesty_verdict(words, check), *_few(words, check.tests)]
+    return Panel(words("check.honesty"), _state(check), _joined(sentences), tuple(rows), _notes(words, check))
 
 
 def _random_share(words: Words, check: HonestyCheck) -> str:
@@ -200,7 +202,7 @@ def _honesty_verdict(words: Words, check: HonestyCheck) -> Any:
     return words("check.honesty.good", least=words.percent(least))
 
 
-def _skips(words: Words, one: VariableFindings, check: SkipsCheck) -> Panel:
+def _skips(words: Words, variable: VariableFindings, check: SkipsCheck) -> Panel:
     rows = []
     if check.rate is not None:
         rows.append((words("check.skips.rate"), words.with_span(check.rate, check.lower, check.upper, words.percent)))
@@ -216,12 +218,12 @@ def _skips(words: Words, one: VariableFindings, check: SkipsCheck) -> Panel:
             for line in check.options
         ]
         head = [words(f"check.skips.{key}") for key in ("option", "with", "without")]
-        options = table(f"{words('check.skips')} {words('of', variable=one.title)}", head, body)
+        options = table(f"{words('check.skips')} {words('of', variable=variable.title)}", head, body)
     state = _state(check)
     if state == NONE and check.asked:
         state = COUNTED if check.skipped else GOOD
-    said = [_skips_verdict(words, check), *_few(words, check.tests)]
-    return Panel(words("check.skips"), state, _joined(said), tuple(rows), _notes(words, check), table=options)
+    sentences = [_skips_verdict(words, check), *_few(words, check.tests)]
+    return Panel(words("check.skips"), state, _joined(sentences), tuple(rows), _notes(words, check), table=options)
 
 
 def _skips_verdict(words: Words, check: SkipsCheck) -> Any:
@@ -278,8 +280,8 @@ def _few(words: Words, tests: Sequence[DataTest]) -> list[str]:
     ]
 
 
-def _joined(said: Sequence[Any]) -> Html:
-    return Html(" ".join(el("span", text) if not isinstance(text, Html) else text for text in said if text))
+def _joined(sentences: Sequence[Any]) -> Html:
+    return Html(" ".join(el("span", text) if not isinstance(text, Html) else text for text in sentences if text))
 
 
 def _notes(words: Words, check: DataCheck) -> tuple[Html, ...]:

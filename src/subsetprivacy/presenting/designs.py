@@ -13,8 +13,8 @@ LONGEST_DOCUMENT = 20_000  # characters that are printed
 
 def design_section(words: Words, design: Design) -> Html:
     """Return what is said of one column's design, without a heading."""
-    said = (description(words, design), reports(words, design), example(words, design))
-    return lines([*(el("p", text) for text in said if text), _document(words, design)])
+    sentences = (description(words, design), reports(words, design), example(words, design))
+    return lines([*(el("p", text) for text in sentences if text), _document(words, design)])
 
 
 def name_of(words: Words, design: Design) -> Html:

@@ -17,8 +17,8 @@ _SHADES = (2.0, 4.0, 8.0)  # standard errors from which a cell is shaded, and sh
 
 def titles_of(pair: PairFindings, titles: Mapping[str, str]) -> tuple[str, str]:
     """Return what people call the two variables."""
-    one, two = pair.names
-    return titles.get(one, one), titles.get(two, two)
+    first, second = pair.names
+    return titles.get(first, first), titles.get(second, second)
 
 
 def pair_section(
@@ -31,16 +31,16 @@ def pair_section(
     most
         How many rows and columns of the joint table are shown at most.
     """
-    one, two = titles_of(pair, titles)
+    first, second = titles_of(pair, titles)
     parts: list[Html] = []
     if pair.inside:
         parts.append(el("p", words("pair.inside", column=titles.get(pair.inside, pair.inside))))
     if pair.problem is not None or pair.shares is None:
         problem = "" if pair.problem is None else words.note(pair.problem)
         return lines([*parts, el("p", words("pair.none"), " ", problem)])
-    parts.append(el("p", verdict(words, pair, (one, two)), class_="lead"))
+    parts.append(el("p", verdict(words, pair, (first, second)), class_="lead"))
     parts.append(facts(_facts(words, pair, level)))
-    parts.append(_table(words, pair, (one, two), level, most))
+    parts.append(_table(words, pair, (first, second), level, most))
     notes = [note_of_zeros(words, note, pair.zeros) for note in pair.notes]
     return lines([*parts, bullets(notes, class_="notes")])
 
@@ -54,10 +54,10 @@ def verdict(words: Words, pair: PairFindings, titles: tuple[str, str]) -> str:
     if not test.rejects:
         return words("pair.independent", **named, p=value)
     sure = "pair.dependent" if test.pvalue < SURE else "pair.perhaps"
-    said = words(sure, **named, p=value)
+    sentence = words(sure, **named, p=value)
     if pair.strength is not None and pair.strength.above_zero:
-        said += " " + words("pair.weak", upper=words.number(pair.strength.upper, 2))
-    return said
+        sentence += " " + words("pair.weak", upper=words.number(pair.strength.upper, 2))
+    return sentence
 
 
 def _facts(words: Words, pair: PairFindings, level: float) -> list[tuple[str, str]]:
@@ -77,13 +77,13 @@ def _law(words: Words, test: DependenceTest) -> str:
     return words("law.tables_none" if none else "law.tables", n=words.whole(test.tables))
 
 
-def _strength(words: Words, held: Strength) -> str:
-    upper = words.number(held.upper, 2)
-    if held.above_zero:
+def _strength(words: Words, strength: Strength) -> str:
+    upper = words.number(strength.upper, 2)
+    if strength.above_zero:
         ends = words("pair.above_zero", upper=upper)
     else:
-        ends = words("number.span", low=words.number(held.lower, 2), high=upper)
-    return ends if held.value is None else f"{words.number(held.value, 2)} ({ends})"
+        ends = words("number.span", low=words.number(strength.lower, 2), high=upper)
+    return ends if strength.value is None else f"{words.number(strength.value, 2)} ({ends})"
 
 
 # The table ------------------------------------------------------------------------------------
@@ -149,9 +149,9 @@ def _largest(margin: FloatArray, most: int) -> IntArray:
 
 def _cut(words: Words, pair: PairFindings, titles: tuple[str, str], rows: IntArray, columns: IntArray) -> Html:
     sides = ((titles[0], pair.rows, rows), (titles[1], pair.columns, columns))
-    said = [
-        words("pair.cut", shown=words.whole(len(kept)), n=words.whole(len(held)), name=name)
-        for name, held, kept in sides
-        if len(kept) < len(held)
+    sentences = [
+        words("pair.cut", shown=words.whole(len(kept)), n=words.whole(len(options)), name=name)
+        for name, options, kept in sides
+        if len(kept) < len(options)
     ]
-    return el("p", " ".join(said), class_="notes") if said else Html()
+    return el("p", " ".join(sentences), class_="notes") if sentences else Html()

@@ -23,41 +23,43 @@ def shown_places(shares: ShareFindings) -> IntArray:
     return np.arange(p) if p <= MOST_SHOWN else np.argsort(-shares.estimate, kind="stable")[:SHOWN]
 
 
-def people_sentence(words: Words, one: VariableFindings) -> str:
+def people_sentence(words: Words, variable: VariableFindings) -> str:
     """Say how many people reported something, and who did not."""
-    key = "people.weighted" if one.is_weighted else "people.reported"
-    parts = [words.count(key, one.answered)]
-    if one.missing:
-        parts.append(words.count("people.missing", one.missing))
-    if one.dummies > 0:
-        parts.append(words.count("people.dummies", one.dummies))
+    key = "people.weighted" if variable.is_weighted else "people.reported"
+    parts = [words.count(key, variable.answered)]
+    if variable.missing:
+        parts.append(words.count("people.missing", variable.missing))
+    if variable.dummies > 0:
+        parts.append(words.count("people.dummies", variable.dummies))
     return " ".join(parts)
 
 
-def lead_sentence(words: Words, one: VariableFindings) -> Html:
+def lead_sentence(words: Words, variable: VariableFindings) -> Html:
     """Return the main number as a sentence; nothing where shares are not unique, so that none is the largest."""
-    shares = one.shares
+    shares = variable.shares
     assert shares is not None
-    if not one.is_unique:
+    if not variable.is_unique:
         return Html()
     top = int(np.argmax(shares.estimate))
     digits = digits_for(shares.se)
     value = words.percent(float(shares.estimate[top]), digits)
     ends = words.span(float(shares.lower[top]), float(shares.upper[top]), lambda x: words.percent(x, digits))
-    said = words("shares.lead_interval", level=words.level(one.settings.level), ends=ends) if ends else ""
-    return el("p", words("shares.lead", category=one.categories[top], share=value, interval=said), class_="lead")
+    sentence = words("shares.lead_interval", level=words.level(variable.settings.level), ends=ends) if ends else ""
+    return el(
+        "p", words("shares.lead", category=variable.categories[top], share=value, interval=sentence), class_="lead"
+    )
 
 
-def shares_section(words: Words, one: VariableFindings) -> Html:
+def shares_section(words: Words, variable: VariableFindings) -> Html:
     """Return the picture and the table of the shares, with their caveats."""
-    shares = one.shares
+    shares = variable.shares
     if shares is None:
-        problem = "" if one.problem is None else words.note(one.problem)
+        problem = "" if variable.problem is None else words.note(variable.problem)
         return el("p", words("shares.none"), " ", problem, class_="warning")
     at = shown_places(shares)
-    title = words("shares.title", variable=one.title)
-    level = words.level(one.settings.level)
-    names = [one.categories[j] for j in at]
+    title = words("shares.title", variable=variable.title)
+    level = words.level(variable.settings.level)
+    names = [variable.categories[j] for j in at]
     figure = el(
         "figure",
         dots_figure(words, _dots(words, names, shares, at, min(digits_for(shares.se[at]), 2)), title),
@@ -65,8 +67,8 @@ def shares_section(words: Words, one: VariableFindings) -> Html:
     )
     return lines(
         [
-            el("div", figure, el("div", shares_table(words, one, shares, title)), class_="split"),
-            notes_list(words, one, shares),
+            el("div", figure, el("div", shares_table(words, variable, shares, title)), class_="split"),
+            notes_list(words, variable, shares),
         ]
     )
 
@@ -87,7 +89,7 @@ def _dots(
     ]
 
 
-def shares_table(words: Words, one: VariableFindings, shares: ShareFindings, caption: str) -> Html:
+def shares_table(words: Words, variable: VariableFindings, shares: ShareFindings, caption: str) -> Html:
     """Return a row per category: share, standard error, interval."""
     at = shown_places(shares)
     digits = digits_for(shares.se[at])
@@ -95,11 +97,11 @@ def shares_table(words: Words, one: VariableFindings, shares: ShareFindings, cap
         words("shares.category"),
         words("shares.share"),
         words("shares.se"),
-        words("shares.interval", level=words.level(one.settings.level)),
+        words("shares.interval", level=words.level(variable.settings.level)),
     )
     rows = [
         (
-            label_text(one.categories[j]),
+            label_text(variable.categories[j]),
             words.percent(float(shares.estimate[j]), digits),
             words.number(100 * float(shares.se[j]), digits),
             words.span(float(shares.lower[j]), float(shares.upper[j]), lambda x: words.percent(x, digits)) or "–",
@@ -109,7 +111,7 @@ def shares_table(words: Words, one: VariableFindings, shares: ShareFindings, cap
     return table(caption, head, rows)
 
 
-def notes_list(words: Words, one: VariableFindings, shares: ShareFindings) -> Html:
+def notes_list(words: Words, variable: VariableFindings, shares: ShareFindings) -> Html:
     """Return the caveats of the shares and of the column."""
     notes: list[object] = []
     if len(shown_places(shares)) < len(shares.estimate):
@@ -118,7 +120,7 @@ def notes_list(words: Words, one: VariableFindings, shares: ShareFindings) -> Ht
         notes.append(words("shares.by_moments"))
     if not np.isfinite(shares.se).any():
         notes.append(words("shares.no_errors"))
-    for note in (*shares.notes, *one.notes, *(one.privacy.notes if one.privacy else ())):
+    for note in (*shares.notes, *variable.notes, *(variable.privacy.notes if variable.privacy else ())):
         own = note in shares.notes
         notes.append(note_of_zeros(words, note, shares.zeros) if own else words.note(note))
     if shares.notes and "adjusted" in shares.interval:
@@ -137,16 +139,16 @@ def note_of_zeros(words: Words, note: Note, zeros: tuple[str, ...]) -> Any:
 # People needed --------------------------------------------------------------------------------
 
 
-def needed_section(words: Words, one: VariableFindings) -> Html:
+def needed_section(words: Words, variable: VariableFindings) -> Html:
     """Return how many more people would make the intervals as short as wanted."""
-    if not one.needed:
+    if not variable.needed:
         return Html()
-    level = words.level(one.settings.level)
-    rows = (el("div", el("dt", _margin(words, line, level)), el("dd", _more(words, line))) for line in one.needed)
+    level = words.level(variable.settings.level)
+    rows = (el("div", el("dt", _margin(words, line, level)), el("dd", _more(words, line))) for line in variable.needed)
     return lines(
         [
             el("h3", words("needed.title")),
-            el("p", words("needed.explained", level=level, variable=one.title), class_="dim"),
+            el("p", words("needed.explained", level=level, variable=variable.title), class_="dim"),
             el("dl", *rows, class_="needed"),
         ]
     )
@@ -166,40 +168,41 @@ def _more(words: Words, line: PeopleNeeded) -> str:
 # An earlier wave, groups, moments -------------------------------------------------------------
 
 
-def difference_section(words: Words, one: VariableFindings) -> Html:
+def difference_section(words: Words, variable: VariableFindings) -> Html:
     """Return the differences to an earlier wave, as a picture with a table."""
-    found = one.difference
-    if found is None:
+    difference = variable.difference
+    if difference is None:
         return Html()
-    title = words("difference.title", earlier=found.earlier)
-    if found.estimate is None or found.problem is not None:
-        problem = "" if found.problem is None else words.note(found.problem)
+    title = words("difference.title", earlier=difference.earlier)
+    if difference.estimate is None or difference.problem is not None:
+        problem = "" if difference.problem is None else words.note(difference.problem)
         return lines([el("h3", title), el("p", words("difference.none"), " ", problem)])
-    assert found.se is not None
-    assert found.lower is not None
-    assert found.upper is not None
-    assert found.pvalue is not None
-    at = largest_changes(found.estimate)
-    digits = digits_for(found.se[at])
-    columns = zip(found.estimate[at], found.lower[at], found.upper[at], strict=True)
+    assert difference.se is not None
+    assert difference.lower is not None
+    assert difference.upper is not None
+    assert difference.pvalue is not None
+    at = largest_changes(difference.estimate)
+    digits = digits_for(difference.se[at])
+    columns = zip(difference.estimate[at], difference.lower[at], difference.upper[at], strict=True)
     dots = [
-        Dot(one.categories[j], float(x), float(low), float(high), _signed(words, float(x), digits))
+        Dot(variable.categories[j], float(x), float(low), float(high), _signed(words, float(x), digits))
         for j, (x, low, high) in zip(at, columns, strict=True)
     ]
-    level = words.level(one.settings.level)
+    level = words.level(variable.settings.level)
     head = ("category", "change", "se", "interval", "pvalue")
     rows = [
         (
-            label_text(one.categories[j]),
-            _signed(words, float(found.estimate[j]), digits),
-            words.number(100 * float(found.se[j]), digits),
-            words.span(float(found.lower[j]), float(found.upper[j]), lambda x: _signed(words, x, digits)) or "–",
-            words.bare_pvalue(float(found.pvalue[j])),
+            label_text(variable.categories[j]),
+            _signed(words, float(difference.estimate[j]), digits),
+            words.number(100 * float(difference.se[j]), digits),
+            words.span(float(difference.lower[j]), float(difference.upper[j]), lambda x: _signed(words, x, digits))
+            or "–",
+            words.bare_pvalue(float(difference.pvalue[j])),
         )
         for j in at
     ]
-    test = "" if found.test is None else words("difference.test", p=words.pvalue(found.test.pvalue))
-    sizes = {"n": words.whole(found.n), "then": words.whole(found.n_earlier)}
+    test = "" if difference.test is None else words("difference.test", p=words.pvalue(difference.test.pvalue))
+    sizes = {"n": words.whole(difference.n), "then": words.whole(difference.n_earlier)}
     figure = el(
         "figure",
         dots_figure(words, dots, title, points=True),
@@ -211,7 +214,7 @@ def difference_section(words: Words, one: VariableFindings) -> Html:
             el("h3", title),
             el("p", words("difference.explained", **sizes), " ", test),
             el("div", figure, el("div", table(title, names, rows)), class_="split"),
-            bullets([words.note(note) for note in found.notes], class_="notes"),
+            bullets([words.note(note) for note in difference.notes], class_="notes"),
         ]
     )
 
@@ -226,31 +229,33 @@ def _signed(words: Words, value: float, digits: int) -> str:
     return words.signed(100 * value, digits)
 
 
-def groups_section(words: Words, one: VariableFindings) -> Html:
+def groups_section(words: Words, variable: VariableFindings) -> Html:
     """Return the shares by group, as a picture with a table, and whether the groups differ."""
-    found = one.groups
-    if found is None:
+    groups = variable.groups
+    if groups is None:
         return Html()
-    by = ", ".join(found.by)
+    by = ", ".join(groups.by)
     title = words("groups.title", by=by)
     parts: list[Html] = [el("h3", title)]
-    if found.test is not None:
-        key = "groups.differ" if found.test.rejects else "groups.alike"
-        parts.append(el("p", words(key, p=words.pvalue(found.test.pvalue))))
-    elif found.problem is not None:
-        parts.append(el("p", words.note(found.problem)))
-    if found.left_out:
-        parts.append(el("p", words.count("groups.left_out", found.left_out), class_="notes"))
-    return lines([*parts, _groups_figure(words, one, found, title), _groups_table(words, one, found, title)])
+    if groups.test is not None:
+        key = "groups.differ" if groups.test.rejects else "groups.alike"
+        parts.append(el("p", words(key, p=words.pvalue(groups.test.pvalue))))
+    elif groups.problem is not None:
+        parts.append(el("p", words.note(groups.problem)))
+    if groups.left_out:
+        parts.append(el("p", words.count("groups.left_out", groups.left_out), class_="notes"))
+    return lines(
+        [*parts, _groups_figure(words, variable, groups, title), _groups_table(words, variable, groups, title)]
+    )
 
 
-def _groups_figure(words: Words, one: VariableFindings, found: GroupFindings, title: str) -> Html:
-    known = [group for group in found.groups if group.shares is not None]
-    if not 1 < len(known) * len(one.categories) <= MOST_DRAWN:
+def _groups_figure(words: Words, variable: VariableFindings, groups: GroupFindings, title: str) -> Html:
+    known = [group for group in groups.groups if group.shares is not None]
+    if not 1 < len(known) * len(variable.categories) <= MOST_DRAWN:
         return Html()
     digits = min(max(digits_for(group.shares.se) for group in known if group.shares is not None), 2)
     dots = []
-    for j, category in enumerate(one.categories):
+    for j, category in enumerate(variable.categories):
         for k, group in enumerate(known):
             assert group.shares is not None
             name = " & ".join(group.group)
@@ -258,20 +263,22 @@ def _groups_figure(words: Words, one: VariableFindings, found: GroupFindings, ti
     return el("figure", dots_figure(words, dots, title))
 
 
-def _groups_table(words: Words, one: VariableFindings, found: GroupFindings, title: str) -> Html:
-    assert one.shares is not None
-    at = shown_places(one.shares)
-    head = (", ".join(found.by), words("groups.people"), *(label_text(one.categories[j]) for j in at))
+def _groups_table(words: Words, variable: VariableFindings, groups: GroupFindings, title: str) -> Html:
+    assert variable.shares is not None
+    at = shown_places(variable.shares)
+    head = (", ".join(groups.by), words("groups.people"), *(label_text(variable.categories[j]) for j in at))
     rows = []
-    for group in found.groups:
+    for group in groups.groups:
         if group.shares is None:
             cells = ["–"] * len(at)
         else:
             digits = min(digits_for(group.shares.se[at]), 2)
             cells = [_with_ends(words, group.shares, int(j), digits) for j in at]
         rows.append((" & ".join(map(label_text, group.group)), words.whole(group.n), *cells))
-    level = words.level(one.settings.level)
-    return table(words("groups.caption", variable=one.title, level=level), head, rows, look="numbers stacked cross")
+    level = words.level(variable.settings.level)
+    return table(
+        words("groups.caption", variable=variable.title, level=level), head, rows, look="numbers stacked cross"
+    )
 
 
 def _with_ends(words: Words, shares: ShareFindings, j: int, digits: int) -> Html:
@@ -280,16 +287,16 @@ def _with_ends(words: Words, shares: ShareFindings, j: int, digits: int) -> Html
     return Html(f"{value} {el('span', ends, class_='range')}") if ends else Html(value)
 
 
-def moments_section(words: Words, one: VariableFindings) -> Html:
+def moments_section(words: Words, variable: VariableFindings) -> Html:
     """Return the estimate by moments, which opens on a click."""
-    if one.moments is None or one.shares is None or one.shares.method == "mom":
+    if variable.moments is None or variable.shares is None or variable.shares.method == "mom":
         return Html()
-    warning = "" if one.moments_hold else el("p", words("moments.fail"), class_="warning")
+    warning = "" if variable.moments_hold else el("p", words("moments.fail"), class_="warning")
     return details(
         words("moments.title"),
         warning,
         el("p", words("moments.explained"), class_="dim top-gap"),
-        shares_table(words, one, one.moments, words("moments.caption", variable=one.title)),
-        quiet=words("of", variable=one.title),
+        shares_table(words, variable, variable.moments, words("moments.caption", variable=variable.title)),
+        quiet=words("of", variable=variable.title),
         class_="more",
     )

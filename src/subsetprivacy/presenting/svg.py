@@ -131,8 +131,8 @@ def _dots_part(words: Words, dots: Sequence[Dot], scale: AxisScale, title: str, 
         _text(_tick(words, tick, points), scale.at(tick), top + _LINE, size=_SMALL, anchor="middle", dim=True)
         for tick in scale.ticks
     ]
-    said = "; ".join(f"{dot.heading} {dot.name} {dot.text}".strip() for dot in dots)
-    return _svg(title, f"{title}: {said}.", top + _LINE + 8, *parts, *ticks)
+    description = "; ".join(f"{dot.heading} {dot.name} {dot.text}".strip() for dot in dots)
+    return _svg(title, f"{title}: {description}.", top + _LINE + 8, *parts, *ticks)
 
 
 def _tick(words: Words, tick: float, points: bool) -> str:
@@ -179,7 +179,9 @@ def _interval(low: str, high: str, y: float) -> list[Html]:
 # Counts before what is expected ----------------------------------------------------------------
 
 
-def band_figure(words: Words, observed: FloatArray, expected: FloatArray, n: float, title: str, said: str) -> Html:
+def band_figure(
+    words: Words, observed: FloatArray, expected: FloatArray, n: float, title: str, description: str
+) -> Html:
     """Draw counts, falling, before the band in which chance leaves 95 of 100 of them."""
     at = np.unique(np.linspace(0, len(observed) - 1, min(len(observed), MOST_POINTS)).round().astype(int))
     spread = 1.96 * np.sqrt(expected * (1 - np.minimum(expected / max(n, 1), 1.0)))
@@ -193,7 +195,7 @@ def band_figure(words: Words, observed: FloatArray, expected: FloatArray, n: flo
         parts.append(el("rect", fill="currentColor", fill_opacity=0.15, class_="figure-band", **band))
         spot = {"cx": _place((slot + 0.5) / len(at)), "cy": axis.at(float(observed[k]))}
         parts.append(el("circle", r=3, fill=ACCENT, class_="figure-mark", **spot))
-    return _svg(title, said, _CHART + 24, *axis.lines(words), *parts)
+    return _svg(title, description, _CHART + 24, *axis.lines(words), *parts)
 
 
 @frozen
@@ -223,21 +225,21 @@ class _Axis:
         return parts
 
 
-def growth_figure(words: Words, totals: Sequence[float], ends: tuple[str, str], title: str, said: str) -> Html:
+def growth_figure(words: Words, totals: Sequence[float], ends: tuple[str, str], title: str, description: str) -> Html:
     """Draw totals that grow, step by step, with a text below the first and the last."""
     axis, count = _Axis.over(0.0, float(totals[-1])), len(totals)
     at = np.unique(np.linspace(0, count - 1, min(count, MOST_POINTS)).round().astype(int)).tolist()
     spots = [(_place(0.0 if count == 1 else k / (count - 1)), axis.at(float(totals[k]))) for k in at]
     parts = [
-        _line(one[0], one[1], two[0], two[1], "figure-line", stroke=ACCENT, stroke_width=2)
-        for one, two in pairwise(spots)
+        _line(first[0], first[1], second[0], second[1], "figure-line", stroke=ACCENT, stroke_width=2)
+        for first, second in pairwise(spots)
     ]
     parts += [el("circle", cx=x, cy=y, r=4, fill=ACCENT, class_="figure-mark") for x, y in spots]
     foot = _CHART + 16 + _LINE
     parts.append(_text(ends[0], spots[0][0], foot, size=_SMALL, dim=True))
     if count > 1:
         parts.append(_text(ends[1], spots[-1][0], foot, size=_SMALL, anchor="end", dim=True))
-    return _svg(title, said, foot + 8, *axis.lines(words), *parts)
+    return _svg(title, description, foot + 8, *axis.lines(words), *parts)
 
 
 # Elements -------------------------------------------------------------------------------------
@@ -247,12 +249,12 @@ def _place(part: float) -> str:
     return f"{_LEFT + _WIDTH * part:.3f}%"
 
 
-def _svg(title: str, said: str, height: float, *parts: Html) -> Html:
+def _svg(title: str, description: str, height: float, *parts: Html) -> Html:
     """Return a picture with its name and its meaning for those who do not see it."""
     return el(
         "svg",
         el("title", _legal(title)),
-        el("desc", _legal(said)),
+        el("desc", _legal(description)),
         "\n",
         together(*(together(part, "\n") for part in parts)),
         xmlns="http://www.w3.org/2000/svg",

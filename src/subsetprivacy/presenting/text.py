@@ -24,7 +24,7 @@ def plain_text(html: Html | str) -> str:
     return unescape(_TAG.sub("", html)) if isinstance(html, Html) else html
 
 
-def findings_text(words: Words, found: Findings, width: int) -> str:
+def findings_text(words: Words, findings: Findings, width: int) -> str:
     """Return findings as text, no line wider than that but for names.
 
     Parameters
@@ -32,99 +32,99 @@ def findings_text(words: Words, found: Findings, width: int) -> str:
     width
         How many characters fit in a line.
     """
-    parts = [_block(words, one, width) for one in found]
-    if found.pairs:
-        titles = {one.name: one.title for one in found}
-        said = [words("report.pairs")]
-        for pair in found.pairs:
+    parts = [_block(words, variable, width) for variable in findings]
+    if findings.pairs:
+        titles = {variable.name: variable.title for variable in findings}
+        sentences = [words("report.pairs")]
+        for pair in findings.pairs:
             text = verdict(words, pair, titles_of(pair, titles))
             if pair.problem is not None:
                 text = f"{' – '.join(titles_of(pair, titles))}: {plain_text(words.note(pair.problem))}"
-            said.append(_wrapped(text, width, "  "))
-        parts.append("\n".join(said))
-    parts += _links(words, found, width)
-    quiet = "report.no_alarm" if found.alarm.tests else "report.unchecked"
-    alarm = words.count("report.alarms", found.alarms) if found.alarms else words(quiet)
-    parts.append("\n".join(_wrapped(text, width) for text in (alarm, level_sentence(words, found)) if text))
+            sentences.append(_wrapped(text, width, "  "))
+        parts.append("\n".join(sentences))
+    parts += _links(words, findings, width)
+    quiet = "report.no_alarm" if findings.alarm.tests else "report.unchecked"
+    alarm = words.count("report.alarms", findings.alarms) if findings.alarms else words(quiet)
+    parts.append("\n".join(_wrapped(text, width) for text in (alarm, level_sentence(words, findings)) if text))
     return "\n\n".join(parts)
 
 
-def _links(words: Words, found: Findings, width: int) -> list[str]:
+def _links(words: Words, findings: Findings, width: int) -> list[str]:
     """Return which columns are linked directly, where three or more are kept row by row."""
-    if not found.tables:
+    if not findings.tables:
         return []
-    titles = {one.name: one.title for one in found}
-    said = [words("report.links")]
-    for one in found.tables:
-        text = " ".join(links_sentences(words, one, titles))
-        if one.problem is not None:
-            text = f"{text} {plain_text(words.note(one.problem))}"
-        said.append(_wrapped(text, width, "  "))
-    return ["\n".join(said)]
+    titles = {variable.name: variable.title for variable in findings}
+    sentences = [words("report.links")]
+    for table in findings.tables:
+        text = " ".join(links_sentences(words, table, titles))
+        if table.problem is not None:
+            text = f"{text} {plain_text(words.note(table.problem))}"
+        sentences.append(_wrapped(text, width, "  "))
+    return ["\n".join(sentences)]
 
 
-def _block(words: Words, one: VariableFindings, width: int) -> str:
-    lines = [one.title, _wrapped(people_sentence(words, one), width, "  ")]
-    if one.shares is None:
-        problem = "" if one.problem is None else plain_text(words.note(one.problem))
+def _block(words: Words, variable: VariableFindings, width: int) -> str:
+    lines = [variable.title, _wrapped(people_sentence(words, variable), width, "  ")]
+    if variable.shares is None:
+        problem = "" if variable.problem is None else plain_text(words.note(variable.problem))
         lines.append(_wrapped(f"{words('shares.none')} {problem}".strip(), width, "  "))
     else:
-        if lead := plain_text(lead_sentence(words, one)):
+        if lead := plain_text(lead_sentence(words, variable)):
             lines.append(_wrapped(lead, width, "  "))
-        lines += _shares(words, one, one.shares)
-    lines += _difference(words, one, width)
-    lines += _groups(words, one, width)
-    for panel in panels_of(words, one):
-        said = f"{_MARKS[panel.state]} {panel.title}: {plain_text(panel.said)}"
-        lines.append(_wrapped(said, width, "  ", "    "))
+        lines += _shares(words, variable, variable.shares)
+    lines += _difference(words, variable, width)
+    lines += _groups(words, variable, width)
+    for panel in panels_of(words, variable):
+        sentence = f"{_MARKS[panel.state]} {panel.title}: {plain_text(panel.body)}"
+        lines.append(_wrapped(sentence, width, "  ", "    "))
     return "\n".join(lines)
 
 
-def _difference(words: Words, one: VariableFindings, width: int) -> Iterator[str]:
+def _difference(words: Words, variable: VariableFindings, width: int) -> Iterator[str]:
     """Yield the change since an earlier wave, a line per category."""
-    found = one.difference
-    if found is None:
+    difference = variable.difference
+    if difference is None:
         return
-    yield f"  {words('difference.title', earlier=found.earlier)}"
-    if found.estimate is None or found.lower is None or found.upper is None or found.se is None:
-        problem = "" if found.problem is None else plain_text(words.note(found.problem))
+    yield f"  {words('difference.title', earlier=difference.earlier)}"
+    if difference.estimate is None or difference.lower is None or difference.upper is None or difference.se is None:
+        problem = "" if difference.problem is None else plain_text(words.note(difference.problem))
         yield _wrapped(f"{words('difference.none')} {problem}".strip(), width, "    ")
         return
-    digits = digits_for(found.se)
-    places = largest_changes(found.estimate)
+    digits = digits_for(difference.se)
+    places = largest_changes(difference.estimate)
     yield from _lined(
-        [label_text(one.categories[j]) for j in places],
-        [words.signed(100 * float(found.estimate[j]), digits) for j in places],
+        [label_text(variable.categories[j]) for j in places],
+        [words.signed(100 * float(difference.estimate[j]), digits) for j in places],
         [
-            words.span(float(found.lower[j]), float(found.upper[j]), lambda x: words.signed(100 * x, digits))
+            words.span(float(difference.lower[j]), float(difference.upper[j]), lambda x: words.signed(100 * x, digits))
             for j in places
         ],
     )
-    if found.test is not None:
-        yield _wrapped(words("difference.test", p=words.pvalue(found.test.pvalue)), width, "    ")
+    if difference.test is not None:
+        yield _wrapped(words("difference.test", p=words.pvalue(difference.test.pvalue)), width, "    ")
 
 
-def _groups(words: Words, one: VariableFindings, width: int) -> Iterator[str]:
+def _groups(words: Words, variable: VariableFindings, width: int) -> Iterator[str]:
     """Yield the shares of every group, a line per category."""
-    found = one.groups
-    if found is None:
+    groups = variable.groups
+    if groups is None:
         return
-    yield f"  {words('groups.title', by=', '.join(found.by))}"
-    for group in found.groups:
+    yield f"  {words('groups.title', by=', '.join(groups.by))}"
+    for group in groups.groups:
         yield f"   {' & '.join(group.group)} ({words.whole(group.n)})"
         if group.shares is not None:
-            yield from _shares(words, one, group.shares)
-    if found.test is not None:
-        key = "groups.differ" if found.test.rejects else "groups.alike"
-        yield _wrapped(words(key, p=words.pvalue(found.test.pvalue)), width, "    ")
+            yield from _shares(words, variable, group.shares)
+    if groups.test is not None:
+        key = "groups.differ" if groups.test.rejects else "groups.alike"
+        yield _wrapped(words(key, p=words.pvalue(groups.test.pvalue)), width, "    ")
 
 
-def _shares(words: Words, one: VariableFindings, shares: ShareFindings) -> Iterator[str]:
+def _shares(words: Words, variable: VariableFindings, shares: ShareFindings) -> Iterator[str]:
     """Yield a line per category: the share and its interval."""
     at = shown_places(shares)
     digits = digits_for(shares.se[at])
     yield from _lined(
-        [label_text(one.categories[j]) for j in at],
+        [label_text(variable.categories[j]) for j in at],
         [words.percent(float(shares.estimate[j]), digits) for j in at],
         [words.span(float(shares.lower[j]), float(shares.upper[j]), lambda x: words.percent(x, digits)) for j in at],
     )

@@ -181,8 +181,8 @@ def words_of(language: Any = "en") -> Words:
         If there is none of that name.
     """
     check_choice(language, LANGUAGES, "language")
-    held = files("subsetprivacy.presenting").joinpath("languages", f"{language}.json")
-    texts = json.loads(held.read_text(encoding="utf-8"))
+    resource = files("subsetprivacy.presenting").joinpath("languages", f"{language}.json")
+    texts = json.loads(resource.read_text(encoding="utf-8"))
     return Words(language, texts.pop("direction"), texts)
 
 

@@ -57,7 +57,7 @@ class ReportPage:
         The version of the package.
     """
 
-    found: Findings
+    findings: Findings
     words: Words
     recipe: Recipe
     version: str
@@ -89,12 +89,16 @@ class ReportPage:
     def _title(self) -> str:
         if self.title is not None:
             return self.title
-        name = self.found.title
+        name = self.findings.title
         return self.words("report.title", name=name) if name else self.words("report.untitled")
 
     @property
     def _not_private(self) -> list[str]:
-        return [one.title for one in self.found if one.design.is_known and not one.design.is_subset_private]
+        return [
+            variable.title
+            for variable in self.findings
+            if variable.design.is_known and not variable.design.is_subset_private
+        ]
 
     def _top(self) -> Html:
         words, bare = self.words, self._not_private
@@ -106,54 +110,54 @@ class ReportPage:
     def _intro(self) -> str:
         if self._not_private:
             return self.words("report.intro_not_private")
-        dummies = any(one.design.covered for one in self.found)
+        dummies = any(variable.design.covered for variable in self.findings)
         return self.words(
             "report.intro", true=self.words("report.intro_true_dummies" if dummies else "report.intro_true")
         )
 
     def _overview(self) -> Html:
         """Return the box with the file, its columns and the main numbers."""
-        words, facts = self.words, self.found.source_facts
-        said = [words("report.file", name=facts.name)] if facts.name else []
-        said += [words.count("report.rows", facts.rows), words.count("report.columns", len(self.found))]
+        words, facts = self.words, self.findings.source_facts
+        sentences = [words("report.file", name=facts.name)] if facts.name else []
+        sentences += [words.count("report.rows", facts.rows), words.count("report.columns", len(self.findings))]
         if facts.kept:
-            said.append(words("report.kept", names=", ".join(facts.kept)))
+            sentences.append(words("report.kept", names=", ".join(facts.kept)))
         if self.date:
-            said.append(words("report.date", date=self.date))
-        alarms = self.found.alarms
+            sentences.append(words("report.date", date=self.date))
+        alarms = self.findings.alarms
         if alarms:
             checked = el("p", words.count("report.alarms", alarms), class_="warning")
         else:
-            checked = el("p", words("report.no_alarm" if self.found.alarm.tests else "report.unchecked"))
-        rows = [self._line(k, one) for k, one in enumerate(self.found, 1)]
+            checked = el("p", words("report.no_alarm" if self.findings.alarm.tests else "report.unchecked"))
+        rows = [self._line(k, variable) for k, variable in enumerate(self.findings, 1)]
         head = [words(f"report.{key}") for key in ("column", "design", "categories", "largest", "fingerprint")]
         whole = table(words("report.overview"), head, rows, words=(1, 3, 4))
-        return el("div", el("p", " ".join(said), class_="facts-line"), checked, whole, class_="box")
+        return el("div", el("p", " ".join(sentences), class_="facts-line"), checked, whole, class_="box")
 
-    def _line(self, k: int, one: VariableFindings) -> tuple[Any, ...]:
-        words, shares = self.words, one.shares
+    def _line(self, k: int, variable: VariableFindings) -> tuple[Any, ...]:
+        words, shares = self.words, variable.shares
         largest = "–"
         if shares is not None:
             top = int(np.argmax(shares.estimate))
-            largest = f"{label_text(one.categories[top])}, {words.percent(float(shares.estimate[top]))}"
+            largest = f"{label_text(variable.categories[top])}, {words.percent(float(shares.estimate[top]))}"
         return (
-            el("a", one.title, href=f"#column-{k}"),
-            name_of(words, one.design),
-            words.whole(one.design.p),
+            el("a", variable.title, href=f"#column-{k}"),
+            name_of(words, variable.design),
+            words.whole(variable.design.p),
             largest,
-            el("code", one.design_fingerprint[:12] or "–"),
+            el("code", variable.design_fingerprint[:12] or "–"),
         )
 
     def _contents(self) -> Html:
         words = self.words
         entries = [
-            el("a", words("report.of_column", name=one.title), href=f"#column-{k}")
-            for k, one in enumerate(self.found, 1)
+            el("a", words("report.of_column", name=variable.title), href=f"#column-{k}")
+            for k, variable in enumerate(self.findings, 1)
         ]
         places = {
-            "pairs": bool(self.found.pairs),
-            "links": bool(self.found.tables),
-            "together": bool(self.found.rows),
+            "pairs": bool(self.findings.pairs),
+            "links": bool(self.findings.tables),
+            "together": bool(self.findings.rows),
             "reading": True,
         }
         places |= {"limits": True, "designs": True, "again": True}
@@ -168,94 +172,94 @@ class ReportPage:
     # The sections -----------------------------------------------------------------------------
 
     def _body(self) -> list[Html]:
-        parts = [self._column(one, k) for k, one in enumerate(self.found, 1)]
-        parts += [self._pairs()] if self.found.pairs else []
-        parts += [self._links()] if self.found.tables else []
-        parts += [self._together()] if self.found.rows else []
+        parts = [self._column(variable, k) for k, variable in enumerate(self.findings, 1)]
+        parts += [self._pairs()] if self.findings.pairs else []
+        parts += [self._links()] if self.findings.tables else []
+        parts += [self._together()] if self.findings.rows else []
         return [*parts, self._reading(), self._limits(), self._designs(), self._again()]
 
-    def _column(self, one: VariableFindings, k: int) -> Html:
+    def _column(self, variable: VariableFindings, k: int) -> Html:
         words = self.words
-        joined = getattr(one.design.categories, "names", ())
-        parts: list[Html] = [el("h2", el("span", words("report.of_column", name=one.title), class_="column"))]
+        joined = getattr(variable.design.categories, "names", ())
+        parts: list[Html] = [el("h2", el("span", words("report.of_column", name=variable.title), class_="column"))]
         if joined:
             parts.append(el("p", words("report.holds", n=words.whole(len(joined)), names=", ".join(joined))))
-        parts.append(el("p", people_sentence(words, one)))
+        parts.append(el("p", people_sentence(words, variable)))
         parts.append(el("h3", words("shares.heading")))
-        if one.shares is not None:
-            parts.append(lead_sentence(words, one))
-        parts += [shares_section(words, one), needed_section(words, one)]
-        parts += [difference_section(words, one), groups_section(words, one)]
-        parts.append(checks_section(words, one))
-        parts += self._privacy(one)
+        if variable.shares is not None:
+            parts.append(lead_sentence(words, variable))
+        parts += [shares_section(words, variable), needed_section(words, variable)]
+        parts += [difference_section(words, variable), groups_section(words, variable)]
+        parts.append(checks_section(words, variable))
+        parts += self._privacy(variable)
         return el("section", "\n", lines(parts), "\n", id=f"column-{k}")
 
-    def _privacy(self, one: VariableFindings) -> list[Html]:
+    def _privacy(self, variable: VariableFindings) -> list[Html]:
         words = self.words
         parts: list[Html] = [el("h3", words("privacy.heading"))]
-        if one.title in self._not_private:
+        if variable.title in self._not_private:
             parts.append(el("p", words("privacy.not_private"), class_="warning"))
-        parts += [privacy_table(words, one), smallest_sets_table(words, one), cover_sentence(words, one)]
-        return [*parts, el("h3", words("exposed.heading")), exposed(words, one)]
+        parts += [privacy_table(words, variable), smallest_sets_table(words, variable), cover_sentence(words, variable)]
+        return [*parts, el("h3", words("exposed.heading")), exposed(words, variable)]
 
     def _pairs(self) -> Html:
-        words, found = self.words, self.found
+        words, findings = self.words, self.findings
         parts: list[Html] = [el("h2", words("report.pairs"))]
-        shown = len(found.pairs)
-        if found.pairs_left_out:
-            numbers = {"shown": words.whole(shown), "n": words.whole(shown + found.pairs_left_out)}
+        shown = len(findings.pairs)
+        if findings.pairs_left_out:
+            numbers = {"shown": words.whole(shown), "n": words.whole(shown + findings.pairs_left_out)}
             parts.append(el("p", words("report.pairs_first", **numbers)))
-        if found.pairs_level is not None:
-            tests = sum(pair.test is not None for pair in found.pairs)
-            level = words.small(found.pairs_level)
+        if findings.pairs_level is not None:
+            tests = sum(pair.test is not None for pair in findings.pairs)
+            level = words.small(findings.pairs_level)
             parts.append(el("p", words("report.pairs_level", n=words.whole(tests), level=level)))
-        titles = {one.name: one.title for one in found}
-        for k, pair in enumerate(found.pairs, 1):
+        titles = {variable.name: variable.title for variable in findings}
+        for k, pair in enumerate(findings.pairs, 1):
             heading = el("h3", " – ".join(titles.get(name, name) for name in pair.names))
-            body = pair_section(words, pair, titles, found.level)
+            body = pair_section(words, pair, titles, findings.level)
             parts.append(el("section", "\n", lines([heading, body]), "\n", id=f"pair-{k}"))
         return el("section", "\n", lines(parts), "\n", id="pairs")
 
     def _links(self) -> Html:
-        words, titles = self.words, {one.name: one.title for one in self.found}
+        words, titles = self.words, {variable.name: variable.title for variable in self.findings}
         parts = [el("h2", words("report.links"))]
-        parts += [links_section(words, one, titles) for one in self.found.tables]
+        parts += [links_section(words, table, titles) for table in self.findings.tables]
         return el("section", "\n", lines(parts), "\n", id="links")
 
     def _together(self) -> Html:
         words = self.words
         parts = [el("h2", words("row.heading"))]
-        titles = {one.name: one.title for one in self.found}
-        for row in self.found.rows:
+        titles = {variable.name: variable.title for variable in self.findings}
+        for row in self.findings.rows:
             parts += [row_section(words, row, titles), el("p", candidates_sentence(words, row))]
         return el("section", "\n", lines(parts), "\n", id="together")
 
     def _reading(self) -> Html:
         words = self.words
-        level = words.level(self.found.level)
-        keys = ["shares", "interval", "pvalue", *(["strength"] if self.found.pairs else [])]
-        said = [*(words(f"reading.{key}", level=level) for key in keys), level_sentence(words, self.found)]
+        level = words.level(self.findings.level)
+        keys = ["shares", "interval", "pvalue", *(["strength"] if self.findings.pairs else [])]
+        sentences = [*(words(f"reading.{key}", level=level) for key in keys), level_sentence(words, self.findings)]
         return el(
             "section",
-            lines([el("h2", words("reading.heading")), bullets([text for text in said if text])]),
+            lines([el("h2", words("reading.heading")), bullets([text for text in sentences if text])]),
             id="reading",
         )
 
     def _limits(self) -> Html:
-        words, facts = self.words, self.found.source_facts
-        said: list[str] = []
+        words, facts = self.words, self.findings.source_facts
+        sentences: list[str] = []
         if facts.kept:
             names = ", ".join(facts.kept)
             alone = f" {words.count('report.limit_alone', facts.alone, names=names)}" if facts.alone else ""
-            said.append(words("report.limit_kept", names=names) + alone)
-        said += [words(f"report.limit_{key}") for key in ("links", "again", "holder", "seed", "groups")]
-        return el("section", lines([el("h2", words("report.limits")), bullets(said)]), id="limits")
+            sentences.append(words("report.limit_kept", names=names) + alone)
+        sentences += [words(f"report.limit_{key}") for key in ("links", "again", "holder", "seed", "groups")]
+        return el("section", lines([el("h2", words("report.limits")), bullets(sentences)]), id="limits")
 
     def _designs(self) -> Html:
         words = self.words
         parts: list[Html] = [el("h2", words("report.designs")), el("p", words("report.designs_public"))]
-        for k, one in enumerate(self.found, 1):
-            section = lines([el("h3", one.title), design_section(words, one.design)])
+        for k, variable in enumerate(self.findings, 1):
+            section = lines([el("h3", variable.title), design_section(words, variable.design)])
             parts.append(el("section", section, id=f"design-{k}"))
         return el("section", lines(parts), id="designs")
 

@@ -33,7 +33,7 @@ class Recipe:
 
     def _changed(self) -> dict[str, object]:
         """Return the arguments that are not as they are by default."""
-        held = {
+        given = {
             "columns": list(self.columns) or None,
             "level": None if self.level == LEVEL else self.level,
             "tests": None if self.tests else False,
@@ -41,7 +41,7 @@ class Recipe:
             "permutations": None if self.permutations == PERMUTATIONS else self.permutations,
             "seed": self.seed,
         }
-        return {name: value for name, value in held.items() if value is not None}
+        return {name: value for name, value in given.items() if value is not None}
 
     def python(self) -> str:
         """Return a program that prints the numbers of the page."""

@@ -80,9 +80,9 @@ def report_html(
     words = words_of(language)
     seed = seed_number(seed)
     if isinstance(release, Findings):
-        found = release
+        computed = release
     else:
-        found = findings(
+        computed = findings(
             release,
             columns=columns,
             level=level,
@@ -94,19 +94,19 @@ def report_html(
             budget=budget,
             seed=seed,
         )
-    found.compute(progress)
+    computed.compute(progress)
     recipe = Recipe(
-        found.title,
-        () if columns is None else found.names,
-        found.level,
-        found.tested,
-        found.settings.permutations,
-        found.settings.budget,
+        computed.title,
+        () if columns is None else computed.names,
+        computed.level,
+        computed.tested,
+        computed.settings.permutations,
+        computed.settings.budget,
         seed,
-        found.by,
-        "" if found.earlier is None else found.earlier.title,
+        computed.by,
+        "" if computed.earlier is None else computed.earlier.title,
     )
-    return ReportPage(found, words, recipe, _version(), title, None if date is None else str(date)).html()
+    return ReportPage(computed, words, recipe, _version(), title, None if date is None else str(date)).html()
 
 
 def write_report(

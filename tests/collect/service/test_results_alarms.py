@@ -49,7 +49,7 @@ def test_all_pvalues_of_the_checks_are_counted_and_none_of_the_pairs(found):
 def test_the_level_is_said_once_and_stands_with_every_test(found):
     tested = [check for one in found.findings for _, check in one.checks.items() if check.tests]
     assert len(tested) == 4 + 3 + 2
-    assert not any(re.search(r"p\s[=<]", panel.said) for panel in panels(found))
+    assert not any(re.search(r"p\s[=<]", panel.body) for panel in panels(found))
     facts = [text for panel in panels(found) for _, text in panel.facts]
     assert sum("alarm below 0.00083 (" in text for text in facts) == 12
     assert all(test.level == pytest.approx(0.01 / 12) for check in tested for test in check.tests)
@@ -68,7 +68,7 @@ def test_a_check_that_raises_an_alarm_says_what_it_does_to_the_estimate():
     found = results(drawn(survey_of(designs), truth, manners={"a": gone, "b": always, "c": always}))
     raised = [panel for panel in panels(found) if panel.state == "alarm"]
     assert len(raised) == found.findings.alarms >= 4
-    assert all(re.search("estimate|biases everything|No shares explain", panel.said) for panel in raised)
+    assert all(re.search("estimate|biases everything|No shares explain", panel.body) for panel in raised)
 
 
 @pytest.mark.parametrize(
@@ -111,8 +111,8 @@ def test_the_limit_stands_in_the_text_of_the_check(monkeypatch):
     assert check.test.law == "simulated (199)"
     assert not check.is_alarm
     assert NoteKind.BUDGET in [note.kind for note in check.notes]
-    assert "None of 199 samples" in panel.said
-    assert "more than 500" in panel.said
+    assert "None of 199 samples" in panel.body
+    assert "more than 500" in panel.body
     monkeypatch.undo()
     check, panel = look()
     assert check.test.law == "simulated (2000)"

@@ -74,12 +74,12 @@ def test_checks_that_cannot_be_made_are_named_in_one_line_and_say_why_inside(boa
     assert "Random answers" in [panel.title for panel in impossible]
     assert f"Cannot be checked here: {', '.join(panel.title for panel in impossible)}" in outside_details(page)
     for panel in impossible:
-        assert read(panel.said)
-        assert read(panel.said) in read(page)
-        assert read(panel.said) not in read(outside_details(page))
+        assert read(panel.body)
+        assert read(panel.body) in read(page)
+        assert read(panel.body) not in read(outside_details(page))
         assert all(read(note) in read(page) for note in panel.notes)
-        assert not JARGON.search(read(panel.said))
-        assert all(read(note) != read(panel.said) for note in panel.notes)
+        assert not JARGON.search(read(panel.body))
+        assert all(read(note) != read(panel.body) for note in panel.notes)
         assert not any("Hint:" in note for note in panel.notes)
 
 

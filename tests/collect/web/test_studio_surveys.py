@@ -303,8 +303,8 @@ def test_dashboard_shows_the_numbers_of_the_results(site, owner, opened):
         panels = panels_of(words_of("en"), variable)
         assert len(panels) == 4
         for panel in panels:
-            assert panel.said
-            assert unescape(panel.said) in text
+            assert panel.body
+            assert unescape(panel.body) in text
     for release in found.releases[-12:]:
         assert release.chain_sha256 in text
     assert text.count("<svg") >= len(found.variables) + 1

@@ -288,7 +288,7 @@ def _groups_not_kept():
 def _panels(made, language):
     counts, questions = made
     found = findings({"v": counts}, questions={"v": questions})
-    return [plain_text(panel.said) for panel in panels_of(words_of(language), found["v"])]
+    return [plain_text(panel.body) for panel in panels_of(words_of(language), found["v"])]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -82,10 +82,10 @@ class Claim:
 def read_claim(engine: Engine, name: str) -> Claim:
     """Return what a password for this name is to be checked against, without any effort."""
     with reading(engine) as connection:
-        held = storage.read_account(connection, passwords.plain_name(name))
-    if held is None or passwords.is_invitation(held.password):
+        account = storage.read_account(connection, passwords.plain_name(name))
+    if account is None or passwords.is_invitation(account.password):
         return Claim(None, passwords.dummy_hash())
-    return Claim(StudioUser(held.name, held.role), held.password)
+    return Claim(StudioUser(account.name, account.role), account.password)
 
 
 def renew_hash(engine: Engine, claim: Claim, password: str) -> None:
@@ -163,8 +163,8 @@ def invite_again(engine: Engine, actor: StudioUser, name: str) -> str:
 def is_invited(engine: Engine, name: str, secret: str) -> bool:
     """Tell whether an invitation to this account is right; that takes no effort, and 32 random bytes nobody guesses."""
     with reading(engine) as connection:
-        held = storage.read_account(connection, passwords.plain_name(name))
-    return held is not None and passwords.fits_invitation(held.password, secret)
+        account = storage.read_account(connection, passwords.plain_name(name))
+    return account is not None and passwords.fits_invitation(account.password, secret)
 
 
 def accept(engine: Engine, name: str, secret: str, password: str) -> StudioUser:
@@ -181,12 +181,12 @@ def accept(engine: Engine, name: str, secret: str, password: str) -> StudioUser:
     made = passwords.hash_password(passwords.read_password(password))
     with writing(engine) as connection:
         storage.hold_accounts(connection)
-        held = storage.read_account(connection, name)
-        if held is None or not passwords.fits_invitation(held.password, secret):
+        account = storage.read_account(connection, name)
+        if account is None or not passwords.fits_invitation(account.password, secret):
             raise AccountError(_NO_INVITATION)
-        storage.set_password(connection, held.name, made)
-        _record(connection, held.name, "accepted the invitation")
-    return StudioUser(held.name, held.role)
+        storage.set_password(connection, account.name, made)
+        _record(connection, account.name, "accepted the invitation")
+    return StudioUser(account.name, account.role)
 
 
 def remove(engine: Engine, actor: StudioUser, name: str) -> None:
@@ -199,11 +199,12 @@ def remove(engine: Engine, actor: StudioUser, name: str) -> None:
     """
     with writing(engine) as connection:
         storage.hold_accounts(connection)
-        held = storage.read_accounts(connection)
-        if name not in {one.name for one in held}:
+        existing = storage.read_accounts(connection)
+        if name not in {account.name for account in existing}:
             raise AccountError("There is no account of this name.")
         if not any(
-            one.role == OWNER and not passwords.is_invitation(one.password) and one.name != name for one in held
+            account.role == OWNER and not passwords.is_invitation(account.password) and account.name != name
+            for account in existing
         ):
             raise AccountError("The last owner cannot be removed. Invite another owner first.")
         storage.remove_account(connection, name)
@@ -214,8 +215,8 @@ def accounts(engine: Engine) -> list[tuple[StudioUser, bool]]:
     """Return everybody, and whether they have yet to accept their invitation."""
     with reading(engine) as connection:
         return [
-            (StudioUser(one.name, one.role), passwords.is_invitation(one.password))
-            for one in storage.read_accounts(connection)
+            (StudioUser(account.name, account.role), passwords.is_invitation(account.password))
+            for account in storage.read_accounts(connection)
         ]
 
 
@@ -235,8 +236,8 @@ def begin_session(engine: Engine, person: StudioUser) -> str:
 def person_of_session(engine: Engine, secret: str) -> StudioUser | None:
     """Return whose session this is, if it has not ended."""
     with reading(engine) as connection:
-        held = storage.read_session(connection, mark("session", secret), today().isoformat())
-    return None if held is None else StudioUser(held.name, held.role)
+        account = storage.read_session(connection, mark("session", secret), today().isoformat())
+    return None if account is None else StudioUser(account.name, account.role)
 
 
 def end_session(engine: Engine, secret: str) -> None:
@@ -254,7 +255,7 @@ def is_preview_pass(engine: Engine, given: str, draft_id: str) -> bool:
     """Tell whether something is a `preview_pass` of a session that has not ended."""
     with reading(engine) as connection:
         marks = storage.read_owners_sessions(connection, today().isoformat())
-    return any(hmac.compare_digest(_pass(one, draft_id).encode(), given.encode()) for one in marks)
+    return any(hmac.compare_digest(_pass(session_mark, draft_id).encode(), given.encode()) for session_mark in marks)
 
 
 def _pass(session_mark: bytes, draft_id: str) -> str:
@@ -287,17 +288,17 @@ def tokens(engine: Engine) -> list[Token]:
         return storage.read_tokens(connection)
 
 
-def revoke_token(engine: Engine, actor: StudioUser, held: str) -> bool:
+def revoke_token(engine: Engine, actor: StudioUser, token_mark: str) -> bool:
     """Take a token back by the hexadecimal text of its mark; return whether there was one."""
     try:
-        token = bytes.fromhex(held)
+        mark_bytes = bytes.fromhex(token_mark)
     except ValueError:
         return False
     with writing(engine) as connection:
-        known = storage.read_token(connection, token)
+        known = storage.read_token(connection, mark_bytes)
         if known is None:
             return False
-        storage.remove_token(connection, token)
+        storage.remove_token(connection, mark_bytes)
         _record(connection, actor.name, f"revoked the token “{known.name}”")
     return True
 
@@ -307,8 +308,8 @@ def person_of_token(engine: Engine, secret: str) -> StudioUser | None:
     if not secret.startswith(TOKEN_START):
         return None
     with reading(engine) as connection:
-        held = storage.read_token(connection, mark("token", secret))
-    return None if held is None else StudioUser(f"token {held.name}"[:64], held.role)
+        token = storage.read_token(connection, mark("token", secret))
+    return None if token is None else StudioUser(f"token {token.name}"[:64], token.role)
 
 
 # What was done ---------------------------------------------------------------------------------

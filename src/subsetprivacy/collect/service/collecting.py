@@ -81,10 +81,10 @@ class Collector:
         Another server on the same database may have deleted it. Then nothing of it is remembered here either.
         """
         with reading(self._engine) as connection:
-            found = is_open(connection, survey_id)
-        if found is None:
+            state = is_open(connection, survey_id)
+        if state is None:
             self.forget(survey_id)
-        return found
+        return state
 
     def key(self, survey_id: str) -> str | None:
         """Return the key of the study in hexadecimal once it is published."""
@@ -92,8 +92,8 @@ class Collector:
             return None
         with reading(self._engine) as connection:
             manifest = read_manifest_of(connection, survey_id)
-            found = None if manifest is None else read_key(connection, manifest.study)
-        return found[0].hex() if found is not None and found[1] else None
+            key = None if manifest is None else read_key(connection, manifest.study)
+        return key[0].hex() if key is not None and key[1] else None
 
     async def submit(self, survey_id: str, body: bytes) -> Reply:
         """Count a submission once it is safe on disk."""
@@ -137,8 +137,8 @@ class Collector:
             manifest = read_manifest_of(connection, survey_id)
             if manifest is None:
                 return None
-            found = read_key(connection, manifest.study) if manifest.mode == "code" else None
-        self._known[survey_id] = _Known(manifest, None if found is None else found[0])
+            key = read_key(connection, manifest.study) if manifest.mode == "code" else None
+        self._known[survey_id] = _Known(manifest, None if key is None else key[0])
         return self._known[survey_id]
 
 
@@ -161,7 +161,7 @@ def _read_lock(body: bytes, known: _Known) -> tuple[Any, Any]:
         if isinstance(outcome, str):
             return _REPLIES[outcome]
         kept = bytes(outcome.commitment)
-        held = {"commitment": kept.hex(), "wrapped": bytes(outcome.wrapped).hex()}
-        return Reply(200, {**held, "share": coin.share(key, ticket, kept).hex()})
+        locked = {"commitment": kept.hex(), "wrapped": bytes(outcome.wrapped).hex()}
+        return Reply(200, {**locked, "share": coin.share(key, ticket, kept).hex()})
 
     return LockRequest(ticket, commitment, wrapped), answer

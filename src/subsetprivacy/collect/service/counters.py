@@ -39,12 +39,12 @@ class GroupRows:
 
 def group_rows(released: Released, group: int) -> GroupRows:
     """Return the released rows of a group of the manifest, whatever order they were read in."""
-    held = released.rows[group]
-    texts = sorted(held)
+    counters = released.rows[group]
+    texts = sorted(counters)
     names = tuple(str(released.manifest.variables[k]["id"]) for k in released.manifest.groups[group])
     octets = np.frombuffer(b"".join(texts), np.uint8).reshape(len(texts), len(names), CODE_BYTES)
     codes = (octets.astype(np.int64) << _SHIFTS).sum(axis=2)
-    return GroupRows(names, codes, np.array([held[text] for text in texts], np.int64))
+    return GroupRows(names, codes, np.array([counters[text] for text in texts], np.int64))
 
 
 def counts_of(rows: GroupRows, name: str, design: Design) -> SubsetCounts:
@@ -74,13 +74,13 @@ def _summed(codes: IntArray, n: IntArray) -> tuple[IntArray, IntArray]:
 
 def question_counts(released: Released) -> dict[str, QuestionCounts]:
     """Return how the question of each variable was put and answered."""
-    held = released.manifest.variables
-    lines: list[list[tuple[str, int, int, int]]] = [[] for _ in held]
+    variables = released.manifest.variables
+    lines: list[list[tuple[str, int, int, int]]] = [[] for _ in variables]
     for framing, n in released.framings.items():
         lines[framing.variable].append((framing.partition, framing.shown, framing.answer, n))
     return {
-        str(one["id"]): _questions(sorted(some), str(one["kind"]), released.manifest.designs[one["id"]])
-        for some, one in zip(lines, held, strict=True)
+        str(variable["id"]): _questions(sorted(some), str(variable["kind"]), released.manifest.designs[variable["id"]])
+        for some, variable in zip(lines, variables, strict=True)
     }
 
 

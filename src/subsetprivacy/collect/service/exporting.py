@@ -148,7 +148,7 @@ def count_column(names: Iterable[str]) -> str:
 
 def framings_csv(released: Released) -> bytes:
     """Return how each question was put and answered as CSV, sorted: in numbers, and the same in words."""
-    ids = [safe_header(str(held["id"])) for held in released.manifest.variables]
+    ids = [safe_header(str(variable["id"])) for variable in released.manifest.variables]
     lines = sorted(
         (framing.variable, framing.partition, framing.shown, framing.answer, n)
         for framing, n in released.framings.items()
@@ -164,8 +164,8 @@ def framings_csv(released: Released) -> bytes:
 
 def _framing_in_words(manifest: Manifest, framing: Framing) -> tuple[str, str]:
     """Return what a question was about, where that was kept, and the answer."""
-    held = manifest.variables[framing.variable]
-    design, kind = manifest.designs[held["id"]], held["kind"]
+    variable = manifest.variables[framing.variable]
+    design, kind = manifest.designs[variable["id"]], variable["kind"]
     codes = [int(part) for part in framing.partition.split(",") if part]
     if kind == "yes_no" and framing.shown:
         codes = [(1 << design.p) - 1 - codes[0]]
@@ -177,7 +177,7 @@ def _framing_in_words(manifest: Manifest, framing: Framing) -> tuple[str, str]:
     return asked, {"yes_no": ("yes", "no"), "bit": ("same", "different"), "local": ("answered",)}[kind][framing.answer]
 
 
-def export_zip(released: Released, found: Results | None = None) -> bytes:
+def export_zip(released: Released, computed: Results | None = None) -> bytes:
     """Return everything in one archive: the same bytes for the same release.
 
     Parameters
@@ -192,19 +192,19 @@ def export_zip(released: Released, found: Results | None = None) -> bytes:
         "analyse.py": python_snippet(released).encode(),
         FRAMINGS: framings_csv(released),
         "manifest.json": released.manifest.text,
-        "results.json": document_text(results_document(found or results(released))).encode(),
+        "results.json": document_text(results_document(computed or results(released))).encode(),
     }
     for group in range(len(released.manifest.groups)):
         stem = f"{FOLDER}/{file_stem(released, group)}"
         files[f"{stem}.csv"], files[f"{stem}.csv.design.json"] = _written(released, group, "csv")
         files[f"{stem}.parquet"] = export_parquet(released, group)
-    held = io.BytesIO()
-    with ZipFile(held, "w", ZIP_DEFLATED) as archive:
+    buffer = io.BytesIO()
+    with ZipFile(buffer, "w", ZIP_DEFLATED) as archive:
         for name in sorted(files):
             entry = ZipInfo(name, _DAY)
             entry.external_attr, entry.compress_type = _MODE, ZIP_DEFLATED
             archive.writestr(entry, files[name])
-    return held.getvalue()
+    return buffer.getvalue()
 
 
 def _readme(released: Released) -> str:

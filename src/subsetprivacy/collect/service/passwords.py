@@ -126,5 +126,5 @@ def fits_invitation(kept: str, secret: str) -> bool:
     """Tell whether a secret is that of an invitation which has not lapsed."""
     if not is_invitation(kept):
         return False
-    _, last, held = kept.split(" ")
-    return compare_digest(held, mark("invitation", secret).hex()) and today().isoformat() <= last
+    _, last, digest = kept.split(" ")
+    return compare_digest(digest, mark("invitation", secret).hex()) and today().isoformat() <= last

@@ -234,9 +234,9 @@ def _publish(connection: Connection, survey: SurveyDefinition, written: Draft) -
     return manifest
 
 
-def _freeze(connection: Connection, survey: SurveyDefinition, held: tuple[bytes, bool]) -> Manifest:
+def _freeze(connection: Connection, survey: SurveyDefinition, study_key: tuple[bytes, bool]) -> Manifest:
     """Freeze a survey, if it fits to the others of its study, whose key and whether it is published are given."""
-    key, revealed = held
+    key, revealed = study_key
     if survey.mode == "code" and revealed:
         raise PublishingError(
             f"a survey with codes must belong to a study whose key is secret; that of {survey.study!r} was published "

@@ -144,7 +144,10 @@ class Respondent:
         else:
             seed = self._device_seed(manifest)
             body["ticket"] = coin.open_ticket(seed, bytes.fromhex(manifest.fingerprint)).hex()
-        return {**body, "answers": {held["id"]: self._answer(held, manifest, seed) for held in manifest.variables}}
+        return {
+            **body,
+            "answers": {variable["id"]: self._answer(variable, manifest, seed) for variable in manifest.variables},
+        }
 
     def body(self, manifest: Manifest) -> bytes:
         """Return the literal content of a submission, as long as everyone's."""
@@ -154,22 +157,22 @@ class Respondent:
         """Return the number that never leaves the device, one for each study."""
         return self._device_seeds.setdefault(manifest.study, self._rng.randbytes(coin.SECRET_BYTES))
 
-    def _answer(self, held: dict[str, Any], manifest: Manifest, seed: bytes) -> dict[str, Any]:
-        rule, value = held["draw"], self.values[held["id"]]
+    def _answer(self, variable: dict[str, Any], manifest: Manifest, seed: bytes) -> dict[str, Any]:
+        rule, value = variable["draw"], self.values[variable["id"]]
         skips = self._happens(self.habits.skips)
         careless = self._happens(self.habits.careless)
-        if held["kind"] in {"bit", "local"}:
-            stream = Stream(self._device_seed(manifest), manifest.study, held["id"])
+        if variable["kind"] in {"bit", "local"}:
+            stream = Stream(self._device_seed(manifest), manifest.study, variable["id"])
             if careless:
                 value = self._rng.randrange(rule["p"])
-            if held["kind"] == "local":
+            if variable["kind"] == "local":
                 return {"kept": None if skips else draw_around(rule, value, stream)}
             return {"answer": None if skips else int(draw_bit(rule, stream) != value)}
-        asked = draw_question(rule, Stream(seed, manifest.study, held["id"]))
+        asked = draw_question(rule, Stream(seed, manifest.study, variable["id"]))
         answer = next(k for k, group in enumerate(asked) if group >> value & 1)
         if careless:
             answer = self._rng.randrange(len(asked))
-        elif held["kind"] == "yes_no" and self._happens(self.habits.yes):
+        elif variable["kind"] == "yes_no" and self._happens(self.habits.yes):
             answer = 0
         return {"asked": asked, "answer": None if skips else answer}
 
@@ -194,9 +197,9 @@ def answer_all(engine: Engine, manifest: Manifest, people: Iterable[Respondent])
 def _answer_at_once(connection: Connection, manifest: Manifest, group: list[Respondent]) -> list[str]:
     key = None
     if manifest.mode == "code":
-        found = read_key(connection, manifest.study)
-        assert found is not None
-        key = found[0]
+        study_key = read_key(connection, manifest.study)
+        assert study_key is not None
+        key = study_key[0]
         group, refused = _lock(connection, manifest, key, group)
     else:
         refused = []
@@ -215,11 +218,11 @@ def _lock(
         for ticket, wish in zip(tickets, wishes, strict=True)
     ]
     let_in, refused = [], []
-    for person, ticket, held in zip(group, tickets, lock_codes(connection, manifest, asked), strict=True):
-        if not isinstance(held, CodeLock):
-            refused.append(held)
+    for person, ticket, locked in zip(group, tickets, lock_codes(connection, manifest, asked), strict=True):
+        if not isinstance(locked, CodeLock):
+            refused.append(locked)
             continue
-        kept = {"commitment": bytes(held.commitment), "wrapped": bytes(held.wrapped)}
+        kept = {"commitment": bytes(locked.commitment), "wrapped": bytes(locked.wrapped)}
         share = coin.share(key, ticket, kept["commitment"])
         person.take_share(manifest, {name: value.hex() for name, value in {**kept, "share": share}.items()})
         let_in.append(person)

@@ -41,7 +41,7 @@ class SurveySource:
     @property
     def titles(self) -> dict[str, str]:
         """What people call each variable: the label, with the id where another variable has the same label."""
-        return titles_of({held["id"]: held["label"] for held in self.released.manifest.variables})
+        return titles_of({variable["id"]: variable["label"] for variable in self.released.manifest.variables})
 
     @property
     def seal(self) -> str:
@@ -208,7 +208,7 @@ class Results:
 
     def variable(self, name: str) -> SurveyVariable:
         """Return what was asked as the variable with this id."""
-        return next(one for one in self.variables if one.id == name)
+        return next(variable for variable in self.variables if variable.id == name)
 
 
 def results(released: Released) -> Results:
@@ -225,18 +225,18 @@ def results(released: Released) -> Results:
     """
     with _ALONE:
         source = SurveySource(released)
-        found = findings(source, budget=BUDGET).compute()
-        variables = tuple(_variable(held, source) for held in released.manifest.variables)
+        computed = findings(source, budget=BUDGET).compute()
+        variables = tuple(_variable(variable, source) for variable in released.manifest.variables)
         return Results(
             _head(released),
             released.n,
             released.releases[-1].locked if released.releases else 0,
             source.seal,
-            sum(one.fingerprint_bits for one in variables),
+            sum(facts.fingerprint_bits for facts in variables),
             _releases(released.releases),
             variables,
             tuple(_group(source, table) for table in source.tables),
-            found,
+            computed,
         )
 
 
@@ -259,15 +259,19 @@ def _head(released: Released) -> SurveyHead:
 
 def _releases(releases: tuple[ReleaseRecord, ...]) -> tuple[SurveyRelease, ...]:
     out, total = [], 0
-    for one in releases:
-        total += one.n
-        out.append(SurveyRelease(one.no, one.n, total, one.locked, one.day, one.tally_sha256, one.chain_sha256))
+    for record in releases:
+        total += record.n
+        out.append(
+            SurveyRelease(
+                record.no, record.n, total, record.locked, record.day, record.tally_sha256, record.chain_sha256
+            )
+        )
     return tuple(out)
 
 
-def _variable(held: Mapping[str, Any], source: SurveySource) -> SurveyVariable:
-    name = str(held["id"])
-    label, question, kind = (held[key] for key in ("label", "question", "kind"))
+def _variable(variable: Mapping[str, Any], source: SurveySource) -> SurveyVariable:
+    name = str(variable["id"])
+    label, question, kind = (variable[key] for key in ("label", "question", "kind"))
     return SurveyVariable(name, label, source.titles[name], question, kind, fingerprint_bits(source.designs[name]))
 
 
@@ -276,9 +280,9 @@ def _group(source: SurveySource, table: GroupRows) -> SurveyGroup:
     return SurveyGroup(table.names, len(table.n), bits)
 
 
-def results_document(held: Results) -> dict[str, Any]:
+def results_document(results: Results) -> dict[str, Any]:
     """Return results as plain data, by the schema of `results_schema`: the same for the same release."""
-    return {"format": FORMAT, "version": VERSION, **plain(held)}
+    return {"format": FORMAT, "version": VERSION, **plain(results)}
 
 
 def results_schema(*, inline: bool = False) -> dict[str, Any]:

@@ -65,7 +65,7 @@ class Throttle:
         if len(self._names) < MOST_NAMES:
             return
         # Those with the fewest tries go: a flood of others does not free one that is being tried hard.
-        recent = [(name, held) for name, held in self._names.items() if now - held.free_at <= FORGET_AFTER]
+        recent = [(name, tries) for name, tries in self._names.items() if now - tries.free_at <= FORGET_AFTER]
         recent.sort(key=lambda pair: -pair[1].number)
         self._names = dict(recent[: MOST_NAMES // 2])
 

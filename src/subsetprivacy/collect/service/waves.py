@@ -15,14 +15,14 @@ def objection_to(manifest: Manifest, others: Iterable[Manifest]) -> str | None:
     have named another study as well. The page that deletes says so.
     """
     for other in others:
-        before = {held["id"]: held for held in other.variables}
-        for held in manifest.variables:
-            asked = before.get(held["id"], held)
-            changed = [name for name in ("options", "design") if asked[name] != held[name]]
+        before = {variable["id"]: variable for variable in other.variables}
+        for variable in manifest.variables:
+            asked = before.get(variable["id"], variable)
+            changed = [name for name in ("options", "design") if asked[name] != variable[name]]
             if changed:
                 keys = " and ".join(f"`{name}`" for name in changed)
                 return (
-                    f"{held['id']!r} must have the same {keys} as in the survey {other.title!r} ({other.id}) of the "
-                    f"study {manifest.study!r}: two different questions about one value narrow it down."
+                    f"{variable['id']!r} must have the same {keys} as in the survey {other.title!r} ({other.id}) of "
+                    f"the study {manifest.study!r}: two different questions about one value narrow it down."
                 )
     return None

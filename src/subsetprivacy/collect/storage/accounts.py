@@ -87,8 +87,8 @@ def set_password(connection: Connection, name: str, password: str) -> None:
 
 def rehash_password(connection: Connection, name: str, old: str, new: str) -> None:
     """Replace the hash of the same password, unless it was changed in between."""
-    held = (account.c.name == name) & (account.c.password == old)
-    connection.execute(update(account).where(held).values(password=new))
+    unchanged = (account.c.name == name) & (account.c.password == old)
+    connection.execute(update(account).where(unchanged).values(password=new))
 
 
 def remove_account(connection: Connection, name: str) -> None:
@@ -125,7 +125,7 @@ def add_browser(connection: Connection, mark: bytes, name: str, last_day: str, m
 def _add_newest(connection: Connection, table: Table, mark: bytes, name: str, last_day: str, most: int) -> None:
     connection.execute(insert(table).values(mark=mark, account=name, last_day=last_day))
     rows = connection.execute(select(table.c.last_day, table.c.mark).where(table.c.account == name)).all()
-    oldest = sorted((bytes(one) == mark, last, bytes(one)) for last, one in rows)
+    oldest = sorted((bytes(other) == mark, last, bytes(other)) for last, other in rows)
     for _, _, surplus in oldest[: max(len(oldest) - most, 0)]:
         connection.execute(delete(table).where(table.c.mark == surplus))
 

@@ -103,8 +103,8 @@ def _copy_rows(
     wanted = select(*chosen).order_by(*table.primary_key.columns)
     if survey_id is not None:
         wanted = wanted.where(table.c.survey == literal(survey_id))
-    found = source.execute(wanted.execution_options(yield_per=_AT_ONCE))
-    for rows in found.mappings().partitions():
+    result = source.execute(wanted.execution_options(yield_per=_AT_ONCE))
+    for rows in result.mappings().partitions():
         copy.execute(insert(into), [dict(row) for row in rows])
 
 

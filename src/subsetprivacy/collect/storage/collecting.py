@@ -61,14 +61,14 @@ def record(
     if judged is None:
         return [CLOSED] * len(group)
     outcomes, counted = [], {}
-    for k, one in enumerate(group):
-        outcome = ALREADY if one.mark in counted else judged.refused.get(k, COUNTED)
-        if outcome == COUNTED and one.opened is not None:
+    for k, submission in enumerate(group):
+        outcome = ALREADY if submission.mark in counted else judged.refused.get(k, COUNTED)
+        if outcome == COUNTED and submission.opened is not None:
             assert key is not None
-            outcome = COUNTED if was_drawn(one.opened, manifest, key) else NOT_DRAWN
+            outcome = COUNTED if was_drawn(submission.opened, manifest, key) else NOT_DRAWN
         outcomes.append(outcome)
         if outcome == COUNTED:
-            counted[one.mark] = one
+            counted[submission.mark] = submission
     if counted:
         store.count(connection, manifest, list(counted.values()), judged.released)
     return outcomes
@@ -99,7 +99,7 @@ def record_alone(
             if is_last and len(group) == 1:
                 raise
     # Someone sends the same tickets to several servers at once. Nobody else is kept waiting for that.
-    return [outcome for one in group for outcome in record_alone(connection, manifest, [one], key)]
+    return [outcome for submission in group for outcome in record_alone(connection, manifest, [submission], key)]
 
 
 def lock_codes(connection: Connection, manifest: Manifest, group: Sequence[LockRequest]) -> list[CodeLock | str]:
@@ -113,20 +113,21 @@ def lock_codes(connection: Connection, manifest: Manifest, group: Sequence[LockR
     connection.execute(_HOLD_STUDY, {"in_study": manifest.study})
     if not connection.scalar(_HOLD, {"in_survey": manifest.id}):
         return [CLOSED] * len(group)
-    marks = [coin.ticket_mark(manifest.id, one.ticket) for one in group]
-    found = judge_locks(connection, manifest.id, marks)
+    marks = [coin.ticket_mark(manifest.id, request.ticket) for request in group]
+    locks = judge_locks(connection, manifest.id, marks)
     wishes: dict[bytes, LockRequest] = {}
-    for mark, one in zip(marks, group, strict=True):
-        if mark not in found:
-            wishes.setdefault(mark, one)
+    for mark, request in zip(marks, group, strict=True):
+        if mark not in locks:
+            wishes.setdefault(mark, request)
     if wishes:
-        elsewhere = _locked_elsewhere(connection, manifest, [one.ticket for one in wishes.values()])
+        elsewhere = _locked_elsewhere(connection, manifest, [request.ticket for request in wishes.values()])
         fresh = {
-            mark: elsewhere.get(one.ticket) or CodeLock(one.commitment, one.wrapped) for mark, one in wishes.items()
+            mark: elsewhere.get(request.ticket) or CodeLock(request.commitment, request.wrapped)
+            for mark, request in wishes.items()
         }
         insert_locks(connection, manifest.id, fresh)
-        found |= fresh
-    return [found[mark] for mark in marks]
+        locks |= fresh
+    return [locks[mark] for mark in marks]
 
 
 def _locked_elsewhere(connection: Connection, manifest: Manifest, tickets: list[bytes]) -> dict[bytes, CodeLock]:

@@ -81,7 +81,9 @@ def judge(connection: Connection, manifest: Manifest, group: Sequence[Submission
     """Return what becomes of submissions whose tickets cannot be counted; None if the survey is closed."""
     sent: dict[str, Any] = _named(manifest.id, group)
     if manifest.mode == "code":
-        sent["commitments"] = b"".join(one.opened.commitment for one in group if one.opened is not None)
+        sent["commitments"] = b"".join(
+            submission.opened.commitment for submission in group if submission.opened is not None
+        )
     refused = {k - 1: outcome for k, outcome in _driver(connection).execute(_JUDGE[manifest.mode], sent).fetchall()}
     released = refused.pop(-1, None)
     return None if released is None else GroupVerdict(refused, int(released))
@@ -104,20 +106,20 @@ def count(connection: Connection, manifest: Manifest, counted: Sequence[Submissi
         end of that.
     """
     wides = [CODE_BYTES * len(group) for group in manifest.groups]
-    framings = [(k, one) for k, sent in enumerate(counted, start=1) for one in sent.framings]
+    framings = [(k, framing) for k, submission in enumerate(counted, start=1) for framing in submission.framings]
     sent = _named(manifest.id, counted) | {
         "batch": manifest.batch,
         "released": released,
-        "rows": b"".join(row for one in counted for row in one.rows),
+        "rows": b"".join(row for submission in counted for row in submission.rows),
         "width": sum(wides),
         "grps": _array(range(len(wides))),
         "firsts": _array(1 + end - wide for end, wide in zip(accumulate(wides), wides, strict=True)),
         "wides": _array(wides),
         "ks": _array(k for k, _ in framings),
-        "variables": _array(one.variable for _, one in framings),
-        "partitions": _array(f'"{one.partition}"' for _, one in framings),  # digits and commas
-        "shown": _array(one.shown for _, one in framings),
-        "answers": _array(one.answer for _, one in framings),
+        "variables": _array(framing.variable for _, framing in framings),
+        "partitions": _array(f'"{framing.partition}"' for _, framing in framings),  # digits and commas
+        "shown": _array(framing.shown for _, framing in framings),
+        "answers": _array(framing.answer for _, framing in framings),
     }
     _driver(connection).execute(_COUNT_BY_MODE[manifest.mode], sent)
 
@@ -132,4 +134,4 @@ def _array(items: Iterable[int | str]) -> str:
 
 
 def _named(survey_id: str, group: Sequence[Submission]) -> dict[str, Any]:
-    return {"survey": survey_id, "marks": b"".join(one.mark for one in group), "many": len(group)}
+    return {"survey": survey_id, "marks": b"".join(submission.mark for submission in group), "many": len(group)}

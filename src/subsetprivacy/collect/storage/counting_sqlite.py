@@ -52,9 +52,11 @@ _DELETE = text(f"DELETE FROM code WHERE survey = :survey AND mark IN ({EACH} SEL
 
 def judge(connection: Connection, manifest: Manifest, group: Sequence[Submission]) -> GroupVerdict | None:
     """Return what becomes of submissions whose tickets cannot be counted; None if the survey is closed."""
-    sent = named(manifest.id, [one.mark for one in group])
+    sent = named(manifest.id, [submission.mark for submission in group])
     if manifest.mode == "code":
-        sent["commitments"] = b"".join(one.opened.commitment for one in group if one.opened is not None)
+        sent["commitments"] = b"".join(
+            submission.opened.commitment for submission in group if submission.opened is not None
+        )
     refused = {k - 1: outcome for k, outcome in connection.execute(_JUDGE[manifest.mode], sent)}
     released = refused.pop(-1, None)
     return None if released is None else GroupVerdict(refused, int(released))
@@ -65,13 +67,13 @@ def count(connection: Connection, manifest: Manifest, counted: Sequence[Submissi
     filling, filled = connection.execute(_FILLED, {"in_survey": manifest.id}).one()
     rows: Counter[tuple[Any, ...]] = Counter()
     framings: Counter[tuple[Any, ...]] = Counter()
-    for one in counted:
-        rows.update((filling, grp, row) for grp, row in enumerate(one.rows))
-        framings.update((filling, f.variable, f.partition, f.shown, f.answer) for f in one.framings)
+    for submission in counted:
+        rows.update((filling, grp, row) for grp, row in enumerate(submission.rows))
+        framings.update((filling, f.variable, f.partition, f.shown, f.answer) for f in submission.framings)
         filled += 1
         if filled == manifest.batch:
             filling, filled = filling + 1, 0
-    marks = named(manifest.id, sorted(one.mark for one in counted))
+    marks = named(manifest.id, sorted(submission.mark for submission in counted))
     connection.execute(_INSERT, marks)
     if manifest.mode == "code":
         connection.execute(_DELETE, marks)

@@ -53,9 +53,9 @@ def check(engine: Engine) -> list[StoreProblem]:
     problems = []
     try:
         with reading(engine) as connection:
-            problems += [StoreProblem("database", *found) for found in _database(connection)]
+            problems += [StoreProblem("database", *problem) for problem in _database(connection)]
             for row in connection.execute(select(survey).order_by(survey.c.id)).all():
-                problems += [StoreProblem(f"survey {row.id}", *found) for found in _survey(connection, row)]
+                problems += [StoreProblem(f"survey {row.id}", *problem) for problem in _survey(connection, row)]
     except DBAPIError as error:
         problems.append(StoreProblem("database", f"it cannot be read to its end: {type(error.orig).__name__}"))
     return problems
@@ -68,9 +68,9 @@ Found = tuple[str] | tuple[str, bool]
 
 
 def _database(connection: Connection) -> Iterator[Found]:
-    found = revision_of(connection)
-    if found != newest_revision():
-        yield (f"its schema is {found}, not {newest_revision()}",)
+    revision = revision_of(connection)
+    if revision != newest_revision():
+        yield (f"its schema is {revision}, not {newest_revision()}",)
     for table in OF_SURVEY:
         orphans = select(func.count()).select_from(table).where(table.c.survey.not_in(select(survey.c.id)))
         if number := connection.scalar(orphans):
@@ -109,8 +109,8 @@ def _survey(connection: Connection, row: Any) -> Iterator[Found]:
 
 def _sum(connection: Connection, table: Any, survey_id: str) -> int:
     """Return how many people counters hold: those of the first group, which counts everybody once."""
-    held = select(func.sum(table.c.n)).where(table.c.survey == survey_id, table.c.grp == 0)
-    return int(connection.scalar(held) or 0)
+    total = select(func.sum(table.c.n)).where(table.c.survey == survey_id, table.c.grp == 0)
+    return int(connection.scalar(total) or 0)
 
 
 def _released_people(connection: Connection, manifest: Manifest) -> int:
@@ -130,7 +130,7 @@ def _counters(connection: Connection, manifest: Manifest, row: Any) -> Iterator[
             if by_variable[batch] != dict.fromkeys(variables, people):
                 yield (f"the {name} counters of how questions were put count different numbers of people",)
         if name == "pending":
-            yield from _batches({batch: held.get(0, 0) for batch, held in by_group.items()}, manifest, row)
+            yield from _batches({batch: sums.get(0, 0) for batch, sums in by_group.items()}, manifest, row)
         if _has_misfits(connection, rows, manifest):
             yield (f"some {name} counters do not fit the survey's variables",)
 
@@ -146,23 +146,23 @@ def _sums(connection: Connection, table: Any, survey_id: str, by: str) -> dict[i
     return sums
 
 
-def _batches(held: dict[int, int], manifest: Manifest, row: Any) -> Iterator[Found]:
+def _batches(people: dict[int, int], manifest: Manifest, row: Any) -> Iterator[Found]:
     if not row.open:
-        if held:
+        if people:
             yield ("it is closed, and answers are still pending",)
         return
     wanted = dict.fromkeys(range(row.released + 1, row.filling), manifest.batch)
     if row.filled:
         wanted[row.filling] = row.filled
-    if held != wanted:
+    if people != wanted:
         yield ("its batches do not hold as many people as they should",)
 
 
 def _has_misfits(connection: Connection, table: Any, manifest: Manifest) -> bool:
     lengths = {grp: CODE_BYTES * len(group) for grp, group in enumerate(manifest.groups)}
     wanted = select(table.c.grp, func.length(table.c.row), func.min(table.c.n)).where(table.c.survey == manifest.id)
-    found = connection.execute(wanted.group_by(table.c.grp, func.length(table.c.row)))
-    return any(length != lengths.get(grp) or least < 1 for grp, length, least in found)
+    rows = connection.execute(wanted.group_by(table.c.grp, func.length(table.c.row)))
+    return any(length != lengths.get(grp) or least < 1 for grp, length, least in rows)
 
 
 def _marks(connection: Connection, row: Any, people: int) -> Iterator[Found]:
@@ -195,14 +195,14 @@ def _chain(connection: Connection, manifest: Manifest, people: int) -> Iterator[
     """Compute all seals anew."""
     releases, before = read_releases(connection, manifest.id), ""
     names = ("no", "n", "locked", "day", "tally_sha256")
-    for number, one in enumerate(releases, start=1):
-        before = chain_sha256(before, {name: getattr(one, name) for name in names})
-        if one.no != number or one.chain_sha256 != before:
-            yield (f"the seal of release {one.no} does not fit: a release was changed",)
+    for number, record in enumerate(releases, start=1):
+        before = chain_sha256(before, {name: getattr(record, name) for name in names})
+        if record.no != number or record.chain_sha256 != before:
+            yield (f"the seal of release {record.no} does not fit: a release was changed",)
             return
-        if one.n < manifest.batch:
-            yield (f"release {one.no} holds fewer people than a batch",)
-    if sum(one.n for one in releases) != people:
+        if record.n < manifest.batch:
+            yield (f"release {record.no} holds fewer people than a batch",)
+    if sum(record.n for record in releases) != people:
         yield ("the released counters hold another number of people than the releases",)
     if releases and tally_sha256(connection, manifest.id) != releases[-1].tally_sha256:
         yield ("the seal of the last release does not fit: its counters were changed",)

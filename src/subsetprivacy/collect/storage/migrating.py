@@ -30,8 +30,8 @@ def migrate(engine: Engine) -> None:
     StoreError
         If the store belongs to something else, was written by a newer version, or cannot be opened.
     """
-    found = revision(engine)
-    if found == newest_revision():
+    present = revision(engine)
+    if present == newest_revision():
         return
     try:
         with engine.begin() as connection:
@@ -68,8 +68,8 @@ def revision_of(connection: Connection) -> str | None:
     _refuse_foreign_tables(names)
     if VERSION_TABLE not in names:
         return None
-    held: str | None = connection.scalar(text(f"SELECT version_num FROM {VERSION_TABLE}"))
-    return held
+    version: str | None = connection.scalar(text(f"SELECT version_num FROM {VERSION_TABLE}"))
+    return version
 
 
 def newest_revision() -> str:
@@ -94,10 +94,10 @@ def _upgrade(connection: Connection) -> None:
             connection.execute(text(f"SET LOCAL {limit} = 0"))
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
     scripts = _scripts()
-    found = revision_of(connection)
-    if found is not None and found not in {script.revision for script in scripts.walk_revisions()}:
+    present = revision_of(connection)
+    if present is not None and present not in {script.revision for script in scripts.walk_revisions()}:
         raise _store_error(
-            f"the database must be of schema {newest_revision()} or older; got schema {found}, of a newer version.",
+            f"the database must be of schema {newest_revision()} or older; got schema {present}, of a newer version.",
             UPGRADE,
         )
 
@@ -116,26 +116,26 @@ def _refuse_foreign_file(engine: Engine) -> None:
         return
     connection = sqlite3.connect(f"{Path(place).absolute().as_uri()}?mode=rw", uri=True)
     try:
-        found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
     finally:
         connection.close()
-    _refuse_foreign_tables(name for (name,) in found)
+    _refuse_foreign_tables(name for (name,) in tables)
 
 
 def _refuse_foreign_tables(names: Iterable[str]) -> None:
-    held = set(names)
-    if held and VERSION_TABLE not in held:
+    tables = set(names)
+    if tables and VERSION_TABLE not in tables:
         raise _store_error(
-            f"the database must be empty or one of this package; got one with {len(held)} other tables.", OWN_DATABASE
+            f"the database must be empty or one of this package; got one with {len(tables)} other tables.", OWN_DATABASE
         )
 
 
 def _unusable(error: Exception) -> Exception:
     """Return the error to raise in place of a driver's, whose words on SQLite are short and hold nothing secret."""
     cause = getattr(error, "orig", error)
-    said = str(cause) if isinstance(cause, sqlite3.Error) else type(cause).__name__
+    reason = str(cause) if isinstance(cause, sqlite3.Error) else type(cause).__name__
     advice = LOOK_AT_FILE if isinstance(cause, sqlite3.Error) else LOOK_AT_SERVER
-    return _store_error(f"the database must be one that can be opened; got {said!r}.", advice)
+    return _store_error(f"the database must be one that can be opened; got {reason!r}.", advice)
 
 
 def _store_error(message: str, advice: Advice) -> Exception:

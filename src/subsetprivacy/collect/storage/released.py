@@ -10,14 +10,14 @@ from subsetprivacy.collect.survey.tallies import Released, ReleaseRecord
 
 def read_manifest_of(connection: Connection, survey_id: str) -> Manifest | None:
     """Return the manifest of a survey, if there is one of this id."""
-    held = connection.scalar(select(survey.c.manifest).where(survey.c.id == survey_id))
-    return None if held is None else read_manifest(bytes(held))
+    text = connection.scalar(select(survey.c.manifest).where(survey.c.id == survey_id))
+    return None if text is None else read_manifest(bytes(text))
 
 
 def is_open(connection: Connection, survey_id: str) -> bool | None:
     """Tell whether a survey takes answers; None if there is none of this id."""
-    found = connection.scalar(select(survey.c.open).where(survey.c.id == survey_id))
-    return None if found is None else bool(found)
+    state = connection.scalar(select(survey.c.open).where(survey.c.id == survey_id))
+    return None if state is None else bool(state)
 
 
 def read_key(connection: Connection, name: str) -> tuple[bytes, bool] | None:

@@ -94,10 +94,10 @@ def _hold(connection: Connection, survey_id: str) -> Any:
 
 def _people(connection: Connection, survey_id: str, last: int) -> int:
     """Return how many people the batches up to this one hold; every group counts each of them once."""
-    held = select(func.coalesce(func.sum(pending.c.n), 0)).where(
+    total = select(func.coalesce(func.sum(pending.c.n), 0)).where(
         pending.c.survey == survey_id, pending.c.grp == 0, pending.c.batch <= last
     )
-    return int(connection.scalar(held) or 0)
+    return int(connection.scalar(total) or 0)
 
 
 def _release(connection: Connection, survey_id: str, before: int, last: int) -> None:
@@ -115,8 +115,8 @@ def _move(connection: Connection, source: Table, target: Table, survey_id: str, 
     names = [column.name for column in target.primary_key.columns]
     if connection.dialect.name == "sqlite":
         keys = [source.c[name] for name in names]
-        found = select(*keys, func.sum(source.c.n)).where(*chosen).group_by(*keys).order_by(*keys)
-        moved = sqlite.insert(target).from_select([*names, "n"], found)
+        sums = select(*keys, func.sum(source.c.n)).where(*chosen).group_by(*keys).order_by(*keys)
+        moved = sqlite.insert(target).from_select([*names, "n"], sums)
         total = target.c.n + moved.excluded.n
         connection.execute(moved.on_conflict_do_update(index_elements=names, set_={"n": total}))
         connection.execute(delete(source).where(*chosen))
@@ -131,8 +131,8 @@ def _move_marks(connection: Connection, survey_id: str) -> None:
     """Move the marks of the counted to where they stay."""
     mine, names = arrived.c.survey == survey_id, ["survey", "mark"]
     if connection.dialect.name == "sqlite":
-        found = select(arrived.c.survey, arrived.c.mark).where(mine).order_by(arrived.c.mark)
-        connection.execute(insert(spent).from_select(names, found))
+        marks = select(arrived.c.survey, arrived.c.mark).where(mine).order_by(arrived.c.mark)
+        connection.execute(insert(spent).from_select(names, marks))
         connection.execute(delete(arrived).where(mine))
     else:
         _write_anew(connection, spent, names, [(arrived, (mine,)), (spent, (spent.c.survey == survey_id,))])
@@ -151,8 +151,8 @@ def _write_anew(connection: Connection, target: Table, names: list[str], parts: 
     rows = union_all(*taken).subquery()
     keys = [rows.c[name] for name in names]
     if "n" in target.c:
-        found = select(*keys, func.sum(rows.c.n)).group_by(*keys).order_by(*keys)
-        connection.execute(insert(target).from_select([*names, "n"], found))
+        sums = select(*keys, func.sum(rows.c.n)).group_by(*keys).order_by(*keys)
+        connection.execute(insert(target).from_select([*names, "n"], sums))
     else:
         # Once, whatever happened: a mark that is there twice would stop this release and all after it.
         connection.execute(insert(target).from_select(names, select(*keys).distinct().order_by(*keys)))

@@ -29,12 +29,12 @@ def only_server(path: Path) -> Iterator[None]:
         yield
         return
     beside = path.with_name(f"{path.name}.lock")
-    held = _lock(beside, path)
+    descriptor = _lock(beside, path)
     try:
         yield
     finally:
         beside.unlink(missing_ok=True)  # while it is locked: whoever waits for it sees that it is gone
-        os.close(held)
+        os.close(descriptor)
 
 
 def _lock(beside: Path, path: Path) -> int:

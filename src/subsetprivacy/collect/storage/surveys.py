@@ -111,8 +111,8 @@ def hold_study(connection: Connection, name: str) -> tuple[bytes, bool]:
 
 def manifests_of_study(connection: Connection, name: str) -> list[Manifest]:
     """Return what was ever published in a study and not deleted: of what is deleted nothing is left to compare."""
-    held = connection.scalars(select(survey.c.manifest).where(survey.c.study == name).order_by(survey.c.id))
-    return [read_manifest(bytes(one)) for one in held]
+    texts = connection.scalars(select(survey.c.manifest).where(survey.c.study == name).order_by(survey.c.id))
+    return [read_manifest(bytes(text)) for text in texts]
 
 
 def study_state(connection: Connection, name: str) -> str:
@@ -175,11 +175,11 @@ def read_lines(
     if only is not None:
         wanted = wanted.where(survey.c.id == only)
     rows = connection.execute(wanted.order_by(survey.c.draft, survey.c.version.desc())).all()
-    facts = {row.id: one for row in rows if (one := known.get(row.id)) is not None}  # others change it meanwhile
+    facts = {row.id: cached for row in rows if (cached := known.get(row.id)) is not None}  # others change it meanwhile
     unknown = [row.id for row in rows if row.id not in facts]
     if unknown:
-        held = connection.execute(select(survey.c.id, survey.c.manifest).where(survey.c.id.in_(unknown)))
-        read = {survey_id: _facts(read_manifest(bytes(text))) for survey_id, text in held}
+        texts = connection.execute(select(survey.c.id, survey.c.manifest).where(survey.c.id.in_(unknown)))
+        read = {survey_id: _facts(read_manifest(bytes(text))) for survey_id, text in texts}
         known.update(read)
         facts |= read
     return [_line(row, facts[row.id]) for row in rows]
@@ -208,8 +208,8 @@ def _line(row: Any, facts: ManifestFacts) -> SurveyLine:
 
 def read_source(connection: Connection, survey_id: str) -> str | None:
     """Return the text of the file that a survey was published from."""
-    held: str | None = connection.scalar(select(survey.c.source).where(survey.c.id == survey_id))
-    return held
+    source: str | None = connection.scalar(select(survey.c.source).where(survey.c.id == survey_id))
+    return source
 
 
 def close_survey(connection: Connection, manifest: Manifest) -> None:
@@ -233,8 +233,8 @@ def reveal_key(connection: Connection, name: str) -> bool:
 def hold_survey(connection: Connection, survey_id: str) -> bool | None:
     """Return whether a survey is open, None if there is none, and let nobody change it until the transaction ends."""
     wanted = select(survey.c.open).where(survey.c.id == survey_id).with_for_update()
-    held: bool | None = connection.scalar(wanted)
-    return held
+    is_open: bool | None = connection.scalar(wanted)
+    return is_open
 
 
 def delete_survey(connection: Connection, manifest: Manifest) -> None:
@@ -261,7 +261,9 @@ def add_codes(connection: Connection, survey_id: str, marks: Iterable[bytes]) ->
 def count_codes(connection: Connection, survey_id: str) -> int:
     """Return how many codes were let in, whether used or not: a number that no answer changes."""
     tables = (code, arrived, spent)
-    unused, waiting, used = (select(func.count()).where(one.c.survey == survey_id).scalar_subquery() for one in tables)
+    unused, waiting, used = (
+        select(func.count()).where(table.c.survey == survey_id).scalar_subquery() for table in tables
+    )
     return connection.scalar(select(unused + waiting + used)) or 0  # in one look: a code moves from one to the next
 
 

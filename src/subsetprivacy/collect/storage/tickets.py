@@ -95,15 +95,18 @@ class CodeLock:
 
 def judge_locks(connection: Connection, survey_id: str, marks: Sequence[bytes]) -> dict[bytes, CodeLock | str]:
     """Return what codes are locked to already, or why they cannot be; nothing of those that are free."""
-    found = connection.execute(_JUDGE_LOCKS, named(survey_id, marks))
+    rows = connection.execute(_JUDGE_LOCKS, named(survey_id, marks))
     return {
         bytes(mark): CodeLock(bytes(commitment), bytes(wrapped)) if outcome == _LOCKED else outcome
-        for mark, outcome, commitment, wrapped in found
+        for mark, outcome, commitment, wrapped in rows
     }
 
 
 def insert_locks(connection: Connection, survey_id: str, locks: Mapping[bytes, CodeLock]) -> None:
     """Write what codes are locked to, by their marks."""
     ordered = sorted(locks)
-    told = {"commitments": [locks[mark].commitment for mark in ordered], "wrapped": [locks[m].wrapped for m in ordered]}
-    connection.execute(_LOCK, named(survey_id, ordered) | {name: b"".join(parts) for name, parts in told.items()})
+    columns = {
+        "commitments": [locks[mark].commitment for mark in ordered],
+        "wrapped": [locks[m].wrapped for m in ordered],
+    }
+    connection.execute(_LOCK, named(survey_id, ordered) | {name: b"".join(parts) for name, parts in columns.items()})

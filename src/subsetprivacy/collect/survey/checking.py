@@ -53,11 +53,11 @@ def check(marked: LocatedData) -> SurveyDefinition:
         With every problem, in the order of the lines.
     """
     try:
-        held = plain(marked)
+        document = plain(marked)
     except UnreadableError as error:
         raise SurveyError([SurveyProblem(error.line, "the survey", error.message, advice=error.advice)]) from None
-    problems = ProblemList(held)
-    survey = _survey(held.data, problems)
+    problems = ProblemList(document)
+    survey = _survey(document.data, problems)
     if survey is None or problems:
         raise problems.error()
     return survey
@@ -126,15 +126,15 @@ def _links(given: Any, problems: ProblemList) -> list[list[str]]:
     listed = read_list(given, "tables with `variables`", ("links",), problems) or []
     if len(listed) > _MOST_LINKS:
         problems.add(("links",), f"must be at most {_MOST_LINKS} links; got {len(listed)}.")
-    return [_link(held, ("links", k), problems) for k, held in enumerate(listed[:_MOST_LINKS])]
+    return [_link(entry, ("links", k), problems) for k, entry in enumerate(listed[:_MOST_LINKS])]
 
 
 def _link(given: Any, path: Path, problems: ProblemList) -> list[str]:
-    held = read_table(given, "`variables`", path, problems)
-    if held is None:
+    table = read_table(given, "`variables`", path, problems)
+    if table is None:
         return []
-    check_keys(held, ("variables",), ("variables",), path, problems)
-    names = read_list(held.get("variables", REFUSED), "ids", (*path, "variables"), problems)
+    check_keys(table, ("variables",), ("variables",), path, problems)
+    names = read_list(table.get("variables", REFUSED), "ids", (*path, "variables"), problems)
     if names is not None and len(names) < 2:
         problems.add((*path, "variables"), f"must be at least two; got {len(names)}.")
     return [read_text(name, (*path, "variables", i), problems, most=100) for i, name in enumerate(names or [])]
@@ -143,7 +143,7 @@ def _link(given: Any, path: Path, problems: ProblemList) -> list[str]:
 def _check_links(links: list[list[str]], data: dict[str, Any], problems: ProblemList) -> None:
     """Note ids that no variable has, and variables that are in two links or twice in one."""
     listed = data.get("variables")
-    ids = {id_of(held) for held in listed} if isinstance(listed, list) else set()
+    ids = {id_of(entry) for entry in listed} if isinstance(listed, list) else set()
     known = sorted(name[:_MOST_ID] for name in ids if name)
     place: dict[str, int] = {}
     for k, group in enumerate(links):

@@ -78,9 +78,9 @@ def read_code(text: str) -> tuple[bytes, bytes]:
     ValueError
         If the text is no code.
     """
-    held = (
+    parts = (
         b32decode(text.upper()) if text.isascii() else b""
     )  # other alphabets have letters whose capital is one of ours
-    if len(held) != TICKET_BYTES + HALF_BYTES:
+    if len(parts) != TICKET_BYTES + HALF_BYTES:
         raise ValueError("a code must have 32 letters and digits")
-    return held[:TICKET_BYTES], held[TICKET_BYTES:]
+    return parts[:TICKET_BYTES], parts[TICKET_BYTES:]

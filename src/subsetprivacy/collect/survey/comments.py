@@ -4,7 +4,7 @@ import re
 
 from subsetprivacy.collect.survey.toml_reader import STRINGS
 
-_TOML = re.compile("|".join(f"(?:{one.pattern})" for one in STRINGS) + r"|(?P<comment>#[^\n]*)", re.DOTALL)
+_TOML = re.compile("|".join(f"(?:{string.pattern})" for string in STRINGS) + r"|(?P<comment>#[^\n]*)", re.DOTALL)
 _YAML = re.compile(r"(?:^|(?<=[ \t\n]))#[^\n]*")
 
 
@@ -18,7 +18,7 @@ def count_comments(text: str, format: str) -> int:
     """
     text = text.replace("\r\n", "\n")
     if format == "toml":
-        return sum(found["comment"] is not None for found in _TOML.finditer(text))
+        return sum(match["comment"] is not None for match in _TOML.finditer(text))
     return len(_YAML.findall(_without_scalars(text))) if format == "yaml" else 0
 
 

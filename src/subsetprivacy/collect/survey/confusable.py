@@ -110,17 +110,17 @@ def _small(text: str) -> str:
     return "".join(small if len(small := sign.casefold()) == 1 else sign.lower() for sign in text)
 
 
-def can_be_confused(one: str, other: str) -> bool:
+def can_be_confused(first: str, second: str) -> bool:
     """Tell whether two texts look alike.
 
     Letters that look alike count only across alphabets: in one, like Υ and γ, a reader expects both.
     """
-    if looks(one) == looks(other) or looks(_without_dots(one)) == looks(_without_dots(other)):
+    if looks(first) == looks(second) or looks(_without_dots(first)) == looks(_without_dots(second)):
         return True
-    if skeleton(one) != skeleton(other):
+    if skeleton(first) != skeleton(second):
         return False
-    first, second = _signs(one), _signs(other)
-    return len(first) == len(second) and all(map(_are_alike, first, second))
+    signs, other_signs = _signs(first), _signs(second)
+    return len(signs) == len(other_signs) and all(map(_are_alike, signs, other_signs))
 
 
 def _without_dots(text: str) -> str:
@@ -128,11 +128,11 @@ def _without_dots(text: str) -> str:
 
 
 def _are_alike(first: tuple[str, str], second: tuple[str, str]) -> bool:
-    (one, like), (other, other_like) = first, second
-    if _small(one) == _small(other):
+    (sign, like), (other, other_like) = first, second
+    if _small(sign) == _small(other):
         return True
     alike = _small(like) == _small(other_like) or {like, other_like} == _STROKES
-    return alike and _alphabet(one) != _alphabet(other)
+    return alike and _alphabet(sign) != _alphabet(other)
 
 
 def _alphabet(sign: str) -> str:
@@ -140,7 +140,7 @@ def _alphabet(sign: str) -> str:
     return unicodedata.name(sign, "").partition(" ")[0]
 
 
-def difference(one: str, other: str) -> str:
+def difference(first: str, second: str) -> str:
     """Return in words how two texts differ that look alike.
 
     Examples
@@ -150,10 +150,10 @@ def difference(one: str, other: str) -> str:
     >>> difference("paris", "Paris")
     'only capital letters differ'
     """
-    if one.lower() == other.lower():
+    if first.lower() == second.lower():
         return "only capital letters differ"
-    at = next((k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    here, there = one[at : at + 1], other[at : at + 1]
+    at = next((k for k, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), min(len(first), len(second)))
+    here, there = first[at : at + 1], second[at : at + 1]
     for sign, where in ((here, "here"), (there, "there")):
         if sign and is_invisible(sign):
             return f"character {at + 1} {where} is {_name(sign)}, which cannot be seen"

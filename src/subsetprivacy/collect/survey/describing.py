@@ -117,7 +117,7 @@ def survey_facts(survey: SurveyDefinition) -> SurveyFacts:
     facts = tuple(_variable_facts(variable) for variable in survey.variables)
     kept = {each.id: kept_rows(each.design) for each in survey.variables}
     groups = tuple((group, math.fsum(kept[name].bits for name in group)) for group in survey.groups)
-    notices = [notice for each, held in zip(survey.variables, facts, strict=True) for notice in _notices(each, held)]
+    notices = [notice for each, known in zip(survey.variables, facts, strict=True) for notice in _notices(each, known)]
     notices += [_linked(names, [kept[name] for name in names]) for names in survey.groups if len(names) > 1]
     if survey.mode == "open":
         notices.append(
@@ -228,17 +228,17 @@ def _kept_of(weighed: list[tuple[int, int]], p: int) -> KeptRows:
     """Return what is kept where every set has a weight among those that hold a value."""
     number, bits = 0, 0.0
     for j in range(p):
-        held: Counter[int] = Counter()
+        weights: Counter[int] = Counter()
         for code, weight in weighed:
             if code >> j & 1:
-                held[code] += weight
-        number, bits = max(number, len(held)), max(bits, _entropy_bits(held.values()))
+                weights[code] += weight
+        number, bits = max(number, len(weights)), max(bits, _entropy_bits(weights.values()))
     return KeptRows(number, bits)
 
 
 def _entropy_bits(weights: Iterable[float]) -> float:
-    held = np.array(list(weights), float)
-    share = held / held.sum()
+    values = np.array(list(weights), float)
+    share = values / values.sum()
     return float(-(share * np.log2(share)).sum())
 
 
@@ -250,8 +250,10 @@ def _notices(variable: VariableDefinition, facts: VariableFacts) -> list[Notice]
         notices.append(Notice(NoticeKind.ODDS, about, text))
     if facts.kind == "local":
         some = f"{facts.smallest_set} of the {facts.options}" if design.by_size is not None else "some"
-        told = "The pair reveals which one it is not." if facts.options == 3 else "It never leaves the device alone."
-        text = f"the answer is marked on the respondent's device, and {some} possible answers are sent. {told}"
+        consequence = (
+            "The pair reveals which one it is not." if facts.options == 3 else "It never leaves the device alone."
+        )
+        text = f"the answer is marked on the respondent's device, and {some} possible answers are sent. {consequence}"
         notices.append(Notice(NoticeKind.ON_DEVICE, about, text))
     if variable.guess is not None:
         likely = design.largest_posterior(np.array(variable.guess) / math.fsum(variable.guess))

@@ -118,9 +118,9 @@ def _made(
 
 def _check_options(kind: str, p: int, entries: dict[str, Any]) -> None:
     """Raise, in the words of the file, where a kind is not for so many options, or not for such groups of them."""
-    held = KINDS[kind]
-    if not held.fewest <= p <= held.most:
-        wanted = "two" if held.most == 2 else f"at least {held.fewest}"
+    rules = KINDS[kind]
+    if not rules.fewest <= p <= rules.most:
+        wanted = "two" if rules.most == 2 else f"at least {rules.fewest}"
         raise InvalidDesignError(f"a {kind} design must have {wanted} `options`; got {p}.")
     # So that each group has two members, and a set of that size leaves something out.
     for key, most in (("groups", p // 2), ("size", p - 1)):

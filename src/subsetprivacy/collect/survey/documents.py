@@ -31,7 +31,7 @@ def _variable_document(variable: VariableDefinition, default: Design) -> dict[st
     if variable.guess is not None:
         document["guess"] = list(variable.guess)
     if variable.never_alone:
-        document["never_alone"] = [list(held) for held in variable.never_alone]
+        document["never_alone"] = [list(options) for options in variable.never_alone]
     return document
 
 

@@ -19,13 +19,13 @@ _ALIKE = 0.7  # of short words, which are soon alike
 
 
 def check_keys(
-    held: dict[str, Any], known: Sequence[str], needed: Sequence[str], path: Path, problems: ProblemList
+    table: dict[str, Any], known: Sequence[str], needed: Sequence[str], path: Path, problems: ProblemList
 ) -> None:
     """Note the keys that are missing and those that nobody knows."""
     for key in needed:
-        if key not in held:
+        if key not in table:
             problems.add(path, f"must have `{key}`; it is missing.")
-    for key in held:
+    for key in table:
         if key not in known and not problems.are_many:
             near = nearest(key, known)
             advice = MEANT(word=f"`{near}`") if near else KEYS_ARE(keys=", ".join(known))

@@ -44,12 +44,12 @@ _LABEL = "never_alone"
 
 def codes_of(options: tuple[str, ...], sets: Iterable[Iterable[str]]) -> Forbidden:
     """Return the codes of sets of options, in one order whatever theirs is."""
-    return tuple(sorted(sum(1 << options.index(option) for option in held) for held in sets))
+    return tuple(sorted(sum(1 << options.index(option) for option in members) for members in sets))
 
 
 def is_within(codes: IntArray, forbidden: Forbidden) -> BoolArray:
     """Tell which sets lie within a forbidden one."""
-    return np.logical_or.reduce([(codes & ~np.int64(held)) == 0 for held in forbidden])
+    return np.logical_or.reduce([(codes & ~np.int64(code)) == 0 for code in forbidden])
 
 
 def without(design: Design, forbidden: Forbidden) -> Design:
@@ -64,10 +64,10 @@ def without(design: Design, forbidden: Forbidden) -> Design:
     InvalidDesignError
         If the questions that are left cannot tell the shares, with what to take instead.
     """
-    found = _sought(design, forbidden)
-    if isinstance(found, InvalidDesignError):
-        raise InvalidDesignError(found.message, found.advice)
-    return found
+    outcome = _sought(design, forbidden)
+    if isinstance(outcome, InvalidDesignError):
+        raise InvalidDesignError(outcome.message, outcome.advice)
+    return outcome
 
 
 @lru_cache(maxsize=256)  # an editor checks its text with every change
@@ -141,7 +141,7 @@ def _refusal(design: Design, forbidden: Forbidden) -> InvalidDesignError:
 
 def _advised(message: str, advice: Advice, p: int, forbidden: Forbidden) -> InvalidDesignError:
     """Return the error. Its advice names larger sets, drawn on the device, which are there but for three options."""
-    size = max(held.bit_count() for held in forbidden) + 1
+    size = max(code.bit_count() for code in forbidden) + 1
     if size >= p:
         return InvalidDesignError(message, FIVE_OPTIONS)
     return InvalidDesignError(message, advice(size=size, design=f'{{kind = "fixed_size", size = {size}}}'))
@@ -169,10 +169,10 @@ def _many_hadamard(design: Design, forbidden: Forbidden) -> Iterator[Design | No
     for size in sizes:
         with suppress(InvalidDesignError):  # too many questions for so few options
             made.append(hadamard(design.categories.labels, size - 1))
-    for one in made:
-        yield _other_columns(one, forbidden) if _can_leave(one, forbidden) else one
-    for one in made:
-        yield _partitions(one, asking(one)[1]["questions"], forbidden)
+    for candidate in made:
+        yield _other_columns(candidate, forbidden) if _can_leave(candidate, forbidden) else candidate
+    for candidate in made:
+        yield _partitions(candidate, asking(candidate)[1]["questions"], forbidden)
 
 
 def _all_questions(design: Design, forbidden: Forbidden) -> Design | None:
@@ -282,16 +282,16 @@ def _fitted(codes: list[int], weights: list[float], p: int) -> dict[int, float] 
     around = [[k for k, code in enumerate(codes) if code >> j & 1] for j in range(p)]
     if not all(around) or not _can_be_fitted(codes, p):
         return None
-    held = list(weights)
+    fitted = list(weights)
     for _ in range(_ROUNDS):
         worst = 0.0
         for places in around:
-            total = math.fsum(held[k] for k in places)
+            total = math.fsum(fitted[k] for k in places)
             worst = max(worst, abs(total - 1))
             for k in places:
-                held[k] /= total
+                fitted[k] /= total
         if worst < _FITTED:
-            rounded = [round(weight, _PLACES) for weight in held]
+            rounded = [round(weight, _PLACES) for weight in fitted]
             return dict(zip(codes, rounded, strict=True)) if min(rounded) > 0 else None
     return None
 

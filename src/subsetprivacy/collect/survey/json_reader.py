@@ -44,18 +44,18 @@ class _JsonReader(FileNotes):
     def __init__(self, text: str) -> None:
         super().__init__()
         self.text = text
-        self._breaks = [found.start() for found in re.finditer("\n", text)]
+        self._breaks = [match.start() for match in re.finditer("\n", text)]
 
     def line(self, at: int) -> int:
         return bisect_right(self._breaks, at - 1) + 1
 
     def unreadable(self, at: int, message: str) -> UnreadableError:
-        found = repr(self.text[at]) if at < len(self.text) else "the end of the file"
-        return UnreadableError(self.line(at), f"{message}; got {found}.")
+        sign = repr(self.text[at]) if at < len(self.text) else "the end of the file"
+        return UnreadableError(self.line(at), f"{message}; got {sign}.")
 
     def skip(self, at: int) -> int:
-        found = _SPACE.match(self.text, at)
-        return at if found is None else found.end()
+        match = _SPACE.match(self.text, at)
+        return at if match is None else match.end()
 
     def value(self, at: int, path: Path) -> tuple[Any, int]:
         sign = self.text[at : at + 1]
@@ -78,17 +78,17 @@ class _JsonReader(FileNotes):
         except JSONDecodeError as error:
             if error.msg.startswith("Unterminated") or self.text.startswith("\n", error.pos):
                 raise open_quote(self.line(at)) from None
-            said = error.msg.removesuffix(" at").removesuffix(" starting")
-            raise UnreadableError(self.line(error.pos), f"must be JSON: {said}.") from None
+            reason = error.msg.removesuffix(" at").removesuffix(" starting")
+            raise UnreadableError(self.line(error.pos), f"must be JSON: {reason}.") from None
 
     def number(self, at: int, path: Path) -> tuple[Any, int]:
-        found = _NUMBER.match(self.text, at)
-        if found is None:
+        match = _NUMBER.match(self.text, at)
+        if match is None:
             raise self.unreadable(at, "must have a value here: text in double quotes, a number, true, false, [ or {")
-        if len(found[1]) > MOST_DIGITS:
+        if len(match[1]) > MOST_DIGITS:
             self.fault(path, self.line(at), TOO_LARGE)
-            return REFUSED, found.end()
-        return (float(found[0]) if found[2] else int(found[1])), found.end()
+            return REFUSED, match.end()
+        return (float(match[0]) if match[2] else int(match[1])), match.end()
 
     def sequence(self, at: int, path: Path) -> tuple[list[Any], int]:
         items: list[Any] = []
@@ -104,21 +104,21 @@ class _JsonReader(FileNotes):
         return items, at + 1
 
     def table(self, at: int, path: Path) -> tuple[dict[str, Any], int]:
-        held: dict[str, Any] = {}
+        entries: dict[str, Any] = {}
         at = self.skip(at + 1)
         first = True
         while self.text[at : at + 1] != "}":
             at = at if first else self.comma(at, "}")
             first = False
-            at = self.entry(at, path, held)
-        return held, at + 1
+            at = self.entry(at, path, entries)
+        return entries, at + 1
 
     def comma(self, at: int, closing: str) -> int:
         if self.text[at : at + 1] != ",":
             raise self.unreadable(at, f"must have a comma or {closing} here")
         return self.skip(at + 1)
 
-    def entry(self, at: int, path: Path, held: dict[str, Any]) -> int:
+    def entry(self, at: int, path: Path, entries: dict[str, Any]) -> int:
         if self.text[at : at + 1] != '"':
             raise self.unreadable(at, "must have a key in double quotes here")
         line = self.line(at)
@@ -126,6 +126,6 @@ class _JsonReader(FileNotes):
         at = self.skip(at)
         if self.text[at : at + 1] != ":":
             raise self.unreadable(at, "must have a colon after a key")
-        value, at = self.value(self.skip(at + 1), self.key(path, key, line, held))
-        held.setdefault(key, value)
+        value, at = self.value(self.skip(at + 1), self.key(path, key, line, entries))
+        entries.setdefault(key, value)
         return self.skip(at)

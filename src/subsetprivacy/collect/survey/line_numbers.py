@@ -115,10 +115,10 @@ class FileNotes:
         """Note a fault."""
         self.faults.append(Fault(path, line, message, advice))
 
-    def key(self, path: Path, key: str, line: int, held: Mapping[str, Any]) -> Path:
+    def key(self, path: Path, key: str, line: int, entries: Mapping[str, Any]) -> Path:
         """Note a key of a table that holds these already, and return the path of its value."""
         inner = (*path, key)
-        if key not in held:
+        if key not in entries:
             self.lines[inner] = line
             return inner
         self.fault(inner, line, "must be there once; it is here again.")
@@ -144,18 +144,18 @@ def plain(marked: LocatedData) -> LocatedData:
     """
     faults = list(marked.faults)
 
-    def walk(held: Any, path: Path) -> Any:
+    def walk(value: Any, path: Path) -> Any:
         if len(path) > MOST_DEPTH:
             raise too_deep(marked.line(path))
-        if isinstance(held, dict):
-            return {key: walk(value, (*path, key)) for key, value in held.items() if is_key(key, path)}
-        if isinstance(held, (list, tuple)):
-            return [walk(value, (*path, k)) for k, value in enumerate(held)]
-        message = _trouble_with(held)
+        if isinstance(value, dict):
+            return {key: walk(inner, (*path, key)) for key, inner in value.items() if is_key(key, path)}
+        if isinstance(value, (list, tuple)):
+            return [walk(inner, (*path, k)) for k, inner in enumerate(value)]
+        message = _trouble_with(value)
         if message is not None:
             faults.append(Fault(path, marked.line(path), message))
             return REFUSED
-        return AmbiguousWord(str(held), "a date") if isinstance(held, (date, time)) else held
+        return AmbiguousWord(str(value), "a date") if isinstance(value, (date, time)) else value
 
     def is_key(key: Any, path: Path) -> bool:
         good = isinstance(key, str) and not _HALF.search(key)
@@ -166,13 +166,13 @@ def plain(marked: LocatedData) -> LocatedData:
     return LocatedData(walk(marked.data, ()), marked.lines, tuple(faults))
 
 
-def _trouble_with(held: Any) -> str | None:
-    if isinstance(held, str):
-        return "must be text; it holds half of a character." if _HALF.search(held) else None
-    if held is None or held is REFUSED or isinstance(held, (bool, AmbiguousWord, date, time)):
+def _trouble_with(value: Any) -> str | None:
+    if isinstance(value, str):
+        return "must be text; it holds half of a character." if _HALF.search(value) else None
+    if value is None or value is REFUSED or isinstance(value, (bool, AmbiguousWord, date, time)):
         return None
-    if isinstance(held, int):
-        return None if abs(held) < LARGEST else TOO_LARGE
-    if isinstance(held, float):
-        return None if math.isfinite(held) else f"must be a finite number; got {held}."
-    return f"must be text, a number, a list or a table; got {type(held).__name__}."
+    if isinstance(value, int):
+        return None if abs(value) < LARGEST else TOO_LARGE
+    if isinstance(value, float):
+        return None if math.isfinite(value) else f"must be a finite number; got {value}."
+    return f"must be text, a number, a list or a table; got {type(value).__name__}."

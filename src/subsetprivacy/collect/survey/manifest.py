@@ -68,28 +68,28 @@ class Manifest:
     @property
     def variables(self) -> list[dict[str, Any]]:
         """What the manifest says of each variable."""
-        held: list[dict[str, Any]] = self.document["variables"]
-        return held
+        listed: list[dict[str, Any]] = self.document["variables"]
+        return listed
 
     @cached_property
     def ids(self) -> frozenset[str]:
         """The ids of the variables."""
-        return frozenset(held["id"] for held in self.variables)
+        return frozenset(variable["id"] for variable in self.variables)
 
     @cached_property
     def listed(self) -> tuple[frozenset[frozenset[int]], ...]:
         """For each variable the questions that its rule lists, if it does, in no order of their sides."""
-        return tuple(frozenset(map(frozenset, held["draw"].get("questions", ()))) for held in self.variables)
+        return tuple(frozenset(map(frozenset, variable["draw"].get("questions", ()))) for variable in self.variables)
 
     @cached_property
     def designs(self) -> dict[str, Design]:
         """The design of each variable, by its id."""
-        return {held["id"]: design_from_json(json.dumps(held["design"])) for held in self.variables}
+        return {variable["id"]: design_from_json(json.dumps(variable["design"])) for variable in self.variables}
 
     @cached_property
     def groups(self) -> tuple[tuple[int, ...], ...]:
         """The positions of the variables whose answers are kept side by side."""
-        place = {held["id"]: k for k, held in enumerate(self.variables)}
+        place = {variable["id"]: k for k, variable in enumerate(self.variables)}
         return tuple(tuple(place[name] for name in group) for group in self.document["groups"])
 
 

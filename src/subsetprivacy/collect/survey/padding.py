@@ -21,15 +21,17 @@ def length_of(manifest: Manifest) -> int:
     longest = {"fingerprint": manifest.fingerprint, "ticket": "00" * 32}
     if manifest.mode == "code":
         longest |= {"ticket": "00" * coin.TICKET_BYTES, "opening": "00" * coin.SECRET_BYTES}
-    return len(_compact({**longest, "answers": {held["id"]: _longest(held) for held in manifest.variables}}))
+    return len(
+        _compact({**longest, "answers": {variable["id"]: _longest(variable) for variable in manifest.variables}})
+    )
 
 
-def _longest(held: dict[str, Any]) -> dict[str, Any]:
-    rule = held["draw"]
+def _longest(variable: dict[str, Any]) -> dict[str, Any]:
+    rule = variable["draw"]
     full = (1 << rule["p"]) - 1
-    if held["kind"] == "bit":
+    if variable["kind"] == "bit":
         return {"answer": None}
-    if held["kind"] == "local":
+    if variable["kind"] == "local":
         return {"kept": max(full, 1000)}  # four digits are as long as `null`
     questions = rule.get("questions", [rule.get("sizes", (0, 0))])
     return {"asked": [full] * max(map(len, questions)), "answer": None}

@@ -132,6 +132,6 @@ def _id(data: Any, path: Path) -> str:
     if len(path) != 2 or path[0] != "variables":
         return ""
     listed, number = (data.get("variables") if isinstance(data, dict) else None), int(path[1])
-    held = listed[number] if isinstance(listed, list) and number < len(listed) else None
-    name = held.get("id") if isinstance(held, dict) else None
+    variable = listed[number] if isinstance(listed, list) and number < len(listed) else None
+    name = variable.get("id") if isinstance(variable, dict) else None
     return f" ({name})" if isinstance(name, str) and name.isprintable() and 0 < len(name) <= 32 else ""

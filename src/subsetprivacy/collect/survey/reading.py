@@ -89,15 +89,15 @@ def format_of(path: str | Path) -> str:
 
 def _decoded(source: str | bytes) -> str:
     try:
-        held = source.encode() if isinstance(source, str) else source
+        encoded = source.encode() if isinstance(source, str) else source
     except UnicodeEncodeError as error:
         raise UnreadableError(str(source).count("\n", 0, error.start) + 1, _NO_UTF8, SAVE_IN_UTF8) from None
-    if len(held) > MOST_BYTES:
+    if len(encoded) > MOST_BYTES:
         raise UnreadableError(None, f"must have at most {MOST_BYTES >> 10} kB; it has more.")
     try:
-        return held.decode("utf-8-sig")
+        return encoded.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UnreadableError(held.count(b"\n", 0, error.start) + 1, _NO_UTF8, SAVE_IN_UTF8) from None
+        raise UnreadableError(encoded.count(b"\n", 0, error.start) + 1, _NO_UTF8, SAVE_IN_UTF8) from None
 
 
 _NO_UTF8 = "must be text in UTF-8; it has other bytes."

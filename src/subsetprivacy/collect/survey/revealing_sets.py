@@ -97,22 +97,22 @@ def revealing_sets(variable: VariableDefinition) -> RevealingSets | None:
     if design.by_size is not None:  # all sets of the size, which may be too many to list
         number = math.comb(design.p, size)
         places = list(islice(_by_nearness(design.p, size), MOST_SETS))
-        chances = design.mu(np.array([sum(1 << j for j in held) for held in places], np.int64)).tolist()
+        chances = design.mu(np.array([sum(1 << j for j in members) for members in places], np.int64)).tolist()
         return RevealingSets(size, number, _named(variable, places, chances), _runs(variable, size))
     codes, mu = design.support()
     smallest = np.flatnonzero(design.sizes(codes) == size)
-    held = [(tuple(j for j in range(design.p) if codes[k] >> j & 1), float(mu[k])) for k in smallest]
-    held.sort(key=lambda one: (one[0][-1] - one[0][0], one[0]))
-    first = held[:MOST_SETS]
-    named = _named(variable, [one for one, _ in first], [mu for _, mu in first])
-    return RevealingSets(size, len(held), named, _runs(variable, size))
+    sets = [(tuple(j for j in range(design.p) if codes[k] >> j & 1), float(mu[k])) for k in smallest]
+    sets.sort(key=lambda pair: (pair[0][-1] - pair[0][0], pair[0]))
+    first = sets[:MOST_SETS]
+    named = _named(variable, [members for members, _ in first], [chance for _, chance in first])
+    return RevealingSets(size, len(sets), named, _runs(variable, size))
 
 
 def _runs(variable: VariableDefinition, size: int) -> tuple[RevealingSet, ...]:
     """Return the sets of neighbouring options that are larger than the smallest and can be sent."""
     p = variable.design.p
     places = [tuple(range(low, low + k)) for k in range(size + 1, p) for low in range(p - k + 1)]
-    codes = np.array([sum(1 << j for j in held) for held in places], np.int64)
+    codes = np.array([sum(1 << j for j in members) for members in places], np.int64)
     chances = variable.design.mu(codes)
     sent = np.flatnonzero(chances > 0)[:MOST_SETS]
     return _named(variable, [places[k] for k in sent], [float(chances[k]) for k in sent])
@@ -130,8 +130,8 @@ def _named(
     variable: VariableDefinition, places: list[tuple[int, ...]], chances: list[float]
 ) -> tuple[RevealingSet, ...]:
     return tuple(
-        RevealingSet(tuple(variable.options[j] for j in held), chance)
-        for held, chance in zip(places, chances, strict=True)
+        RevealingSet(tuple(variable.options[j] for j in members), chance)
+        for members, chance in zip(places, chances, strict=True)
     )
 
 

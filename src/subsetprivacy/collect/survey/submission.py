@@ -124,7 +124,9 @@ def read_submission(body: bytes, manifest: Manifest) -> Submission:
     opened = None
     if secret is not None:
         questions = enumerate(manifest.variables)
-        asked = tuple((k, sent["answers"][held["id"]]["asked"]) for k, held in questions if held["kind"] in _QUESTIONS)
+        asked = tuple(
+            (k, sent["answers"][variable["id"]]["asked"]) for k, variable in questions if variable["kind"] in _QUESTIONS
+        )
         opened = CoinOpening(ticket, secret, coin.commit(secret), asked)
     return Submission(coin.ticket_mark(manifest.id, ticket), rows, framings, opened)
 
@@ -146,8 +148,8 @@ def was_drawn(opened: CoinOpening, manifest: Manifest, key: bytes) -> bool:
     """
     seed = coin.seed(coin.share(key, opened.ticket, opened.commitment), opened.secret)
     for k, asked in opened.asked:
-        held = manifest.variables[k]
-        if asked != draw_question(held["draw"], Stream(seed, manifest.study, held["id"])):
+        variable = manifest.variables[k]
+        if asked != draw_question(variable["draw"], Stream(seed, manifest.study, variable["id"])):
             return False
     return True
 
@@ -166,10 +168,10 @@ def read_object(body: bytes) -> dict[str, Any]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    held = dict(pairs)
-    if len(held) < len(pairs):
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
         raise ValueError("a key twice")
-    return held
+    return entries
 
 
 def _refuse(text: str) -> Any:
@@ -190,8 +192,8 @@ def _read_answers(sent: Any, manifest: Manifest) -> tuple[list[int], tuple[Frami
     if not isinstance(sent, dict) or sent.keys() != manifest.ids:
         raise SubmissionError("answers")
     codes, framings = [], []
-    for k, held in enumerate(manifest.variables):
-        code, framing = _READERS[held["kind"]](k, manifest, sent[held["id"]])
+    for k, variable in enumerate(manifest.variables):
+        code, framing = _READERS[variable["kind"]](k, manifest, sent[variable["id"]])
         codes.append(code)
         framings.append(framing)
     return codes, tuple(framings)
@@ -199,21 +201,21 @@ def _read_answers(sent: Any, manifest: Manifest) -> tuple[list[int], tuple[Frami
 
 def _read_question(k: int, manifest: Manifest, given: Any) -> tuple[int, Framing]:
     """Read the answer to a yes/no question or one of groups."""
-    held = manifest.variables[k]
+    variable = manifest.variables[k]
     if not isinstance(given, dict) or given.keys() != {"asked", "answer"}:
         raise SubmissionError("answers")
     asked, answer = given["asked"], given["answer"]
     if not isinstance(asked, list) or not all(type(code) is int for code in asked):
         raise SubmissionError("answers")
-    if not _is_asked(held["draw"], manifest.listed[k], asked):
+    if not _is_asked(variable["draw"], manifest.listed[k], asked):
         raise SubmissionError("not drawn")
     chosen = _read_choice(answer, len(asked))
-    if held["kind"] == "yes_no":
+    if variable["kind"] == "yes_no":
         framing = Framing(k, str(min(asked)), int(asked[0] > asked[1]), chosen)
     else:  # partitions are many: kept for skips, where the test needs them
         skipped = ",".join(map(str, sorted(asked))) if chosen == SKIPPED else ""
         framing = Framing(k, skipped, 0, chosen)
-    return ((1 << held["draw"]["p"]) - 1 if chosen == SKIPPED else asked[chosen]), framing
+    return ((1 << variable["draw"]["p"]) - 1 if chosen == SKIPPED else asked[chosen]), framing
 
 
 def _is_asked(rule: dict[str, Any], listed: frozenset[frozenset[int]], asked: list[int]) -> bool:

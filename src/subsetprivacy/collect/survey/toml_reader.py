@@ -52,19 +52,19 @@ def read_toml(text: str) -> LocatedData:
         raise _unreadable(str(error), finder) from None
 
 
-def _unreadable(said: str, finder: "_Finder") -> UnreadableError:
+def _unreadable(message: str, finder: "_Finder") -> UnreadableError:
     """Return what the standard library says of a file, with what to do about the usual slips."""
     if finder.open_quote is not None:
         return open_quote(finder.open_quote)
-    found = _PLACE.fullmatch(said)
-    if found is None:
+    match = _PLACE.fullmatch(message)
+    if match is None:
         return UnreadableError(None, "must be TOML: a number is too large.")
     lines = finder.text.split("\n")
-    line = int(found[2]) if found[2] else len(lines)
-    advice = next((advice for start, advice in _ADVICE.items() if found[1].startswith(start)), None)
+    line = int(match[2]) if match[2] else len(lines)
+    advice = next((advice for start, advice in _ADVICE.items() if match[1].startswith(start)), None)
     if advice is ESCAPE_QUOTES and lines[line - 1].count('"') < 3:
         advice = None
-    return UnreadableError(line, f"must be TOML: {found[1]}.", advice)
+    return UnreadableError(line, f"must be TOML: {match[1]}.", advice)
 
 
 class _LostError(Exception):
@@ -90,11 +90,11 @@ class _Finder:
         self.lines.setdefault(path, self._line)
 
     def skip(self, pattern: re.Pattern[str]) -> str:
-        found = pattern.match(self.text, self.at)
-        if found is None:
+        match = pattern.match(self.text, self.at)
+        if match is None:
             return ""
-        self.at = found.end()
-        return found[0]
+        self.at = match.end()
+        return match[0]
 
     def sees(self, sign: str) -> bool:
         return self.text.startswith(sign, self.at)
@@ -150,7 +150,7 @@ class _Finder:
         return parts
 
     def string(self) -> str:
-        return next((found for pattern in STRINGS if (found := self.skip(pattern))), "")
+        return next((quoted for pattern in STRINGS if (quoted := self.skip(pattern))), "")
 
     def value(self, path: Path) -> None:
         if self.sees("["):
@@ -163,9 +163,9 @@ class _Finder:
             raise _LostError
 
     def quoted(self) -> None:
-        start, found = self.at, self.string()
+        start, string = self.at, self.string()
         # Three quotes that are never closed look like an empty text with another quote after it.
-        if not found or (len(found) == 2 and self.sees(found[0])):
+        if not string or (len(string) == 2 and self.sees(string[0])):
             self.open_quote = self.text.count("\n", 0, start) + 1
             raise _LostError
 

@@ -11,24 +11,28 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 def toml_text(document: dict[str, Any]) -> str:
     """Return the document of a survey as TOML: settings first, then a block for each variable and link."""
-    blocks = ["\n".join(f"{key} = {_value(held)}" for key, held in document.items() if not _is_blocks(held))]
-    for key, held in document.items():
-        if _is_blocks(held):
-            blocks += [_block(key, item) for item in held]
+    blocks = ["\n".join(f"{key} = {_value(value)}" for key, value in document.items() if not _is_blocks(value))]
+    for key, value in document.items():
+        if _is_blocks(value):
+            blocks += [_block(key, item) for item in value]
     return "\n\n".join(blocks) + "\n"
 
 
-def _is_blocks(held: Any) -> bool:
-    return isinstance(held, list) and bool(held) and all(isinstance(item, dict) for item in held)
+def _is_blocks(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
 
 
 def _block(name: str, table: dict[str, Any]) -> str:
     """Return a table of a list; one inside it that is long stands below, under a header of its own."""
     lines, below = [f"[[{name}]]"], []
-    for key, held in table.items():
-        text = f"{_key(key)} = {_value(held)}"
-        if isinstance(held, dict) and len(text) > _WIDTH:
-            below += ["", f"[{name}.{_key(key)}]", *(f"{_key(inner)} = {_value(part)}" for inner, part in held.items())]
+    for key, value in table.items():
+        text = f"{_key(key)} = {_value(value)}"
+        if isinstance(value, dict) and len(text) > _WIDTH:
+            below += [
+                "",
+                f"[{name}.{_key(key)}]",
+                *(f"{_key(inner)} = {_value(part)}" for inner, part in value.items()),
+            ]
         else:
             lines.append(text)
     return "\n".join(lines + below)
@@ -38,19 +42,19 @@ def _key(key: str) -> str:
     return key if _BARE.fullmatch(key) else _quoted(key)
 
 
-def _value(held: Any) -> str:
-    if isinstance(held, str):
-        return _lines(held) if "\n" in held else _quoted(held)
-    if isinstance(held, list):
-        return _listed([_value(item) for item in held])
-    if isinstance(held, dict):
-        return "{ " + ", ".join(f"{_key(key)} = {_inline(inner)}" for key, inner in held.items()) + " }"
-    return str(held).lower() if isinstance(held, bool) else repr(held)
+def _value(value: Any) -> str:
+    if isinstance(value, str):
+        return _lines(value) if "\n" in value else _quoted(value)
+    if isinstance(value, list):
+        return _listed([_value(item) for item in value])
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_key(key)} = {_inline(inner)}" for key, inner in value.items()) + " }"
+    return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
-def _inline(held: Any) -> str:
+def _inline(value: Any) -> str:
     """Return a value on one line, as it must stand in a table in braces."""
-    return f"[{', '.join(map(_inline, held))}]" if isinstance(held, list) else _value(held)
+    return f"[{', '.join(map(_inline, value))}]" if isinstance(value, list) else _value(value)
 
 
 def _listed(items: list[str]) -> str:

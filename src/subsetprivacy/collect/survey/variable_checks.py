@@ -43,9 +43,9 @@ def read_variables(given: Any, mode: str, linked: set[str], problems: ProblemLis
         problems.add(("variables",), f"must be 1 to {MOST_VARIABLES}; got {len(listed)}.")
     variables: list[VariableDefinition | None] = []
     first: dict[str, int] = {}
-    for k, held in enumerate(listed[:MOST_VARIABLES]):
-        variables.append(_variable(held, mode, linked, ("variables", k), problems))
-        name = id_of(held)
+    for k, entry in enumerate(listed[:MOST_VARIABLES]):
+        variables.append(_variable(entry, mode, linked, ("variables", k), problems))
+        name = id_of(entry)
         if name is not None and first.setdefault(name, k) != k:
             problems.add(("variables", k, "id"), f"must be unique; number {first[name] + 1} has it too.")
     return [variable for variable in variables if variable is not None]
@@ -58,25 +58,25 @@ def id_of(given: Any) -> str | None:
 
 
 def _variable(given: Any, mode: str, linked: set[str], path: Path, problems: ProblemList) -> VariableDefinition | None:
-    held = read_table(given, "id, question and options", path, problems)
-    if held is None:
+    table = read_table(given, "id, question and options", path, problems)
+    if table is None:
         return None
-    check_keys(held, VARIABLE_KEYS, ("id", "question", "options"), path, problems)
-    name = read_name(held["id"], (*path, "id"), problems) if "id" in held else ""
+    check_keys(table, VARIABLE_KEYS, ("id", "question", "options"), path, problems)
+    name = read_name(table["id"], (*path, "id"), problems) if "id" in table else ""
     texts = {"label": name, "question": ""} | {
-        key: read_text(held[key], (*path, key), problems, most=LENGTHS[key], empty=key == "help")
+        key: read_text(table[key], (*path, key), problems, most=LENGTHS[key], empty=key == "help")
         for key in ("label", "question", "help")
-        if key in held
+        if key in table
     }
-    options = _options(held["options"], (*path, "options"), problems) if "options" in held else None
+    options = _options(table["options"], (*path, "options"), problems) if "options" in table else None
     guess = None
-    if "guess" in held:
-        guess = _guess(held["guess"], options, (*path, "guess"), problems)
+    if "guess" in table:
+        guess = _guess(table["guess"], options, (*path, "guess"), problems)
     if options is None:
         return None
     default = recommended(options, mode=mode, linked=name in linked)
-    design = read_design(held.get("design", RECOMMENDED), options, default, (*path, "design"), problems)
-    forbidden = _never_alone(held.get("never_alone", []), options, (*path, "never_alone"), problems)
+    design = read_design(table.get("design", RECOMMENDED), options, default, (*path, "design"), problems)
+    forbidden = _never_alone(table.get("never_alone", []), options, (*path, "never_alone"), problems)
     if design is None or forbidden is None:
         return None
     made = _without(design[0], options, forbidden, (*path, "never_alone"), problems)

@@ -42,21 +42,21 @@ def _without_defaults(document: dict[str, Any]) -> dict[str, Any]:
     """Return a document without empty texts, links that there are not, and labels that are ids."""
     kept = {key: value for key, value in document.items() if value not in ("", [])}
     kept["variables"] = [
-        {key: value for key, value in held.items() if value != "" and (key != "label" or value != held["id"])}
-        for held in document["variables"]
+        {key: value for key, value in variable.items() if value != "" and (key != "label" or value != variable["id"])}
+        for variable in document["variables"]
     ]
     return kept
 
 
-def _json_text(held: Any, indent: str) -> str:
+def _json_text(value: Any, indent: str) -> str:
     """Return JSON; what fits on a line stands on one."""
-    line = json.dumps(held, ensure_ascii=False, allow_nan=False)
-    if len(indent) + len(line) <= _WIDTH or not isinstance(held, (dict, list)):
+    line = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if len(indent) + len(line) <= _WIDTH or not isinstance(value, (dict, list)):
         return line
     inner = indent + "  "
-    if isinstance(held, list):
-        parts = [_json_text(item, inner) for item in held]
+    if isinstance(value, list):
+        parts = [_json_text(item, inner) for item in value]
     else:
-        parts = [f"{json.dumps(key, ensure_ascii=False)}: {_json_text(item, inner)}" for key, item in held.items()]
-    opening, closing = "[]" if isinstance(held, list) else "{}"
+        parts = [f"{json.dumps(key, ensure_ascii=False)}: {_json_text(item, inner)}" for key, item in value.items()]
+    opening, closing = "[]" if isinstance(value, list) else "{}"
     return f"{opening}\n" + ",\n".join(inner + part for part in parts) + f"\n{indent}{closing}"

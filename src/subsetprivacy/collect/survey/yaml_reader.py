@@ -55,8 +55,8 @@ def read_yaml(text: str) -> LocatedData:
         if error.context == _IN_QUOTES and "unexpected" in str(error.problem) and error.context_mark is not None:
             raise open_quote(error.context_mark.line + 1) from None
         mark = error.problem_mark or error.context_mark
-        said = ", ".join(part for part in (error.context, error.problem) if part)
-        raise UnreadableError(None if mark is None else mark.line + 1, f"must be YAML: {said}.") from None
+        reason = ", ".join(part for part in (error.context, error.problem) if part)
+        raise UnreadableError(None if mark is None else mark.line + 1, f"must be YAML: {reason}.") from None
     except (ValueError, OverflowError):  # an escape like "\UFFFFFFFF", for a character that there is not
         raise UnreadableError(None, "must be YAML: an escaped character or a number is out of its range.") from None
     return reader.marked(data)
@@ -138,15 +138,15 @@ class _YamlReader(FileNotes):
         return items
 
     def table(self, path: Path) -> dict[str, Any]:
-        held: dict[str, Any] = {}
+        entries: dict[str, Any] = {}
         while not isinstance(event := self.next(), MappingEndEvent):
             line = event.start_mark.line + 1
             key = self.node(event, (*path, "key"))
             if isinstance(key, str):
-                value = self.node(self.next(), self.key(path, key, line, held))
-                held.setdefault(key, value)
+                value = self.node(self.next(), self.key(path, key, line, entries))
+                entries.setdefault(key, value)
                 continue
             if key is not REFUSED:
                 self.fault(path, line, "must have keys that are text.", QUOTE_KEY)
             self.node(self.next(), (*path, "key"))
-        return held
+        return entries

@@ -51,7 +51,7 @@ def _without_own_validation(document: dict[str, Any]) -> None:
 def endpoints() -> list[dict[str, str]]:
     """Return the endpoints with a sentence each, for the studio's page."""
     return [
-        {"method": method.upper(), "path": path, "said": operation["description"], "role": operation["x-role"]}
+        {"method": method.upper(), "path": path, "description": operation["description"], "role": operation["x-role"]}
         for path, methods in api_document()["paths"].items()
         for method, operation in methods.items()
     ]

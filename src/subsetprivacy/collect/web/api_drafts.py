@@ -34,8 +34,8 @@ router = APIRouter(tags=["drafts"])
 @router.get("/drafts", responses=refusals(), openapi_extra=told("owner"))
 def list_drafts(request: Request, person: Owner) -> DraftList:
     """List all drafts."""
-    held = publishing.drafts(studio_of(request).engine)
-    return DraftList(drafts=[DraftItem.model_validate(one) for one in held])
+    drafts = publishing.drafts(studio_of(request).engine)
+    return DraftList(drafts=[DraftItem.model_validate(draft) for draft in drafts])
 
 
 @router.post("/drafts", status_code=201, responses=refusals(400, 408, 413), openapi_extra=told("owner"))
@@ -157,7 +157,7 @@ def _shown(draft: Draft) -> DraftText:
     variables: list[DraftVariable] = []
     try:
         facts = survey_facts(read_survey(draft.text, draft.format))
-        variables = [_variable(one) for one in facts.variables]
+        variables = [_variable(variable) for variable in facts.variables]
     except SurveyError as error:
         problems = _lines(error)
     item = DraftItem.model_validate(draft).model_dump()
@@ -165,9 +165,9 @@ def _shown(draft: Draft) -> DraftText:
 
 
 def _variable(facts: VariableFacts) -> DraftVariable:
-    held = {"id": facts.id, "revealing": facts.revealing, "never_alone": facts.never_alone, "price": facts.price}
-    return DraftVariable.model_validate(held)
+    values = {"id": facts.id, "revealing": facts.revealing, "never_alone": facts.never_alone, "price": facts.price}
+    return DraftVariable.model_validate(values)
 
 
 def _lines(error: SurveyError) -> list[dict[str, object]]:
-    return [{"line": one.line, "place": one.place, "message": one.text} for one in error.problems]
+    return [{"line": problem.line, "place": problem.place, "message": problem.text} for problem in error.problems]

@@ -102,7 +102,7 @@ def get_releases(request: Request, person: Reader, line: Known) -> ReleaseList:
     """Give all releases with their seals."""
     released = studio_of(request).cache.released(line)
     key = None if released.key is None else released.key.hex()
-    return ReleaseList(releases=[ReleaseItem.model_validate(one) for one in released.releases], key=key)
+    return ReleaseList(releases=[ReleaseItem.model_validate(record) for record in released.releases], key=key)
 
 
 @router.get(

@@ -90,7 +90,7 @@ class ConnectionLimits:
         if connection in self._sending:
             self._coming[connection] = None
         while self._bytes > self.most_bytes:
-            others = (one for waiting in (self._coming, self._held) for one in waiting if one is not connection)
+            others = (other for waiting in (self._coming, self._held) for other in waiting if other is not connection)
             self._shed(next(others, connection))
 
     def has_sent(self, connection: "LimitedConnection") -> None:
@@ -150,10 +150,10 @@ class LimitedConnection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
-        for one in self._asked:  # uvicorn tells only the last; the others would continue to write
-            if not one.response_complete:
-                one.disconnected = True
-                one.message_event.set()
+        for cycle in self._asked:  # uvicorn tells only the last; the others would continue to write
+            if not cycle.response_complete:
+                cycle.disconnected = True
+                cycle.message_event.set()
         self._stop_waiting()
         self._stop_watching()
         self._limits.leave(self)
@@ -205,7 +205,7 @@ class LimitedConnection(HttpToolsProtocol):
         self._head = None
         self._between = 0
         super().on_headers_complete()
-        self._asked = (*(one for one in self._asked if not one.response_complete), self.cycle)
+        self._asked = (*(cycle for cycle in self._asked if not cycle.response_complete), self.cycle)
 
     def on_body(self, body: bytes) -> None:
         """Take a part of a body, or throw it away."""
@@ -276,7 +276,7 @@ class LimitedConnection(HttpToolsProtocol):
         """Let the application wait, and see whether anything is read."""
         super().pause_writing()
         self._watch()
-        scopes = [cast("dict[str, Any]", one.scope) for one in self._asked if not one.response_complete]
+        scopes = [cast("dict[str, Any]", cycle.scope) for cycle in self._asked if not cycle.response_complete]
         self._limits.stall(self, sum(scope.get(ANSWER_BYTES, 0) for scope in scopes))
 
     def resume_writing(self) -> None:

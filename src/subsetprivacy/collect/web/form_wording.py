@@ -89,5 +89,5 @@ def place_in_form(path: tuple[str | int, ...]) -> str:
             depth += 1
             if step == "design":
                 break
-    said = ", ".join(words) or "the survey"
-    return said[0].upper() + said[1:]
+    place = ", ".join(words) or "the survey"
+    return place[0].upper() + place[1:]

@@ -82,8 +82,8 @@ def install_refusals(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def refuse_unread(request: Request, error: RequestValidationError) -> Response:
         problems = [
-            {"line": None, "place": ".".join(map(str, one["loc"])), "message": str(one["msg"])}
-            for one in error.errors()
+            {"line": None, "place": ".".join(map(str, problem["loc"])), "message": str(problem["msg"])}
+            for problem in error.errors()
         ]
         return refusal(kind_of(request.url.path), 422, problems=problems)
 

@@ -68,8 +68,8 @@ class ResultCache:
         with self._lock:
             if key in kept:
                 kept.move_to_end(key)
-                held: T = kept[key]
-                return held
+                result: T = kept[key]
+                return result
             turn = self._working.setdefault(key, Lock())
         with turn:  # whoever comes meanwhile waits and finds it made
             with self._lock:
@@ -97,12 +97,12 @@ class ResultCache:
     def _is_key_published(self, line: SurveyLine) -> bool:
         """Tell whether the study's key is published: that may happen when another survey of it closes."""
         with reading(self._engine) as connection:
-            held = read_key(connection, line.study)
-        return held is not None and held[1]
+            key = read_key(connection, line.study)
+        return key is not None and key[1]
 
     def _read(self, survey_id: str) -> Released:
         with reading(self._engine) as connection:
-            held = read_released(connection, survey_id)
-        if held is None:  # deleted in between
+            released = read_released(connection, survey_id)
+        if released is None:  # deleted in between
             raise RefusalError(404)
-        return held
+        return released

@@ -55,8 +55,8 @@ class _SampleMarker:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        held = SAMPLE.set(_RESPOND)
+        reset_token = SAMPLE.set(_RESPOND)
         try:
             await self._app(scope, receive, send)
         finally:
-            SAMPLE.reset(held)
+            SAMPLE.reset(reset_token)

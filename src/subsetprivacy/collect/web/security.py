@@ -260,10 +260,10 @@ def _may_be_large(kind: str, path: str) -> bool:
 
 def _declared_bytes(headers: Sequence[tuple[bytes, bytes]]) -> int | None:
     """Return how long a body says that it is; None if it does not."""
-    said = _values(headers, b"content-length")
-    if not said:
+    lengths = _values(headers, b"content-length")
+    if not lengths:
         return None if _values(headers, b"transfer-encoding") else 0
-    return int(said[0]) if len(said) == 1 and said[0].isascii() and said[0].isdigit() else None
+    return int(lengths[0]) if len(lengths) == 1 and lengths[0].isascii() and lengths[0].isdigit() else None
 
 
 def _with_own_cookies(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
@@ -271,7 +271,7 @@ def _with_own_cookies(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[byte
     kept = []
     for name, value in headers:
         if name.lower() == b"cookie":
-            own = [one for part in value.split(b";") if _OWN_COOKIE.fullmatch(one := part.strip())]
+            own = [cookie for part in value.split(b";") if _OWN_COOKIE.fullmatch(cookie := part.strip())]
             if own:
                 kept.append((name, b"; ".join(own)))
         else:
@@ -304,5 +304,5 @@ def note_failure(error: Exception) -> int:
 
 def _place(error: BaseException) -> str:
     """Return the file and line of ours where an error came from."""
-    frames = [one for one in traceback.extract_tb(error.__traceback__) if one.filename.startswith(_PACKAGE)]
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(_PACKAGE)]
     return f"{frames[-1].filename.removeprefix(_PACKAGE)}:{frames[-1].lineno}" if frames else "the server"

@@ -88,5 +88,5 @@ def headers_of(kind: str, *, secure: bool = False) -> tuple[tuple[bytes, bytes],
     secure
         Whether people reach the server by https: then browsers are told never to use anything else.
     """
-    held = {**KINDS[kind], **_COMMON, **(_SECURE if secure else {})}
-    return tuple((name.lower().encode(), value.encode()) for name, value in held.items())
+    headers = {**KINDS[kind], **_COMMON, **(_SECURE if secure else {})}
+    return tuple((name.lower().encode(), value.encode()) for name, value in headers.items())

@@ -131,8 +131,8 @@ class _Comparison(SequenceMatcher[str]):
 
     def __init__(self, before: Sequence[str], after: Sequence[str]) -> None:
         super().__init__(None, before, after, False)
-        found = Counter(after)
-        self._steps_until = [0, *accumulate(1 + found[line] for line in before)]
+        counts = Counter(after)
+        self._steps_until = [0, *accumulate(1 + counts[line] for line in before)]
         self._left = _MOST_STEPS
 
     def find_longest_match(self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None) -> Match:

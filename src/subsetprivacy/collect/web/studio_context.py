@@ -71,8 +71,8 @@ class Studio:
 
 def studio_of(request: Request) -> Studio:
     """Return the studio that a request is for."""
-    held: Studio = request.app.state.studio
-    return held
+    studio: Studio = request.app.state.studio
+    return studio
 
 
 async def in_turn(request: Request) -> AsyncIterator[None]:

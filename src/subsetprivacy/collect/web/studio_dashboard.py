@@ -46,7 +46,7 @@ class GroupPanel:
 class Dashboard:
     """All that is shown of a survey, the findings in one language."""
 
-    held: Results
+    results: Results
     words: Words
     variables: tuple[VariablePanel, ...]
     pairs: tuple[tuple[str, Html], ...]
@@ -61,23 +61,23 @@ class Dashboard:
     @property
     def told_apart(self) -> str:
         """How many people all questions of a person together could tell apart."""
-        number = 2**self.held.fingerprint_bits
+        number = 2**self.results.fingerprint_bits
         return f"about {self.words.whole(number)}" if number < _MANY else "more than a million"
 
     @property
     def alarms(self) -> int:
         """How many checks raise an alarm."""
-        return self.held.findings.alarms
+        return self.results.findings.alarms
 
     @property
     def level(self) -> str:
         """When a check is an alarm."""
-        return level_sentence(self.words, self.held.findings)
+        return level_sentence(self.words, self.results.findings)
 
     @property
     def pairs_left_out(self) -> str:
         """How many pairs are not shown, because there are so many; empty where all are."""
-        left = self.held.findings.pairs_left_out
+        left = self.results.findings.pairs_left_out
         return self.words.count("pair.left_out", left) if left else ""
 
     @property
@@ -86,69 +86,74 @@ class Dashboard:
         return [(language, _NAMES[language]) for language in LANGUAGES]
 
 
-def dashboard(released: Released, held: Results, language: str = "en") -> Dashboard:
+def dashboard(released: Released, results: Results, language: str = "en") -> Dashboard:
     """Return all that is shown of a survey, from what is released and its results."""
-    words, found = words_of(language), held.findings
-    titles = {one.name: one.title for one in found}
+    words, findings = words_of(language), results.findings
+    titles = {variable.name: variable.title for variable in findings}
     pairs = [
-        (" – ".join(titles[name] for name in pair.names), pair_section(words, pair, titles, found.level, MOST_OPTIONS))
-        for pair in found.pairs
+        (
+            " – ".join(titles[name] for name in pair.names),
+            pair_section(words, pair, titles, findings.level, MOST_OPTIONS),
+        )
+        for pair in findings.pairs
     ]
     return Dashboard(
-        held,
+        results,
         words,
-        tuple(_variable(words, one, held.variable(one.name)) for one in found),
+        tuple(_variable(words, variable, results.variable(variable.name)) for variable in findings),
         tuple(pairs),
-        tuple(links_section(words, one, titles) for one in found.tables),
-        tuple(row_section(words, row, titles) for row in found.rows),
-        tuple(_group(words, k, one, held, titles) for k, one in enumerate(held.groups)),
-        _growth(words, held),
+        tuple(links_section(words, table, titles) for table in findings.tables),
+        tuple(row_section(words, row, titles) for row in findings.rows),
+        tuple(_group(words, k, group, results, titles) for k, group in enumerate(results.groups)),
+        _growth(words, results),
         tuple(
-            (str(one.no), words.whole(one.n), one.day, one.chain_sha256)
-            for one in reversed(held.releases[-_LAST_SEALS:])
+            (str(record.no), words.whole(record.n), record.day, record.chain_sha256)
+            for record in reversed(results.releases[-_LAST_SEALS:])
         ),
-        max(0, len(held.releases) - _LAST_SEALS),
+        max(0, len(results.releases) - _LAST_SEALS),
         python_snippet(released),
     )
 
 
-def _variable(words: Words, one: VariableFindings, asked: SurveyVariable) -> VariablePanel:
+def _variable(words: Words, variable: VariableFindings, asked: SurveyVariable) -> VariablePanel:
     bits = words.bits(asked.fingerprint_bits)
     fingerprint = (words("privacy.fingerprint"), bits, words("privacy.fingerprint_means"))
     privacy = details(
         words("privacy.heading"),
-        el("p", description(words, one.design), class_="dim"),
-        privacy_table(words, one, (fingerprint,)),
-        smallest_sets_table(words, one),
-        quiet=words("about", variable=one.title),
+        el("p", description(words, variable.design), class_="dim"),
+        privacy_table(words, variable, (fingerprint,)),
+        smallest_sets_table(words, variable),
+        quiet=words("about", variable=variable.title),
         class_="more",
     )
     body = lines(
         [
-            shares_section(words, one),
-            needed_section(words, one),
-            checks_section(words, one),
+            shares_section(words, variable),
+            needed_section(words, variable),
+            checks_section(words, variable),
             privacy,
-            moments_section(words, one),
+            moments_section(words, variable),
         ]
     )
-    return VariablePanel(one.title, asked.question, words.whole(one.answered), alarms_text(words, one), body)
+    return VariablePanel(
+        variable.title, asked.question, words.whole(variable.answered), alarms_text(words, variable), body
+    )
 
 
-def _growth(words: Words, held: Results) -> Html:
+def _growth(words: Words, results: Results) -> Html:
     """Draw how many people's answers were released, release by release."""
-    if not held.releases:
+    if not results.releases:
         return Html()
-    first, last = held.releases[0].day, held.releases[-1].day
-    people = words.whole(held.n)
-    said = f"People released: {len(held.releases)} releases from {first} to {last}, {people} in all."
-    totals = [one.total for one in held.releases]
-    return growth_figure(words, totals, (first, last), "People released", said)
+    first, last = results.releases[0].day, results.releases[-1].day
+    people = words.whole(results.n)
+    description = f"People released: {len(results.releases)} releases from {first} to {last}, {people} in all."
+    totals = [record.total for record in results.releases]
+    return growth_figure(words, totals, (first, last), "People released", description)
 
 
-def _group(words: Words, k: int, group: SurveyGroup, held: Results, titles: dict[str, str]) -> GroupPanel:
+def _group(words: Words, k: int, group: SurveyGroup, results: Results, titles: dict[str, str]) -> GroupPanel:
     risk = f"{words.bits(group.fingerprint_bits)} of fingerprint in a row."
-    row = next((row for row in held.findings.rows if row.names == group.variables), None)
+    row = next((row for row in results.findings.rows if row.names == group.variables), None)
     if row is not None:
         risk = f"{risk} {candidates_sentence(words, row)}"
     return GroupPanel(k, ", ".join(titles[name] for name in group.variables), risk.strip())

@@ -47,7 +47,7 @@ def new_page(person: Owner) -> Response:
 @router.post("/new")
 def begin(request: Request, person: Owner, form: Sent) -> Response:
     """Begin a draft from an example, a file, or a file's text that had mistakes."""
-    example = next((one for one in EXAMPLES if one.id == form.text("example")), None)
+    example = next((offered for offered in EXAMPLES if offered.id == form.text("example")), None)
     if example is not None:
         text, format = example.text, "toml"
     elif form.text("format") in FORMATS:
@@ -172,7 +172,7 @@ def _publish_page(
         survey = read_survey(draft.text, draft.format)
     except SurveyError:
         return go(f"/studio/drafts/{draft.id}/file")
-    studio, said = studio_of(request), promises(survey)
+    studio, promised = studio_of(request), promises(survey)
     line = next((line for line in draft_lines(studio.engine) if line.id == draft.id), None)
     if line is None:  # deleted in between
         raise RefusalError(404)
@@ -180,7 +180,7 @@ def _publish_page(
     values: dict[str, Any] = {
         "draft": draft,
         "survey": survey,
-        "said": said,
+        "said": promised,
         "line": line,
         "is_published": is_published,
         "left": placeholders_in(survey),

@@ -44,8 +44,8 @@ def form_page(request: Request, draft_id: str, person: Owner) -> Response:
         survey = read_survey(draft.text, draft.format)
     except SurveyError:
         return go(f"/studio/drafts/{draft_id}/file")
-    held = {"document": survey_document(survey), "placeholders": placeholders()}
-    values: dict[str, Any] = {name: json.dumps(value, ensure_ascii=False) for name, value in held.items()}
+    initial = {"document": survey_document(survey), "placeholders": placeholders()}
+    values: dict[str, Any] = {name: json.dumps(value, ensure_ascii=False) for name, value in initial.items()}
     values |= {"follows": _study_follows(request, draft, survey), "comments": count_comments(draft.text, draft.format)}
     return render("form.html", person=person, draft=draft, **values)
 
@@ -74,7 +74,9 @@ def _save_document(request: Request, draft_id: str, body: bytes) -> Response:
             raise RefusalError(404)
         saved = publishing.save_draft(engine, text, sent["format"], draft_id, revision=sent["revision"])
     except SurveyError as error:
-        return JSONResponse({"saved": False, "problems": [in_words_of_the_form(one) for one in error.problems]}, 422)
+        return JSONResponse(
+            {"saved": False, "problems": [in_words_of_the_form(problem) for problem in error.problems]}, 422
+        )
     except (ChangedError, NotFoundError) as error:  # the page sends the text on to one that shows what to do
         status = 409 if isinstance(error, ChangedError) else 404
         return JSONResponse({"saved": False, "problems": [], "text": text}, status)

@@ -82,8 +82,8 @@ EXAMPLES = (
 
 def placeholders() -> list[str]:
     """Return the texts of the empty survey that stand for others, and are not meant to be asked."""
-    held = read_survey(EMPTY.text, "toml")
-    return [held.title, held.study, held.variables[0].question, *held.variables[0].options]
+    survey = read_survey(EMPTY.text, "toml")
+    return [survey.title, survey.study, survey.variables[0].question, *survey.variables[0].options]
 
 
 def placeholders_in(survey: SurveyDefinition) -> list[str]:

@@ -68,14 +68,14 @@ def _read_parts(kind: str, body: bytes) -> Form:
     files: dict[str, tuple[str, bytes]] = {}
     for part in pieces[1:-1]:
         head, _, content = part.partition(b"\r\n\r\n")
-        said = _DISPOSITION.search(head.decode("utf-8", "replace")[:_MOST_HEAD])
-        if said is None:
+        disposition = _DISPOSITION.search(head.decode("utf-8", "replace")[:_MOST_HEAD])
+        if disposition is None:
             raise RefusalError(400)
-        if said["file"] is not None:
-            files[said["name"]] = (said["file"], content)
+        if disposition["file"] is not None:
+            files[disposition["name"]] = (disposition["file"], content)
             continue
         try:
-            fields[said["name"]] = content.decode("utf-8")
+            fields[disposition["name"]] = content.decode("utf-8")
         except UnicodeDecodeError:
             raise RefusalError(400) from None
     return Form(fields, files)

@@ -78,8 +78,8 @@ def render(
 @cache
 def _static() -> dict[str, bytes]:
     own = files("subsetprivacy.collect.web").joinpath("static", "studio").iterdir()
-    held = [*own, files("subsetprivacy.presenting").joinpath("findings.css")]
-    return {file.name: file.read_bytes() for file in held if file.name.rpartition(".")[2] in _TYPES}
+    resources = [*own, files("subsetprivacy.presenting").joinpath("findings.css")]
+    return {file.name: file.read_bytes() for file in resources if file.name.rpartition(".")[2] in _TYPES}
 
 
 @cache

@@ -54,8 +54,8 @@ def promises(survey: SurveyDefinition) -> Promises:
     """Return what publishing a survey promises and risks."""
     facts, titles = survey_facts(survey), survey.titles
     lines = tuple(
-        _line(titles[variable.id], variable, held)
-        for variable, held in zip(survey.variables, facts.variables, strict=True)
+        _line(titles[variable.id], variable, known)
+        for variable, known in zip(survey.variables, facts.variables, strict=True)
     )
     linked = tuple((", ".join(titles[name] for name in group), bits) for group, bits in facts.groups if len(group) > 1)
     quoted = {name: f"“{title}”" for name, title in titles.items()}

@@ -89,5 +89,5 @@ def found_of(studio: Studio, line: SurveyLine) -> Results:
     return studio.cache.made(line, "results", results)
 
 
-def _text(found: Results) -> bytes:
-    return document_text(results_document(found)).encode()
+def _text(results: Results) -> bytes:
+    return document_text(results_document(results)).encode()

@@ -74,30 +74,37 @@ def revealing_panels(survey: SurveyDefinition) -> tuple[RevealingPanel, ...]:
     Those that leave the fewest answers come first. What forbidding costs is worked out for them and for so many sets
     that the page does not have to be waited for.
     """
-    held = [(one, sets) for one in survey.variables if (sets := revealing_sets(one)) is not None]
-    held.sort(key=lambda one: one[1].size)
+    revealing = [(variable, sets) for variable in survey.variables if (sets := revealing_sets(variable)) is not None]
+    revealing.sort(key=lambda pair: pair[1].size)
     left, panels, titles = _MOST_PRICED, [], survey.titles
-    for variable, sets in held:
+    for variable, sets in revealing:
         priced = min(left, len(sets.sets[:_SHOWN])) if len(variable.options) <= _MOST_OPTIONS_PRICED else 0
         left -= priced
-        prices = [price_of(variable, one.options) for one in sets.sets[:priced]]
+        prices = [price_of(variable, each.options) for each in sets.sets[:priced]]
         panels.append(_panel(titles[variable.id], variable, sets, prices))
     return tuple(panels)
 
 
-def _panel(title: str, variable: VariableDefinition, held: RevealingSets, prices: list[Price | None]) -> RevealingPanel:
+def _panel(
+    title: str, variable: VariableDefinition, revealing: RevealingSets, prices: list[Price | None]
+) -> RevealingPanel:
     needed = bool(prices) and not any(prices)
-    costs = ["" if needed else _cost(one, is_first=not variable.never_alone) for one in prices] + [""] * _SHOWN
+    costs = ["" if needed else _cost(each, is_first=not variable.never_alone) for each in prices] + [""] * _SHOWN
     paid = price(variable)
     return RevealingPanel(
         label=title,
-        size=held.size,
+        size=revealing.size,
         options=len(variable.options),
-        number=counted(held.number, "pair" if held.size == 2 else f"set of {held.size}", _many(held.size), comma=True),
-        first=tuple(_line(one, cost) for one, cost in zip(held.sets[:_SHOWN], costs, strict=False)),
-        others=tuple(_line(one) for one in held.sets[_SHOWN:]),
-        unnamed=held.number - len(held.sets),
-        runs=tuple(_line(one) for one in held.runs),
+        number=counted(
+            revealing.number,
+            "pair" if revealing.size == 2 else f"set of {revealing.size}",
+            _many(revealing.size),
+            comma=True,
+        ),
+        first=tuple(_line(each, cost) for each, cost in zip(revealing.sets[:_SHOWN], costs, strict=False)),
+        others=tuple(_line(each) for each in revealing.sets[_SHOWN:]),
+        unnamed=revealing.number - len(revealing.sets),
+        runs=tuple(_line(each) for each in revealing.runs),
         forbidden=tuple(set_words(options) for options in variable.never_alone),
         price="" if paid is None else price_words(paid),
         are_all_needed=needed,
@@ -108,8 +115,8 @@ def _many(size: int) -> str:
     return "pairs" if size == 2 else f"sets of {size}"
 
 
-def _line(held: RevealingSet, cost: str = "") -> SetLine:
-    return SetLine(set_words(held.options), f"{100 * held.chance:.3g}%", cost)
+def _line(revealing: RevealingSet, cost: str = "") -> SetLine:
+    return SetLine(set_words(revealing.options), f"{100 * revealing.chance:.3g}%", cost)
 
 
 def _cost(price: Price | None, *, is_first: bool) -> str:

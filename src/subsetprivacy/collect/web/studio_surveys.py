@@ -94,13 +94,13 @@ def close(request: Request, survey_id: str, person: Owner, form: Sent) -> Respon
         line = find_survey(request, survey_id)
         if line.is_open:
             return _closing(request, person, line, problem=f"Nothing was closed. {_CHANGED}")
-        has_open = any(one.is_open for one in _of_study(studio, line))
+        has_open = any(other.is_open for other in _of_study(studio, line))
         is_public = studio.collector.key(line.id) is not None
         if is_public == last_wave or (last_wave and has_open):
             return go(f"/studio/surveys/{survey_id}")  # as this form would have left it
         key = "was published" if is_public else "was kept secret"
-        said = f"The survey was closed in the meantime, and the key of the study {key}. Nothing was done now."
-        return _manage(request, person, line, problem=said, status=409)
+        message = f"The survey was closed in the meantime, and the key of the study {key}. Nothing was done now."
+        return _manage(request, person, line, problem=message, status=409)
     return go(f"/studio/surveys/{survey_id}")
 
 
@@ -169,7 +169,7 @@ def _manage(
         state=state,
         manifest=manifest,
         key=studio.collector.key(line.id),
-        opened=[one for one in _of_study(studio, line) if one.is_open],
+        opened=[other for other in _of_study(studio, line) if other.is_open],
         base=studio.base_url or "",
         most=MOST_CODES,
         most_shown=_MOST_SHOWN,
@@ -197,14 +197,14 @@ def _deleting(
         state=state,
         problem=problem,
         is_left=is_left,
-        others=[one for one in _of_study(studio, line) if one.id != line.id],
+        others=[other for other in _of_study(studio, line) if other.id != line.id],
         key=studio.collector.key(line.id),
         has_log=studio.engine.dialect.name == "postgresql",
     )
 
 
 def _of_study(studio: Studio, line: SurveyLine) -> list[SurveyLine]:
-    return [one for one in studio.cache.lines() if one.study == line.study]
+    return [other for other in studio.cache.lines() if other.study == line.study]
 
 
 def _links_file(links: list[str], line: SurveyLine, kind: str) -> Response:

@@ -41,12 +41,12 @@ class SubmissionMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        found = _addressed(scope)
-        if found is None:
+        address = _addressed(scope)
+        if address is None:
             await self._app(scope, receive, send)
             return
         try:
-            reply = await self._answer(*found, scope, receive)
+            reply = await self._answer(*address, scope, receive)
         except Exception as error:
             reply = Reply(note_failure(error), {"status": "busy"})
         if reply is not None:
