@@ -338,7 +338,7 @@ def test_studio_explains_every_endpoint(site):
     assert len(endpoints()) == 18
     for one in endpoints():
         assert f"<code>{one['path']}</code>" in page
-        assert one["said"]
+        assert one["description"]
 
 
 def test_no_other_documentation_is_served(site):

@@ -47,7 +47,7 @@ def variable_page(board, k):
 
 def checks_of(board, k):
     """Return the checks of a variable by their titles."""
-    return {panel.title: panel for panel in panels_of(WORDS, board.held.findings.variables[k])}
+    return {panel.title: panel for panel in panels_of(WORDS, board.results.findings.variables[k])}
 
 
 def outside_details(page):
@@ -120,7 +120,7 @@ def test_no_estimate_is_printed_outside_its_interval():
         released = drawn(survey_of({"a": sp.uniform(options(6))}), {"a": values([1] * 6, 300, seed)}, seed=seed)
         board = dashboard(released, results(released))
         facts = dict(checks_of(board, 0)["Random answers"].facts)
-        low = board.held.findings["a"].checks.honesty.share <= 0
+        low = board.results.findings["a"].checks.honesty.share <= 0
         assert facts["Random answers"].startswith("none seen, at most ") == low
         assert "-" not in facts["Random answers"]
         seen += low
@@ -128,7 +128,7 @@ def test_no_estimate_is_printed_outside_its_interval():
 
 
 def test_cells_of_a_table_have_their_intervals(board):
-    ((_, page),), (held,) = board.pairs, board.held.findings.pairs
+    ((_, page),), (held,) = board.pairs, board.results.findings.pairs
     for i in range(len(held.rows)):
         for j, name in enumerate(held.columns):
             low, high = (100 * table[i, j] for table in (held.lower, held.upper))
@@ -145,7 +145,7 @@ def facts_of(pair):
 
 def test_a_strength_without_a_value_is_an_interval(board):
     few = board_of(60)
-    assert few.held.findings.pairs[0].strength.value is None
+    assert few.results.findings.pairs[0].strength.value is None
     (text,) = [text for name, text in facts_of(few.pairs[0][1]).items() if name.startswith("Cramér’s V")]
     assert text.startswith("0.00 to ")
 
@@ -192,7 +192,7 @@ def test_two_variables_titled_alike_are_told_apart_everywhere():
 
 
 def test_the_document_has_labels_as_they_were_written_and_ids_as_names():
-    document = results_document(alike().held)
+    document = results_document(alike().results)
     assert [one["label"] for one in document["variables"]] == ["Sleep", "Sleep"]
     assert [one["title"] for one in document["variables"]] == ["Sleep (weekday)", "Sleep (weekend)"]
     assert [one["name"] for one in document["findings"]["variables"]] == ["weekday", "weekend"]
@@ -207,7 +207,7 @@ def test_a_label_that_is_another_variables_id_is_not_replaced():
 def test_a_share_of_zero_is_said_in_plain_words():
     released = drawn(survey_of({"a": sp.uniform(options(5))}), {"a": values([1, 0, 0, 1, 1], 400, 2)})
     board = dashboard(released, results(released))
-    shares = board.held.findings["a"].shares
+    shares = board.results.findings["a"].shares
     assert len([note for note in shares.notes if note.kind is NoteKind.BOUNDARY]) == 1
     page = outside_details(variable_page(board, 0))
     assert f"Estimated as 0: {', '.join(shares.zeros)}. Standard errors are rough then" in page
@@ -249,7 +249,7 @@ def test_three_linked_questions_say_which_are_linked_directly(language):
     released = drawn(survey_of(designs, [list(designs)]), truth, releases=2)
     board = dashboard(released, results(released), language)
     (body,) = board.links
-    (found,) = board.held.findings.tables
+    (found,) = board.results.findings.tables
     assert len(found.links) == 3
     assert read(body).count(board.words("links.no")) + read(body).count(board.words("links.yes")) >= 3
     assert board_of(language=language).links == (), "two linked questions are a pair"
