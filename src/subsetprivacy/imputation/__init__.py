@@ -1,4 +1,4 @@
-"""Multiple imputation of private values, and the pooling of what was fitted to the completed data."""
+"""Multiple imputation of private values, and pooling of fits to the completed data."""
 
 from subsetprivacy.imputation.imputing import impute
 from subsetprivacy.imputation.pooled import Pooled, PooledTest

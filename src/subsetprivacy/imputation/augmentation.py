@@ -1,9 +1,9 @@
 r"""Draws of the shares from their posterior, by data augmentation.
 
-With the prior :math:`w \sim \mathrm{Dirichlet}(c, \dots, c)` each chain alternates two exact draws: the number of
-people with each value within every distinct subset, multinomial with probabilities
-:math:`r_a(j) w_j / r_a^\top w`; then :math:`w \sim \mathrm{Dirichlet}(n_1 + c, \dots, n_p + c)`. Its stationary
-distribution is the posterior of w given the subsets, also where shares are 0 or nearly so and a normal approximation
+With the prior :math:`w \sim \mathrm{Dirichlet}(c, \dots, c)` each chain alternates two exact draws. The first is the
+number of people with each value within every distinct subset, multinomial with probabilities
+:math:`r_a(j) w_j / r_a^\top w`. The second is :math:`w \sim \mathrm{Dirichlet}(n_1 + c, \dots, n_p + c)`. The
+stationary distribution is the posterior of w given the subsets, even if shares are near 0 and a normal approximation
 fails (Tanner and Wong 1987).
 """
 
@@ -17,13 +17,13 @@ from subsetprivacy.estimation.indicator import rows_of
 from subsetprivacy.estimation.likelihood import tangent_inverse
 
 LEAST_STEPS, MOST_STEPS = 20, 500
-_LENGTHS = 2.5  # how often the slowest direction is forgotten by a factor of e before a draw is taken
-_CELLS = 1 << 22  # numbers that are drawn at a time
+_LENGTHS = 2.5  # length of a chain, in multiples of the slowest direction's relaxation time
+_CELLS = 1 << 22  # numbers drawn at a time
 
 
 @frozen(eq=False, repr=False)
 class Augmentation:
-    """The distinct subsets of some people, ready for data augmentation.
+    """The distinct subsets of some people, prepared for data augmentation.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Augmentation:
     people
         How many people reported each.
     prior
-        The number that the prior adds to the people of each category.
+        The number of people that the prior adds to each category.
     """
 
     rows: FloatArray
@@ -58,7 +58,7 @@ class Augmentation:
         return out
 
     def kept(self, w: FloatArray) -> float:
-        """Return the least share of the information about w that subsets keep, over all directions."""
+        """Return the smallest share of the information about w that subsets keep, over all directions."""
         f = self.people / self.people.sum()
         information = (self.rows.T * (f / (self.rows @ w) ** 2)) @ self.rows
         root = np.sqrt(w)
@@ -66,7 +66,7 @@ class Augmentation:
 
 
 def _dirichlet(alpha: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Return a Dirichlet draw for each row; no share is exactly 0, which no chain would leave again."""
+    """Return a Dirichlet draw for each row. No share is exactly 0, because a chain could not leave it."""
     draws = np.maximum(rng.standard_gamma(alpha), 1e-300)
     return np.asarray(draws / draws.sum(axis=1, keepdims=True))
 
@@ -76,8 +76,8 @@ def posterior_shares(counts: SubsetCounts, m: int, prior: float, rng: np.random.
 
     Notes
     -----
-    Each draw is the end of a separate chain, which starts at a draw from the normal approximation. A chain is as long
-    as the information that subsets keep calls for, 20 to 500 steps.
+    Each draw is the end of a separate chain, which starts at a draw from the normal approximation. A chain has 20 to
+    500 steps, depending on the information that subsets keep.
     """
     w = estimate(counts).w
     chain = Augmentation.of(counts, prior)

@@ -1,4 +1,4 @@
-"""Completed data frames: a table of what is seen, and the imputed values of one set after the other."""
+"""Completed data frames: a table of observed columns with the imputed values of each set."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 
 
 def completed_frames(imputations: Imputations, table: Any, engine: Engine | None) -> Iterator[Any]:
-    """Return the completed frames, one at a time; what is wrong with the table is said at once."""
+    """Return the completed frames, one at a time. Errors in the table are raised at once."""
     return completed_sets(imputations, read_seen(imputations, table, engine))
 
 
 def completed_sets(imputations: Imputations, seen: Any) -> Iterator[Any]:
-    """Return what was read of a table with the values of each set, one at a time."""
+    """Return a table with the values of each set, one set at a time."""
     return (_completed(imputations, seen, k) for k in range(imputations.m))
 
 
 def read_seen(imputations: Imputations, table: Any, engine: Engine | None = None) -> Any:
-    """Return the table of what is seen, in the library that is asked for; it is not changed.
+    """Return the table of observed columns in the given library. The table is not changed.
 
     Raises
     ------
     ArgumentError
-        If it is no table in memory, or has a column with the name of an imputed one.
+        If it is not a table in memory, or has a column with the name of an imputed one.
     MismatchError
-        If it has not a row for each person.
+        If it does not have a row for each person.
     """
     if table is None:
         return frame({}, engine or "pandas")
@@ -86,7 +86,7 @@ def _in_pandas(table: Any, coded: Mapping[str, tuple[tuple[Label, ...], IntArray
 
     index = table.index if len(table.columns) else None
     columns = {
-        # A category that no one has in this set is left out: a column of zeros would spoil a model without a word.
+        # A category that no one has in this set is left out, because a column of zeros would silently break a model.
         name: pd.Series(pd.Categorical.from_codes(at, pd.Index(list(labels))).remove_unused_categories(), index=index)
         for name, (labels, at) in coded.items()
     }

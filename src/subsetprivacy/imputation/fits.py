@@ -1,4 +1,4 @@
-"""What `pool` can read: fits of this package and of other libraries, pairs and mappings."""
+"""Read what `pool` accepts: fits of this package and of other libraries, pairs and mappings."""
 
 from collections.abc import Mapping, Sequence
 from math import inf
@@ -24,13 +24,13 @@ class ReadFit:
     Attributes
     ----------
     names
-        Of the parameters; None where they have none.
+        The names of the parameters, or None.
     estimates
         Their estimates, shape (k,).
     cov
-        Their covariance, shape (k, k); off its diagonal not a number where only variances are known.
+        Their covariance, shape (k, k); NaN off the diagonal if only variances are known.
     df
-        The residual degrees of freedom of the complete data; infinite where they are not known.
+        The residual degrees of freedom of the complete data; infinite if not known.
     """
 
     names: tuple[str, ...] | None
@@ -46,7 +46,7 @@ def read_fit(fit: Any, at: int) -> ReadFit:
     ----------
     fit
         A fit of any library with parameters and a covariance; a pair of estimates and variances, or of estimates and
-        their covariance matrix; a mapping from names to pairs of an estimate and its standard error.
+        their covariance matrix; or a mapping from names to pairs of an estimate and its standard error.
     at
         Its number, for messages.
     """
@@ -83,14 +83,14 @@ def _covariance(fit: Any) -> Any:
 
 
 def _diagonal(variances: FloatArray) -> FloatArray:
-    """Return a covariance of which the variances are known only."""
+    """Return a covariance matrix with known variances only."""
     out = np.full((len(variances), len(variances)), np.nan)
     np.fill_diagonal(out, variances)
     return out
 
 
 def _flat(parameters: Any) -> FloatArray:
-    """Return parameters in one line; a table has a column for each equation, one after the other, as covariances do."""
+    """Return parameters as one array. The columns of a table, one per equation, follow each other as in covariances."""
     return np.asarray(parameters, np.float64).ravel(order="F")
 
 
@@ -102,7 +102,7 @@ def _numbers(values: Any, at: int) -> FloatArray:
 
 
 def _names(fit: Any, parameters: Any, covariance: Any, k: int) -> tuple[str, ...] | None:
-    """Return the names of the parameters: of our labels, of an index, or of a model of arrays."""
+    """Return the names of the parameters, from our labels, an index, or a model of arrays."""
     candidates = (
         getattr(fit, "labels", None),
         getattr(fit, "names", None),

@@ -1,4 +1,4 @@
-"""`impute`: several completed sets of values, drawn given what each person reported."""
+"""`impute`: draw several completed sets of values, given each person's subset."""
 
 from typing import Any
 
@@ -37,54 +37,53 @@ def impute(
     prior: float = 0.5,
     seed: Seed | None = None,
 ) -> Imputations:
-    r"""Draw several completed sets of private values, given what each person reported.
+    r"""Draw several completed sets of private values, given each person's subset.
 
-    Fit any model of any library to each set and combine the fits by `pool`. The pooled estimate is right if the model
-    that the values are drawn from holds what the analysis asks: for the effect of race on income, impute race given
-    income.
+    Fit any model of any library to each set, and combine the fits with `pool`. The pooled estimate is valid if the
+    imputation model includes what the analysis uses. For the effect of race on income, impute race given income.
 
     Parameters
     ----------
     data
-        A subset per person: `SubsetData`, or codes with their `design`. Of a `SubsetTable` all variables are drawn
+        A subset per person: `SubsetData`, or codes with their `design`. The variables of a `SubsetTable` are drawn
         together, from their joint distribution.
     m
         The number of sets.
     given
-        What the values depend on besides the subset. None: one distribution for everyone, estimated from the data. A
-        `Regression` of the private value, fitted to the same people, with all that the analysis uses among its
-        covariates, the outcome too. Or probabilities: an array or data frame with a row per person and a column per
-        category; an array of shape (m, n, p) has probabilities for each set.
+        What the values depend on besides the subset. With None, everyone has the same distribution, estimated from the
+        data. Otherwise a `Regression` of the private value, fitted to the same people, whose covariates include
+        everything that the analysis uses, including the outcome. Or probabilities: an array or data frame with a row
+        per person and a column per category, or an array of shape (m, n, p) with probabilities for each set.
     design
-        The design of codes; that of a fit by default.
+        The design of codes; by default that of the fit.
     name
         The name of the variable; by default that of the fit, or "value".
     prior
-        Without `given`: the people that the prior adds to each category.
+        Without `given`, the number of people that the prior adds to each category.
     seed
         A number or a NumPy generator; by default a fresh one.
 
     Returns
     -------
     Imputations
-        The sets. Their values are guesses about persons, and they are marked as such.
+        The sets. Their values are guesses about individuals, and are marked as such.
 
     Raises
     ------
     MismatchError
         If the fit or the probabilities are not of these people.
     ArgumentError
-        If a fit has no finite coefficients, or dummy rows are among the people.
+        If a fit has infinite coefficients, or the data contain dummy rows.
     DistributionError
         If probabilities rule out every value of someone's subset.
 
     Notes
     -----
-    The parameters are drawn from their posterior for each set, and then each person's value from
-    :math:`P(X = j \mid A, x) \propto r_A(j)\, p_j(x)`, so that the sets differ by as much as is unknown (Rubin 1987).
-    Without `given`, the posterior of the shares under a Dirichlet prior is drawn from by data augmentation, which is
-    exact also near 0. With a regression, it is approximated by a normal distribution with its covariance. A value is
-    always one that the person's subset allows.
+    For each set, the parameters are drawn from their posterior, and then each person's value from
+    :math:`P(X = j \mid A, x) \propto r_A(j)\, p_j(x)`, so that the sets reflect the uncertainty (Rubin 1987). Without
+    `given`, data augmentation draws from the posterior of the shares under a Dirichlet prior, which is exact even near
+    0. With a regression, the posterior is approximated by a normal distribution with the fit's covariance. A drawn
+    value is always one that the person's subset allows.
 
     Examples
     --------
@@ -160,7 +159,7 @@ def _model(
 
 
 def draw_values(model: ImputationModel, codes: IntArray, design: Design, m: int, rng: np.random.Generator) -> IntArray:
-    """Return m draws of each person's value given the subset, as positions of categories, shape (m, n)."""
+    """Return m draws of each person's value given the subset, as category positions, shape (m, n)."""
     values = np.empty((m, len(codes)), np.int16 if design.p < 1 << 15 else np.int32)
     for start in range(0, len(codes), _CHUNK):
         part = slice(start, min(start + _CHUNK, len(codes)))
@@ -174,8 +173,8 @@ def draw_values(model: ImputationModel, codes: IntArray, design: Design, m: int,
 
 
 def _categorical(q: FloatArray, rng: np.random.Generator) -> IntArray:
-    """Return a draw from each row of weights; what has weight 0 is never drawn."""
+    """Return a draw from each row of weights. An entry with weight 0 is never drawn."""
     reached = np.cumsum(q, axis=1)
-    # Below the last sum, whatever is rounded: the first sum that exceeds it is one that a positive weight has raised.
+    # Stay below the last sum despite rounding: the first sum that exceeds it belongs to a positive weight.
     place = np.minimum(rng.random(len(q)) * reached[:, -1], np.nextafter(reached[:, -1], 0.0))
     return np.asarray((reached > place[:, None]).argmax(axis=1))

@@ -1,4 +1,4 @@
-"""What values are drawn from: the probabilities of each person's categories in each of the m sets."""
+"""Imputation models: the probabilities of each person's categories in each of the m sets."""
 
 from typing import Any, Protocol
 
@@ -26,12 +26,12 @@ from subsetprivacy.regression.links import CumulativeLogit
 from subsetprivacy.regression.models import Model
 from subsetprivacy.regression.result import Regression
 
-_TRIES = 1000  # draws of cut points until they are in order
-_REJECTED = 0.01  # p-values of the specification test below this are told
+_TRIES = 1000  # largest number of draws of cut points until they are in order
+_REJECTED = 0.01  # smaller p-values of the specification test are reported
 
 
 class ImputationModel(Protocol):
-    """Probabilities of the values before the subset is seen."""
+    """Probabilities of the values before using the subset."""
 
     @property
     def description(self) -> str:
@@ -40,7 +40,7 @@ class ImputationModel(Protocol):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What to know of it."""
+        """What to know about it."""
         ...
 
     def probabilities(self, k: int, part: slice) -> FloatArray:
@@ -50,7 +50,7 @@ class ImputationModel(Protocol):
 
 @frozen(eq=False, repr=False)
 class SharesModel:
-    """The same shares for everyone, drawn again for each set; shape (m, p)."""
+    """The same shares for everyone, drawn for each set; shape (m, p)."""
 
     W: FloatArray
     description: str = "the estimated shares, the same for everyone"
@@ -63,7 +63,7 @@ class SharesModel:
 
 @frozen(eq=False, repr=False)
 class RegressionModel:
-    """A regression on covariates, its parameters drawn again for each set; shape (m, parameters)."""
+    """A regression on covariates, with parameters drawn for each set; shape (m, parameters)."""
 
     model: Model
     thetas: FloatArray
@@ -81,14 +81,14 @@ class RegressionModel:
 
 @frozen(eq=False, repr=False)
 class GivenModel:
-    """Probabilities as they were given, shape (1, n, p) or (m, n, p)."""
+    """Given probabilities, shape (1, n, p) or (m, n, p)."""
 
     P: FloatArray
     description: str = "given probabilities of each person's values"
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """That nothing is drawn but the values, where all sets share the probabilities."""
+        """A caveat if all sets share the probabilities, so that only the values are drawn."""
         if len(self.P) > 1:
             return ()
         text = (
@@ -102,7 +102,7 @@ class GivenModel:
 
 
 def shares_model(codes: IntArray, design: Design, m: int, prior: float, rng: np.random.Generator) -> SharesModel:
-    """Return the model of one distribution for everyone."""
+    """Return the model with one distribution for everyone."""
     counts = count_codes(codes, design)
     if not counts.n > 0:
         raise NoDataError("`data` must hold at least one informative subset; got none.")
@@ -112,7 +112,7 @@ def shares_model(codes: IntArray, design: Design, m: int, prior: float, rng: np.
 def regression_model(
     fit: Regression, codes: IntArray, design: Design, m: int, rng: np.random.Generator
 ) -> RegressionModel:
-    """Return the model of a regression that was fitted to the same people.
+    """Return the model of a regression fitted to the same people.
 
     Raises
     ------
@@ -122,10 +122,10 @@ def regression_model(
         If its parameters have no covariance.
     """
     if fit.problem.design != design:
-        raise MismatchError("`given` must be a regression of the same variable; its design is another one.", ONE_FIT)
+        raise MismatchError("`given` must be a regression of the same variable; its design differs.", ONE_FIT)
     if fit.weighted == "frequency":
         raise ArgumentError(
-            "`given` must have a row for each person; got rows that stand for several people.", ROW_PER_PERSON
+            "`given` must have a row for each person; got rows that represent several people.", ROW_PER_PERSON
         )
     rows = fit._require_rows()
     answered = np.ones(len(codes), bool) if rows.answered is None else rows.answered
@@ -137,7 +137,7 @@ def regression_model(
         )
     X, offset = fit._matrix(rows.table) if rows.answered is not None else _own_columns(fit), fit._offset()
     if offset is not None and not answered.all():
-        raise ArgumentError("`given` must have no offset where some people said nothing; got one.")
+        raise ArgumentError("`given` must have no offset if some people did not answer; got one.")
     names = [term for term in fit.columns.terms if term != "Intercept"]
     text = f"a {fit.family} regression of {fit.name} on {', '.join(names) or 'nothing'} ({fit.method})"
     return RegressionModel(fit.model, _parameters(fit, m, rng), X, offset, text, _rejected(fit))
@@ -177,12 +177,12 @@ def _parameters(fit: Regression, m: int, rng: np.random.Generator) -> FloatArray
 
 
 def given_model(given: Any, design: Design, n: int, m: int) -> GivenModel:
-    """Return the model of probabilities that were given.
+    """Return the model of given probabilities.
 
     Raises
     ------
     MismatchError, DistributionError
-        If they are not probabilities of these people, once or once for each set.
+        If they are not probabilities of these people, one set or m sets of them.
     """
     if np.ndim(given) != 3:
         return GivenModel(read_probabilities(given, design.categories, n, "given")[None])
@@ -196,6 +196,6 @@ def check_possible(total: FloatArray, first: int) -> None:
     bad = ~(total > 0)
     if bad.any():
         raise DistributionError(
-            f"`given` must leave every person a value of their subset; got {people(int(bad.sum()))} without one, first "
+            f"`given` must allow every person a value of their subset; got {people(int(bad.sum()))} without one, first "
             f"in row {first + int(bad.argmax())}."
         )

@@ -1,4 +1,4 @@
-"""Pooled estimates of several imputed sets, and the test of several of them."""
+"""Estimates pooled over several imputed sets, and their joint test."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -22,18 +22,18 @@ from subsetprivacy.results import Result, plain, unknown_as_nan
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, number, percent
 
 INTERVALS: tuple[PooledInterval, ...] = ("t", "normal")
-_STEADY = 0.1  # the relative standard deviation of a standard error from draw to draw that needs no note
+_STEADY = 0.1  # largest relative standard deviation of a standard error between draws without a note
 _STEADIER = 0.05
 
 
 @frozen(slots=False, eq=False, repr=False)
 class Pooled(Result):
-    """Estimates pooled over several imputed sets by Rubin's rules; made by `pool`.
+    """Estimates pooled over several imputed sets by Rubin's rules, returned by `pool`.
 
     Attributes
     ----------
     names
-        Of the parameters.
+        The names of the parameters.
     estimates
         Their means over the sets.
     within
@@ -43,7 +43,7 @@ class Pooled(Result):
     m
         The number of sets.
     complete_df
-        The residual degrees of freedom of the complete data; infinite where they are not known.
+        The residual degrees of freedom of the complete data; infinite if not known.
     """
 
     names: tuple[str, ...]
@@ -57,7 +57,7 @@ class Pooled(Result):
 
     @cached_property
     def cov(self) -> FloatArray:
-        """The total covariance: within, and (1 + 1/m) times between."""
+        """The total covariance: within, plus (1 + 1/m) times between."""
         return read_only(self.within + (1 + 1 / self.m) * self.between)
 
     @property
@@ -67,12 +67,12 @@ class Pooled(Result):
 
     @property
     def _added(self) -> FloatArray:
-        """The part of each variance that the imputation adds."""
+        """The variance that the imputation adds to each parameter."""
         return (1 + 1 / self.m) * self.between.diagonal()
 
     @property
     def relative_increase(self) -> FloatArray:
-        """By how much each variance rises because values are not known, relative to that of complete data."""
+        """The increase of each variance because values are not known, relative to complete data."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(np.where(self._added > 0, self._added / self.within.diagonal(), 0.0))
 
@@ -97,20 +97,20 @@ class Pooled(Result):
 
     @property
     def pvalues(self) -> FloatArray:
-        """The p-value of each parameter being 0, by the t distribution."""
+        """The p-value of each parameter for the hypothesis that it is 0, from the t distribution."""
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.abs(self.estimates) / self.se
         return np.array([positive(float(p)) if p == p else p for p in 2 * _lower_tail(-t, self.df)])
 
     def interval(self, level: float = 0.95, *, method: PooledInterval = "t") -> FloatArray:
-        """Return the intervals of all parameters, shape (k, 2).
+        """Return confidence intervals of all parameters, shape (k, 2).
 
         Parameters
         ----------
         level
             The confidence level.
         method
-            ``"t"`` (default): by the t distribution with `df`. ``"normal"``: as if there were very many sets.
+            ``"t"`` (default): from the t distribution with `df`. ``"normal"``: as if there were very many sets.
         """
         tail = (1 + check_level(level)) / 2
         normal = np.full(len(self.names), float(ndtri(tail)))
@@ -120,24 +120,24 @@ class Pooled(Result):
         return np.asarray(self.estimates[:, None] + (normal * self.se)[:, None] * np.array([-1.0, 1.0]))
 
     def test(self, names: str | Sequence[str] | None = None) -> "PooledTest":
-        r"""Test that several parameters are 0 together.
+        r"""Test whether several parameters are all 0.
 
         Parameters
         ----------
         names
-            The parameters; by default all but the intercept.
+            The parameters; by default all except the intercept.
 
         Raises
         ------
         ArgumentError
-            If a name is none of the parameters, or the covariances of the fits are not known.
+            If a name is not a parameter, or the covariances of the fits are not known.
 
         Notes
         -----
-        The statistic D1 of Li, Raghunathan and Rubin (1991):
+        The statistic is D1 of Li, Raghunathan and Rubin (1991),
         :math:`\bar Q^\top \bar U^{-1} \bar Q / (k(1 + r))` with
-        :math:`r = (1 + 1/m)\,\mathrm{tr}(B \bar U^{-1})/k`, by the F distribution. It takes the fraction of missing
-        information to be the same for all of them.
+        :math:`r = (1 + 1/m)\,\mathrm{tr}(B \bar U^{-1})/k`, compared with the F distribution. It assumes the same
+        fraction of missing information for all parameters.
         """
         return _tested(self, self._chosen(names))
 
@@ -158,19 +158,19 @@ class Pooled(Result):
 
     @property
     def _unsteady(self) -> float:
-        """The relative standard deviation of the standard errors from one set of draws to another, at worst."""
+        """The largest relative standard deviation of the standard errors between sets of draws."""
         return float(self.missing.max(initial=0.0)) / sqrt(2 * (self.m - 1))
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What to know: whether there are too few sets."""
+        """A note if there are too few sets."""
         if self._unsteady <= _STEADY:
             return ()
         most = float(self.missing.max())
         more = ceil(1 + 0.5 * (most / _STEADIER) ** 2)
         text = (
-            f"With {self.m} sets, other draws would give standard errors that differ by about {self._unsteady:.0%}; "
-            f"{more} sets make it {_STEADIER:.0%}."
+            f"With {self.m} sets, other draws would give standard errors that differ by about {self._unsteady:.0%}. "
+            f"With {more} sets, it would be {_STEADIER:.0%}."
         )
         return (Note(NoteKind.MORE_SETS, text, MORE_SETS(m=more)),)
 
@@ -206,7 +206,7 @@ class Pooled(Result):
         return frame(self._columns(level=level, method=method), engine)
 
     def summary(self, *, level: float = 0.95, method: PooledInterval = "t") -> Table:
-        """Return the table to print or to show in a notebook."""
+        """Return a table to print or show in a notebook."""
         lower, upper = self.interval(level, method=method).T
         head = ("parameter", "estimate", "se", f"lower {percent(level)}", f"upper {percent(level)}")
         rows = tuple(
@@ -223,7 +223,7 @@ class Pooled(Result):
         return Table(title, (*head, "p-value", "df", "missing information"), rows, self.notes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers under stable names, for JSON."""
+        """Return the numbers under stable names for JSON."""
         names = ("names", "estimates", "se", "within", "between", "m", "complete_df", "df", "missing", "notes")
         return plain({name: getattr(self, name) for name in names})
 
@@ -237,7 +237,7 @@ class Pooled(Result):
         return cls(tuple(facts["names"]), np.array(facts["estimates"], np.float64), within, between, facts["m"], df)
 
     def plot(self, *, level: float = 0.95, method: PooledInterval = "t", title: str | None = None) -> draw.Figure:
-        """Draw the estimates with their intervals and a line at zero, all but the intercept."""
+        """Draw the estimates, except the intercept, with their intervals and a line at zero."""
         kept = [at for at, name in enumerate(self.names) if name.lower() not in ("intercept", "const")]
         ends = self.interval(level, method=method)[kept]
         heading = f"Estimates pooled over {self.m} imputed sets, {percent(level)} intervals" if title is None else title
@@ -253,7 +253,7 @@ class Pooled(Result):
 
 
 def _lower_tail(t: FloatArray, df: FloatArray) -> FloatArray:
-    """Return the probability below t; normal where there are no end of degrees of freedom."""
+    """Return the probability below t; normal if the degrees of freedom are infinite."""
     finite = np.where(np.isfinite(df), df, 1.0)
     return np.asarray(np.where(np.isfinite(df), stdtr(finite, t), ndtr(t)))
 
@@ -287,7 +287,7 @@ def _denominator(k: int, m: int, r: float) -> float:
 
 @frozen(repr=False)
 class PooledTest(Result):
-    """A test that several pooled parameters are 0 together; made by `Pooled.test`.
+    """A joint test that several pooled parameters are 0, returned by `Pooled.test`.
 
     Attributes
     ----------
@@ -300,7 +300,7 @@ class PooledTest(Result):
     pvalue
         The p-value.
     relative_increase
-        By how much the variance rises on average because values are not known.
+        The average increase of the variance because values are not known.
     m
         The number of sets.
     """
@@ -317,18 +317,18 @@ class PooledTest(Result):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """The caveats: none."""
+        """No caveats."""
         return ()
 
     def summary(self) -> Table:
-        """Return the table to print or to show in a notebook."""
+        """Return a table to print or show in a notebook."""
         below = number(self.denominator_df, 1) if isfinite(self.denominator_df) else "∞"
         row = (", ".join(self.names), number(self.statistic, 3), f"{self.df}", below, pvalue_text(self.pvalue))
         title = f"Are these parameters 0? Pooled Wald test of {self.m} imputed sets (D1)"
         return Table(title, ("parameters", "F", "df", "denominator df", "p-value"), (row,))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers under stable names, for JSON."""
+        """Return the numbers under stable names for JSON."""
         return plain({"names": self.names, **{name: getattr(self, name) for name in self._NUMBERS}, "notes": ()})
 
     @classmethod

@@ -1,4 +1,4 @@
-"""`pool`: one result from the fits of several completed sets, by Rubin's rules."""
+"""`pool`: combine the fits of several completed sets by Rubin's rules."""
 
 from collections.abc import Iterable, Sequence
 from math import inf
@@ -14,19 +14,19 @@ from subsetprivacy.messages.for_imputation import NAME_THE_PARAMETERS, SAME_TERM
 
 
 def pool(fits: Iterable[Any], *, names: Sequence[str] | None = None, df: float | None = None) -> Pooled:
-    r"""Combine the fits of several imputed sets into one result, by Rubin's rules.
+    r"""Combine the fits to several imputed sets into one result, by Rubin's rules.
 
     Parameters
     ----------
     fits
-        A fit for each set, all of the same model. Results of statsmodels, linearmodels and lifelines, and of this
-        package; pairs of estimates and variances, or of estimates and their covariance matrix; or mappings from names
+        A fit for each set, all of the same model. Accepted are results of statsmodels, linearmodels, lifelines and this
+        package; pairs of estimates and variances, or of estimates and their covariance matrix; and mappings from names
         to pairs of an estimate and its standard error.
     names
-        The names of the parameters, where the fits have none or others are wanted.
+        The names of the parameters, if the fits have none or you want others.
     df
-        The residual degrees of freedom of the complete data; by default those of the fits, and as many as one likes
-        where they have none.
+        The residual degrees of freedom of the complete data; by default those of the fits, or infinite if they have
+        none.
 
     Returns
     -------

@@ -25,28 +25,28 @@ from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, number, percent
 from subsetprivacy.variables import JointCategories
 
-GUESSES = "Imputed values are guesses of a model about persons. They are not people's values."
+GUESSES = "Imputed values are a model's guesses about individuals. They are not people's values."
 
 
 @frozen(slots=False, eq=False, repr=False)
 class Imputations(Result):
-    """Several completed sets of private values, drawn by a model given each person's subset; made by `impute`.
+    """Several completed sets of private values, drawn by a model given each person's subset; returned by `impute`.
 
-    They are for fitting models, each set in turn, and not for looking at rows. `write` is the only way to a file, and
-    the file says that its values are imputed.
+    Use them to fit models to each set, not to look at rows. Only `write` saves them to a file, which is marked as
+    imputed.
 
     Attributes
     ----------
     variables
         The names of the variables.
     categories
-        Their categories; of several variables the combinations.
+        Their categories; for several variables, the combinations.
     values
         The position of each person's drawn category, shape (m, n).
     model
-        What the values were drawn from, in words.
+        A description of the model that the values were drawn from.
     imputed
-        True: what this holds are guesses, not people's values.
+        True, because the values are guesses, not people's values.
     """
 
     why_not_restored: ClassVar[str] = (
@@ -75,7 +75,7 @@ class Imputations(Result):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns of imputed values, which say that they are imputed."""
+        """The names of the columns of imputed values, which end in ``_imputed``."""
         return tuple(f"{name}{SUFFIX}" for name in self.variables)
 
     def labels(self, k: int) -> dict[str, AnyArray]:
@@ -101,13 +101,13 @@ class Imputations(Result):
     # Completed data ---------------------------------------------------------------------------
 
     def frames(self, table: Any = None, *, engine: Engine | None = None) -> Iterator[Any]:
-        """Yield a completed data frame for each set: the columns of a table, and those of imputed values.
+        """Yield a completed data frame for each set, with the columns of a table and the imputed columns.
 
         Parameters
         ----------
         table
-            A table of pandas, Polars or PyArrow, or a dict of columns, with a row per person in the order of the data;
-            left as it is. None for the imputed columns alone.
+            A table of pandas, Polars or PyArrow, or a dict of columns, with a row per person in the order of the data.
+            It is not changed. With None, the frames have the imputed columns only.
         engine
             The library of the frames; by default that of the table, or pandas.
 
@@ -119,20 +119,20 @@ class Imputations(Result):
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        """What is said of these values wherever they are put: that they are imputed, from what, and the categories."""
+        """The description stored with these values: that they are imputed, the model, and the categories."""
         columns = {}
         for (column, (labels, _)), name in zip(self._coded(self.values[0]).items(), self.variables, strict=True):
             columns[column] = {"variable": name, "categories": plain(list(labels))}
         return imputed_document(columns, imputations=self.m, model=self.model)
 
     def write(self, path: str | Path, table: Any = None, *, overwrite: bool = False) -> Path:
-        """Write all sets to a Parquet or Arrow file that says that its values are imputed.
+        """Write all sets to a Parquet or Arrow file that is marked as imputed.
 
         Parameters
         ----------
         path
-            ``.parquet``, ``.pq``, ``.arrow``, ``.feather`` or ``.ipc``. A CSV file is refused: it has no place to say
-            what its columns are.
+            ``.parquet``, ``.pq``, ``.arrow``, ``.feather`` or ``.ipc``. CSV files are refused, because they cannot
+            store the mark.
         table
             Other columns of the same people to write next to the imputed ones; none by default.
         overwrite
@@ -141,8 +141,8 @@ class Imputations(Result):
         Returns
         -------
         The path. The file has a row for each set and person: `imputation`, from 1, `row`, from 0, the columns of the
-        table, and the imputed columns, whose names end in ``_imputed``. The key ``subset_privacy`` of its metadata
-        holds `document`.
+        table, and the imputed columns, whose names end in ``_imputed``. Its metadata store `document` under the key
+        ``subset_privacy``.
         """
         return write_imputations(self, path, table, overwrite=overwrite)
 
@@ -150,12 +150,12 @@ class Imputations(Result):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What to know of them: first of all that they are guesses."""
+        """What to know about them, first of all that they are guesses."""
         return (Note(NoteKind.IMPUTED, GUESSES), *self.caveats)
 
     @cached_property
     def shares(self) -> Pooled:
-        """The shares of the categories, pooled over the sets; of several variables, those of the combinations."""
+        """The shares of the categories, or of combinations of several variables, pooled over the sets."""
         w = self._shares()
         within = (np.diag(w.mean(axis=0)) - w.T @ w / self.m) / self.n
         return combine(tuple(map(label_text, self.categories.labels)), w, within)
@@ -165,7 +165,7 @@ class Imputations(Result):
         return np.array([np.bincount(each, minlength=p) / self.n for each in self.values])
 
     def summary(self, *, level: float = 0.95) -> Table:
-        """Return the pooled shares of the categories, to print or to show in a notebook; no person's values."""
+        """Return a table of the pooled shares to print or show in a notebook, without anyone's values."""
         pooled = self.shares
         lower, upper = pooled.interval(level).T
         head = ("category", "share", "se", f"lower {percent(level)}", f"upper {percent(level)}", "missing information")
@@ -177,7 +177,7 @@ class Imputations(Result):
         return Table(title, head, rows, self.notes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the mark and the pooled shares, for JSON: nothing of any person."""
+        """Return the mark and the pooled shares for JSON, without any data about individuals."""
         pooled = self.shares
         shares = {name: getattr(pooled, name) for name in ("names", "estimates", "se", "missing")}
         return plain({**self.document, "n": self.n, "shares": shares, "notes": self.notes})
@@ -233,7 +233,7 @@ class Imputations(Result):
 
 
 def _array(labels: tuple[Label, ...]) -> AnyArray:
-    """Return labels as an array: of text or numbers where they are of one kind, else of objects."""
+    """Return labels as an array: of text or numbers if they have one type, otherwise of objects."""
     kinds = {type(label) for label in labels}
     if kinds <= {str} or kinds <= {int} or kinds <= {float} or kinds <= {bool}:
         return np.array(labels)

@@ -1,4 +1,4 @@
-"""The only writer of imputed values: files whose metadata say what they are."""
+"""The only writer of imputed values, to files whose metadata mark them as imputed."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ NUMBERS = ("imputation", "row")
 
 
 def write_imputations(imputations: Imputations, path: str | Path, table: Any, *, overwrite: bool) -> Path:
-    """Write all sets to a Parquet or Arrow file, one after the other, with their document as its metadata.
+    """Write all sets to a Parquet or Arrow file, in sequence, with their document as metadata.
 
     Raises
     ------
     DataFileError
-        If the file cannot say what it holds (CSV), exists, or cannot be written; then nothing remains of it.
+        If the file type cannot store the mark (CSV), or the file exists or cannot be written. Nothing of it remains.
     ArgumentError
-        If the table has columns of the names that the file uses.
+        If the table has columns with the names that the file uses.
     """
     pa = arrow()
     place = local_path(path)
@@ -61,7 +61,7 @@ def write_imputations(imputations: Imputations, path: str | Path, table: Any, *,
 
 
 def _numbered(pa: Any, frame: Any, k: int) -> Any:
-    """Return the rows of a set with its number, from 1, and theirs, from 0, in front."""
+    """Return the rows of a set, preceded by the number of the set, from 1, and of the row, from 0."""
     n = frame.num_rows
     numbers = (np.full(n, k + 1, np.int32), np.arange(n, dtype=np.int64))
     for at, (name, column) in enumerate(zip(NUMBERS, numbers, strict=True)):

@@ -23,7 +23,7 @@ ORDER_OF_CLASSES = advise(
     python="columns of an array are in the order of data.categories; a data frame names its own",
     shell="a file of predictions has a column per category, under its name",
 )
-ADD_A_COLUMN = advise("add_a_column", "where a classifier never predicts a category, give it a column of zeros")
+ADD_A_COLUMN = advise("add_a_column", "if a classifier never predicts a category, give it a column of zeros")
 GUESS_CATEGORIES = advise("guess_categories", "give the label of a category for everyone, in the spelling of the data")
 GIVE_PROBA = advise(
     "give_proba",
@@ -34,8 +34,8 @@ GIVE_PROBA = advise(
 RARE_CATEGORIES = advise(
     "rare_categories",
     "collect more people, or merge rare categories; to choose among classifiers use the subset log loss, which rare "
-    "categories do not disturb",
+    "categories do not affect",
 )
 SUBSET_LOSS_INSTEAD = advise(
-    "subset_loss_instead", "the subset log loss is far less noisy, and the true probabilities have the smallest one too"
+    "subset_loss_instead", "the subset log loss is far less noisy, and also smallest for the true probabilities"
 )

@@ -19,7 +19,7 @@ OUTCOME_AND_DATA = advise(
 )
 EMPTY_OUTCOMES = advise(
     "empty_outcomes",
-    "leave out people without an outcome, of both columns, if those who have one do not differ from them",
+    "leave out people without an outcome from both columns, if they do not differ from the others",
 )
 NAME_TWO_CELLS = advise(
     "name_two_cells",

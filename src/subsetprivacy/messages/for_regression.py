@@ -3,7 +3,7 @@
 from subsetprivacy.messages.advice import advise
 
 # Data
-UNCOVERED_RESPONSE = advise("uncovered_response", "publish the rows of people without dummy rows, for regression")
+UNCOVERED_RESPONSE = advise("uncovered_response", "for regression, publish the rows of people without dummy rows")
 DROP_A_COLUMN = advise(
     "drop_a_column",
     python="leave these columns out, or use ridge=1.0",
@@ -11,7 +11,9 @@ DROP_A_COLUMN = advise(
     keyword_of="regress",
 )
 CENTER_THE_COLUMN = advise("center_the_column", "subtract a constant from the column, for instance its mean")
-SCALE_THE_COLUMN = advise("scale_the_column", "give the column in another unit, for instance by its standard deviation")
+SCALE_THE_COLUMN = advise(
+    "scale_the_column", "change the unit of the column, for instance divide it by its standard deviation"
+)
 FEWER_COLUMNS = advise(
     "fewer_columns",
     python="use fewer covariates, or ridge='cv'",
@@ -74,8 +76,8 @@ WITHOUT_PREDICTORS = advise(
 )
 LOAD_OR_SAMPLE = advise(
     "load_or_sample",
-    python="stream=False holds them anyway; a sample of the rows also has the right answer, with wider intervals",
-    shell="--no-stream holds them anyway; a sample of the rows also has the right answer, with wider intervals",
+    python="stream=False loads them anyway; a sample of the rows also gives valid answers, with wider intervals",
+    shell="--no-stream loads them anyway; a sample of the rows also gives valid answers, with wider intervals",
     keyword_of="regress",
 )
 NAME_THE_DESIGN_OF_TEXT = advise(
@@ -144,14 +146,14 @@ MERGE_OR_MORE = advise("merge_or_more", "merge rare categories, use fewer covari
 MEASURE_LEAKAGE = advise("measure_leakage", python="fit.leakage() measures the difference")
 IN_MEMORY = advise(
     "in_memory",
-    python="stream=False holds all rows in memory; predict() takes a table of its own",
-    shell="--no-stream holds all rows in memory",
+    python="stream=False keeps all rows in memory; predict() takes a separate table",
+    shell="--no-stream keeps all rows in memory",
     keyword_of="regress",
 )
 WITHOUT_A_STREAM = advise(
     "without_a_stream",
-    python="stream=False holds all rows in memory",
-    shell="--no-stream holds all rows in memory",
+    python="stream=False keeps all rows in memory",
+    shell="--no-stream keeps all rows in memory",
     keyword_of="regress",
 )
 NAME_A_COLUMN = advise("name_a_column", "put them in a column of the file or table")
@@ -159,7 +161,7 @@ NAME_A_COLUMN = advise("name_a_column", "put them in a column of the file or tab
 # Formulas -----------------------------------------------------------------------------------------------------------
 
 WRITE_A_FORMULA = advise("write_a_formula", "a formula is written as in race ~ age + sex + age:sex")
-NAME_IN_BACKTICKS = advise("name_in_backticks", "a name with spaces or signs stands in backticks")
+NAME_IN_BACKTICKS = advise("name_in_backticks", "put a name with spaces or signs in backticks")
 PRIVATE_AS_IT_IS = advise(
     "private_as_it_is",
     "write {name} without a function, alone or in interactions: its categories are compared with a baseline",
@@ -182,20 +184,20 @@ RENAME_A_COLUMN = advise("rename_a_column", "rename one of the columns of the ta
 SPLINE_BOUNDS = advise(
     "spline_bounds",
     "a spline is defined between its lower_bound and upper_bound, by default the smallest and largest value seen; its "
-    "argument extrapolation, 'clip' or 'extend', says what it is beyond them",
+    "argument extrapolation, 'clip' or 'extend', sets what it is beyond them",
 )
 VARIABLES_OF_THE_MODEL = advise("variables_of_the_model", "the formula uses {names}")
 LEVELS_OF_THE_MODEL = advise("levels_of_the_model", "its levels are {levels}")
 LABELS_OF_A_PREDICTOR = advise(
-    "labels_of_a_predictor", "new rows have a label of {name}, not a subset; its categories are {labels}"
+    "labels_of_a_predictor", "new rows need a label of {name}, not a subset; its categories are {labels}"
 )
 LEVELS_OF_MIXED_CELLS = advise(
-    "levels_of_mixed_cells", "correct these cells, or code the column by C in the formula, each text being a level"
+    "levels_of_mixed_cells", "correct these cells, or use C in the formula to make each text a level"
 )
 LOAD_THE_TABLE = advise(
     "load_the_table",
-    python="stream=False holds all rows in memory; of a spline, knots, lower_bound and upper_bound say all it needs",
-    shell="--no-stream holds all rows in memory; of a spline, knots, lower_bound and upper_bound say all it needs",
+    python="stream=False keeps all rows in memory; or give a spline its knots, lower_bound and upper_bound",
+    shell="--no-stream keeps all rows in memory; or give a spline its knots, lower_bound and upper_bound",
     keyword_of="regress",
 )
 

@@ -210,7 +210,7 @@ WRONG = [
     ("use ~ offset(age)", [], "Hint: --offset COLUMN."),
     ("use ~ age", ["--stream", "--clusters", "town"], "--clusters must be left out in a stream; got some. Hint: --no-"),
     ("use ~ age", ["--stream", "--lasso", "cv"], "--lasso must be a number in a stream; got 'cv'. Hint: --no-stream"),
-    ("use ~ center(age)", ["--stream"], "Hint: --no-stream holds all rows in memory"),
+    ("use ~ center(age)", ["--stream"], "Hint: --no-stream keeps all rows in memory"),
     ("use ~ age", ["--ridge", "-1"], "--ridge must be a number of at least 0"),
     ("use ~ age", ["--ridge", "1", "--shrink"], "--ridge, --lasso and --shrink exclude each other"),
     ("use ~ age", ["--ridge", "1", "--method", "corrected"], "--method must be 'ml' with a penalty"),

@@ -209,13 +209,13 @@ def test_fits_must_be_of_these_people():
     with pytest.raises(MismatchError, match=r"got a fit to 600 people for 10"):
         sp.impute(sp.SubsetData(DATA.codes[:10], LOPSIDED), 2, fit)
     other, _ = people(design=U4)
-    with pytest.raises(MismatchError, match=r"same variable; its design is another one"):
+    with pytest.raises(MismatchError, match=r"same variable; its design differs"):
         sp.impute(other, 2, fit)
 
 
 def test_rows_must_be_people():
     fit = sp.regress(DATA, {"y": Y}, weights=np.full(600, 2), weights_kind="frequency")
-    with pytest.raises(ArgumentError, match=r"a row for each person; got rows that stand for several people"):
+    with pytest.raises(ArgumentError, match=r"a row for each person; got rows that represent several people"):
         sp.impute(DATA, 2, fit)
 
 
