@@ -31,7 +31,7 @@ def test_the_object_is_marked(imputed):
     assert "guesses and not people's values" in repr(imputed)
     assert imputed.notes[0].kind == sp.NoteKind.IMPUTED
     assert "not people's values" in str(imputed.summary())
-    assert "guesses of a model" in imputed._repr_html_()
+    assert "guesses about individuals" in imputed._repr_html_()
     assert pickle.loads(pickle.dumps(imputed)).imputed
 
 
