@@ -1,4 +1,4 @@
-"""Draw the picture of the README; run from the root of the repository."""
+"""Draw the picture of the README, from the quickstart's data; run from the root of the repository."""
 
 from pathlib import Path
 
@@ -7,8 +7,8 @@ import matplotlib
 matplotlib.use("Agg")
 
 import subsetprivacy as sp
-from subsetprivacy.examples import adult
 
-counts = sp.simulate(sp.uniform(adult.races), adult.race, 500, seed=7)
-picture = sp.estimate(counts).plot(reference=adult.race, method="profile")
+design = sp.uniform(["black", "red", "green", "blue"])
+data = sp.privatize(["black", "red", "green", "blue", "blue"] * 400, design, seed=1)
+picture = sp.estimate(data).plot()
 picture.figure.savefig(Path(__file__).with_name("estimate.png"), dpi=110)

@@ -14,7 +14,6 @@ from pages import FENCE, README, ROOT, text
 
 import subsetprivacy as sp
 from subsetprivacy.cli.main import main
-from subsetprivacy.examples import adult
 
 INSTALL = re.compile(r'pip install (?:\.|"\.\[([\w,]+)\]")$')
 SERVE = ["subsetprivacy", "serve"]
@@ -121,13 +120,24 @@ def test_epsilon_is_infinite():
     assert sp.uniform(range(4)).epsilon == float("inf")
 
 
-def test_the_picture_has_intervals_of_the_level_and_the_people_that_it_says():
-    # "with 95% intervals, from 500 subsets"
+def test_the_picture_is_that_of_the_quickstart_and_its_description_has_the_numbers():
     made = text(README.parent / "docs" / "pictures" / "make.py")
-    assert f"adult.race, {500}, seed=" in made
-    assert "level" not in made  # so it is the default
-    assert signature(sp.Estimate.plot).parameters["level"].default == 0.95
-    assert len(adult.races) == 5
+    code = next(body for language, body in fenced() if language == "python")
+    for part in (
+        'sp.uniform(["black", "red", "green", "blue"])',
+        '["black", "red", "green", "blue", "blue"] * 400',
+        "seed=1",
+    ):
+        assert part in made
+        assert part in code
+    fit = sp.estimate(
+        sp.privatize(
+            ["black", "red", "green", "blue", "blue"] * 400, sp.uniform(["black", "red", "green", "blue"]), seed=1
+        )
+    )
+    shares = sorted(zip(fit.w, fit.categories, strict=True), reverse=True)
+    assert ", ".join(f"{color} {100 * share:.1f}%" for share, color in shares) in text(README)
+    assert signature(sp.Estimate.plot).parameters["level"].default == 0.95  # "with 95% intervals"
 
 
 def test_designs_reach_from_two_categories_to_a_million():

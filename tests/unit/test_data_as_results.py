@@ -278,7 +278,7 @@ def test_the_picture_has_twenty_bars_at_most_and_takes_axes():
     ax = sp.simulate(sp.uniform(range(8)), [0.125] * 8, 2000, seed=1).plot(ax=axes)
     assert ax is axes
     assert len(ax.patches) == 20
-    assert "20 top subsets" in ax.get_title()
+    assert "20 most frequent subsets" in ax.get_title()
     plt.close("all")
 
 

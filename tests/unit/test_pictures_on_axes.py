@@ -141,7 +141,9 @@ def test_an_audit_draws_a_figure_and_takes_no_axes():
 def test_titles_say_what_is_seen():
     assert FIT.plot().get_title() == "Estimated shares, 95% intervals, n = 2,000"
     assert FIT.plot(level=0.9).get_title() == "Estimated shares, 90% intervals, n = 2,000"
-    assert FIT.plot(kind="difference", reference=W).get_title() == "Estimated shares minus reference, n = 2,000"
+    assert FIT.plot(kind="difference", reference=W).get_title() == (
+        "Estimated shares minus reference, 95% intervals, n = 2,000"
+    )
     assert _margin().get_title() == "Estimated shares of x, 95% intervals, n = 2,000"
     assert FIT.plot(title="Mine").get_title() == "Mine"
     ax = plt.subplots()[1]
@@ -186,13 +188,14 @@ def test_two_estimates_are_told_apart():
     ax = FIT.plot()
     assert ax.get_legend() is None
     assert OTHER.plot(ax=ax, reference=W) is ax
-    assert legend(ax) == ["mle, n = 2,000", "mle, n = 3,000", "reference"]
-    one, two = (dots(ax, f"mle, n = {n}") for n in ("2,000", "3,000"))
+    assert legend(ax) == ["maximum likelihood, n = 2,000", "maximum likelihood, n = 3,000", "reference"]
+    one, two = (dots(ax, f"maximum likelihood, n = {n}") for n in ("2,000", "3,000"))
     assert one.get_color() != two.get_color()
     assert one.get_marker() != two.get_marker()
     np.testing.assert_allclose(one.get_ydata(), np.arange(5) - 0.13)
     np.testing.assert_allclose(two.get_ydata(), np.arange(5) + 0.13)
-    np.testing.assert_array_equal(one.get_xdata(), FIT.w)
+    np.testing.assert_array_equal(one.get_xdata(), np.sort(FIT.w)[::-1])
+    np.testing.assert_array_equal(two.get_xdata(), OTHER.w[np.argsort(-FIT.w)])  # in the rows of the first
     assert ax.get_title() == "Estimated shares, 95% intervals"  # of different numbers of people
     left, right = ax.get_xlim()
     for fit in (FIT, OTHER):
@@ -218,7 +221,7 @@ def test_differences_join_in():
     ax = FIT.plot(kind="difference", reference=W, label="one")
     OTHER.plot(kind="difference", reference=W, ax=ax, label="two")
     assert legend(ax) == ["one", "two"]
-    assert ax.get_title() == "Estimated shares minus reference"
+    assert ax.get_title() == "Estimated shares minus reference, 95% intervals"
     assert dots(ax, "one").get_color() != dots(ax, "two").get_color()
 
 
@@ -235,7 +238,7 @@ def test_an_interval_is_seen_however_narrow():
     ax = sp.estimate(sp.simulate(sp.uniform(LONG), W, 10**9, seed=1)).plot()
     ends = [line for line in ax.lines if line.get_marker() == "|"]
     assert len(ends) == 2
-    marker = dots(ax, "mle, n = 1,000,000,000")
+    marker = dots(ax, "maximum likelihood, n = 1,000,000,000")
     assert all(line.get_markersize() > 2 * marker.get_markersize() for line in ends)
     assert all(line.get_zorder() > marker.get_zorder() for line in ends)
 

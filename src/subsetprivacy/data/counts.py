@@ -233,7 +233,7 @@ class SubsetCounts(Result):
         at = most_frequent(self.require_data())
         # With spaces around the bars, so that long labels are wrapped there.
         labels = [self.design.format(int(code)).replace("|", " | ") for code in self.observed_codes[at]]
-        which = "each subset" if len(at) == len(self.n_a) else f"the {len(at)} top subsets"
+        which = "each subset" if len(at) == len(self.n_a) else f"the {len(at)} most frequent subsets"
         title = Heading(f"Observed share of {which}, {self.n_text}", "Observed share of subsets")
         return subset_shares(labels, self.n_a[at] / self.counts.sum(), title=title, ax=ax)
 

@@ -254,6 +254,7 @@ class Margin(Shares):
         simultaneous: bool = False,
         reference: Distribution | None = None,
         ax: draw.AxesOrNone = None,
+        sort: bool | None = None,
         label: str | None = None,
         title: str | None = None,
     ) -> draw.Axes:
@@ -267,8 +268,9 @@ class Margin(Shares):
             bounds[:, 0],
             bounds[:, 1],
             level=level,
-            label=label or f"{self.fit.method}, {presenting.n_words(self.fit)}",
+            label=label or f"{presenting.method_words(self.fit)}, {presenting.n_words(self.fit)}",
             reference=known,
+            sort=presenting.is_sorted(self.categories, sort),
             title=title or presenting.heading_of(what, self.fit, level),
             ax=ax,
         )

@@ -16,7 +16,9 @@ from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_estimates import ALL_ROWS, SINGLE_ERRORS
 from subsetprivacy.results import plain as dictionary
+from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import Table, label_text, number, percent
+from subsetprivacy.variables import JointCategories
 
 if TYPE_CHECKING:
     from subsetprivacy.estimation.intervals import Intervals
@@ -171,6 +173,7 @@ def picture(
     kind: str,
     ax: Any,
     *,
+    sort: bool | None = None,
     label: str | None = None,
     title: str | None = None,
 ) -> Any:
@@ -182,27 +185,45 @@ def picture(
         if not fit.trace:
             raise ArgumentError(f"`kind` must be another for {fit.method}, which does not iterate.")
         heading = draw.Heading(f"Convergence, {n_words(fit)}")
-        return draw.convergence({label or fit.method: fit.trace}, title=title or heading, ax=ax)
-    if kind == "difference":
-        if known is None:
-            raise ArgumentError("`reference` must be given to draw a difference.")
-        what = "Estimated shares minus reference"
-        heading = draw.Heading(f"{what}, {n_words(fit)}", what)
-        return draw.difference(labels, {label or fit.method: fit.w}, known, title=title or heading, ax=ax)
+        return draw.convergence({label or method_words(fit): fit.trace}, title=title or heading, ax=ax)
+    if kind == "difference" and known is None:
+        raise ArgumentError("`reference` must be given to draw a difference.")
     intervals = fit._intervals(*request)
     level, shown = request[0], np.array(largest(fit.w[intervals.at]))
-    at = intervals.at[shown]
+    at, bounds = intervals.at[shown], intervals.bounds[shown]
+    shown_labels = [labels[j] for j in at]
     which = f", the {len(shown)} largest of {len(intervals.at):,} categories" if len(shown) < len(intervals.at) else ""
+    name = label or f"{method_words(fit)}, {n_words(fit)}"
+    if kind == "difference" and known is not None:
+        return draw.difference(
+            shown_labels,
+            {name: fit.w[at]},
+            known[at],
+            intervals={name: bounds},
+            level=level,
+            title=title or heading_of("Estimated shares minus reference", fit, level, which),
+            ax=ax,
+        )
     return draw.estimate(
-        [labels[j] for j in at],
+        shown_labels,
         fit.w[at],
-        intervals.bounds[shown, 0],
-        intervals.bounds[shown, 1],
+        bounds[:, 0],
+        bounds[:, 1],
         level=level,
-        label=label or f"{method_words(fit)}, {n_words(fit)}",
+        label=name,
         reference=None if known is None else known[at],
+        sort=is_sorted(fit.categories, sort),
         title=title or heading_of("Estimated shares", fit, level, which),
         ax=ax,
+    )
+
+
+def is_sorted(categories: Categories, sort: bool | None) -> bool:
+    """Return whether a picture has the largest share on top: as asked, else unless the categories have an order."""
+    if sort is not None:
+        return sort
+    return not isinstance(categories, JointCategories) and not draw.have_an_order(
+        [label_text(label) for label in categories]
     )
 
 

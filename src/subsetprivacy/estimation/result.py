@@ -448,6 +448,7 @@ class Estimate(Shares):
         replications: int = 999,
         seed: Seed | None = None,
         simultaneous: bool = False,
+        sort: bool | None = None,
         label: str | None = None,
         title: str | None = None,
     ) -> draw.Axes:
@@ -465,13 +466,16 @@ class Estimate(Shares):
             Matplotlib axes to draw on; by default a new figure. Several estimates of
             the same categories can share axes. If long labels are cut off, create the
             axes with ``plt.subplots(layout="constrained")``.
+        sort
+            Whether the largest share is on top. By default it is, unless all labels contain a number, as in
+            "20 to 29". Then they stay in their order.
         label
             The estimate's name in the legend; by default its method and the number of people.
         title
             The title. The default describes the plot, unless the axes already have a title.
         """
         request = (level, method, categories, replications, seed, simultaneous)
-        return presenting.picture(self, request, reference, kind, ax, label=label, title=title)
+        return presenting.picture(self, request, reference, kind, ax, sort=sort, label=label, title=title)
 
     def __repr__(self) -> str:
         return f"<Estimate by {self.method}, {self.n_text}: {self._rounded()}>"

@@ -168,7 +168,7 @@ def picture(both: "Association", kind: AssociationPicture, given: str | None, ti
         both._residuals if residuals else 100 * both.table,
         row_name=both.names[0],
         column_name=both.names[1],
-        label="difference to independence, in standard errors" if residuals else "share of the population, %",
+        label="difference from independence, in standard errors" if residuals else "share of the population, %",
         diverging=residuals,
         title=title or draw.Heading(f"{what} of {both.names[0]} and {both.names[1]}, {n_words(both.fit)}"),
         ax=ax,

@@ -169,7 +169,7 @@ class Frontier(Result):
             unit=self.direct_loss,
             xlabel=NAMES[self.metric],
             ylabel="loss: n × mean squared error" if self.criterion == "A" else "loss: n × geometric mean variance",
-            title=title,
+            title=draw.Heading(f"The least loss for each leakage, {self.p} categories") if title is None else title,
             ax=ax,
         )
 

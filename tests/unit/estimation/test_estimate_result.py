@@ -219,8 +219,18 @@ def test_plots_draw_on_axes(fit, kind):
 
 def test_plot_shows_the_reference_by_label(fit):
     ax = fit.plot(reference=dict(zip("dcba", W[::-1], strict=True)))
-    assert [text.get_text() for text in ax.get_yticklabels()] == list("abcd")
-    assert any(len(line.get_xdata()) == len(W) and np.allclose(line.get_xdata(), W) for line in ax.lines)
+    order = np.argsort(-fit.w)  # the largest share is on top
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["abcd"[j] for j in order]
+    assert any(len(line.get_xdata()) == len(W) and np.allclose(line.get_xdata(), W[order]) for line in ax.lines)
+
+
+def test_plot_keeps_the_order_of_labels_that_are_ranges_or_if_asked(fit):
+    ranges = sp.estimate(sp.simulate(sp.uniform(["under 20", "20 to 39", "40 to 59", "over 60"]), W, 500, seed=1))
+    labels = [text.get_text() for text in ranges.plot().get_yticklabels()]
+    assert labels == ["under 20", "20 to 39", "40 to 59", "over 60"]
+    assert [text.get_text() for text in fit.plot(sort=False).get_yticklabels()] == list("abcd")
+    shares = [line.get_xdata() for line in ranges.plot(sort=True).lines if line.get_label().startswith("maximum")]
+    np.testing.assert_array_equal(shares[0], np.sort(ranges.w)[::-1])
 
 
 def test_plot_draws_on_given_axes_and_other_intervals(fit):

@@ -106,7 +106,7 @@ def test_nothing_is_cut(size, names):
             row_name="race",
             column_name="income after taxes",
             title="race and income after taxes: mle, n = 20000",
-            label="difference to independence, in standard errors",
+            label="difference from independence, in standard errors",
         )
     )
     figure = ax.figure
