@@ -1,4 +1,4 @@
-"""Say what a design, or a published table, gives away."""
+"""`subsetprivacy audit`: measure what a design or a published table reveals."""
 
 from pathlib import Path
 from typing import Any
@@ -14,22 +14,22 @@ from subsetprivacy.cli.options import FilePath, numbers
 from subsetprivacy.cli.show import echo_json, echo_table, say
 
 
-@click.command(short_help="Say what a design or a table gives away.")
+@click.command(short_help="Measure what a design or a table reveals.")
 @click.argument("path", type=FilePath(exists=True, path_type=Path, stdin=".csv", by_format=True))
 @options.input_format((*FORMATS, "json"), FORMATS[0])
 @click.option(
     "--w",
     "w",
     multiple=True,
-    help="The distribution, e.g. 0.01,0.1,0.2,0.69, in category order; of several variables NAME=0.1,0.9 for each. "
-    "By default the even one for a design; of a table it is estimated.",
+    help="The distribution in category order, e.g. 0.01,0.1,0.2,0.69. For several variables, repeat it as "
+    "NAME=0.1,0.9. By default uniform for a design, and estimated for a table.",
 )
-@click.option("--prior", help="What the attacker believes the distribution to be, in the same form.")
+@click.option("--prior", help="The distribution that the attacker believes in, written as for --w.")
 @click.option(
     "--given",
     type=FilePath(exists=True, path_type=Path, stdin=".csv"),
-    help="A file of probabilities given covariates: a column for each category, a row for each row of a table that has "
-    "covariates. Adds what the covariates and the subset reveal together.",
+    help="A file of probabilities given covariates: one column per category, one row per person. Adds what the "
+    "covariates and the subset reveal together.",
 )
 @options.any_columns
 @options.level
@@ -49,11 +49,11 @@ def audit(
     missing: Missing,
     as_json: bool,
 ) -> None:
-    """Say what PATH reveals: a design document at a distribution, or a table of subsets.
+    """Measure what PATH reveals: a design document, or a table of subsets.
 
-    A design is audited at the even distribution unless --w gives another. Of several
-    columns: each alone, and what they add up to for one person. With --given, also rows
-    that hold covariates; a design is then audited at the average of the probabilities.
+    The audit of a design assumes that all categories are equally common, unless --w gives the distribution. With
+    several columns, it covers each column and the total for one person. With --given, it also covers what covariates
+    reveal, and a design is audited at the average of the given probabilities.
 
     \b
     Examples:
@@ -71,11 +71,11 @@ def audit(
         what = _read_design(path, (columns, design, form))
         if shares is None and given is None:
             shares = even(what)
-            say("At the even distribution; --w gives another.", err=True)
+            say("At the uniform distribution. --w gives another.", err=True)
     else:
         release, names = options.open_release(path, columns, design, form, every=True)
         if given is not None and len(names) > 1:
-            raise click.UsageError("--given is for one column; name it with --column")
+            raise click.UsageError("--given is for a single column; name it with --column")
         what = counts_of(release, names, {"missing": missing})
     report = run(what, shares, prior=belief, level=level, given=_read_given(given, what))
     if as_json:
@@ -85,7 +85,7 @@ def audit(
 
 
 def _read_given(path: Path | None, what: Any) -> Any:
-    """Return the probabilities of a file, in the order of the categories of a design or of counts."""
+    """Return the probabilities in a file, ordered like the categories of a design or of counts."""
     from subsetprivacy.frames.probabilities import read_probabilities
 
     return None if path is None else read_probabilities(path, what.categories)
@@ -98,7 +98,7 @@ def _read_design(path: Path, of_tables: tuple[Any, ...]) -> Any:
 
 
 def even(design: Any) -> Any:
-    """Return the even distribution on the categories of a design, or of each of its variables."""
+    """Return the uniform distribution on the categories of a design, or on each of its variables."""
     parts = design.by_name() if hasattr(design, "by_name") else {}
     if any(hasattr(part.categories, "parts") for part in parts.values()) or not parts:
         return [1 / design.p] * design.p
@@ -106,7 +106,7 @@ def even(design: Any) -> Any:
 
 
 def _distribution(given: tuple[str, ...]) -> Any:
-    """Return one distribution, or one for each named variable."""
+    """Return one distribution, or one per named variable."""
     if len(given) == 1 and "=" not in given[0]:
         return numbers(given[0], "--w")
     named = [part.partition("=") for part in given]

@@ -1,4 +1,4 @@
-"""The ways to say what the categories are: as words, in a list, as lines of a file, or read off the data."""
+"""Options that list the categories: as words, in a list, in a file, or inferred from the data."""
 
 import csv
 from collections import Counter
@@ -24,24 +24,25 @@ LISTED = click.option(
     "--categories",
     "listed",
     metavar="A,B,…",
-    help='The categories, joined by commas; one with a comma in quotes, "B, C".',
+    help='The categories, separated by commas. Put one that contains a comma in quotes, "B, C".',
 )
 FILE = click.option(
     "--file",
     "file",
     type=FilePath(exists=True, dir_okay=False, path_type=Path, stdin=".txt"),
-    help="Read the categories from here, one a line; - for standard input.",
+    help="Read the categories from this file, one per line. - is standard input.",
 )
 INFER = click.option(
     "--infer-categories",
     "infer",
     is_flag=True,
-    help="Read the labels off private data. A rare label in the list is itself a leak: look at it before you publish.",
+    help="Read the list of labels from private data. A rare label can identify someone, so look at the list before "
+    "you publish.",
 )
 
 
 def categories(command: Command) -> Command:
-    """Give a command its categories as `labels`, however they were said."""
+    """Pass a command its categories as `labels`, from whichever option gave them."""
 
     @wraps(command)
     def run(**given: Any) -> Any:
@@ -52,8 +53,8 @@ def categories(command: Command) -> Command:
     for add in (
         click.option("--numbers", "numeric", is_flag=True, help="The labels are numbers in the table, not text."),
         INFER,
-        click.option("--column", metavar="NAME", help="The column of that table."),
-        click.option("--from", "source", type=table, metavar="TABLE", help="Where --infer-categories reads."),
+        click.option("--column", metavar="NAME", help="The column that --infer-categories reads."),
+        click.option("--from", "source", type=table, metavar="TABLE", help="The table that --infer-categories reads."),
         FILE,
         LISTED,
         click.argument("labels", nargs=-1),
@@ -76,8 +77,8 @@ def _read(
     if source is not None:
         if column is None or not infer:
             raise click.UsageError(
-                "--from needs --column NAME and --infer-categories, since the list of labels is read off private data; "
-                "better declare the categories"
+                "--from needs --column NAME and --infer-categories, because the list of labels is read from private "
+                "data; it is better to declare the categories"
             )
         from subsetprivacy.frames.input_files import open_input
 
@@ -90,7 +91,7 @@ def _read(
 
 
 def declared(labels: tuple[str, ...], listed: str | None, file: Path | None) -> list[str]:
-    """Return the labels that were given as words, as a list, or as lines of a file; each once.
+    """Return the labels given as words, as a list, or as lines of a file, each once.
 
     Raises
     ------
@@ -108,7 +109,7 @@ def declared(labels: tuple[str, ...], listed: str | None, file: Path | None) -> 
 
 
 def split_words(text: str, option: str) -> list[str]:
-    """Return words joined by commas, without the spaces around them; one in double quotes may hold commas.
+    """Split text at commas and strip spaces; a word in double quotes may contain commas.
 
     Raises
     ------
@@ -125,9 +126,9 @@ def split_words(text: str, option: str) -> list[str]:
 
 
 def _words(labels: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the labels as they were given; one alone that holds commas is surely several."""
+    """Return the labels as given; refuse a single one with commas, which is surely meant as several."""
     if len(labels) == 1 and "," in labels[0]:
-        raise click.UsageError("LABELS must be words apart; got one, with commas in it; write --categories A,B,…")
+        raise click.UsageError("LABELS must be separate words; got one that contains commas; write --categories A,B,…")
     _warn_of_blanks(labels, "")
     return labels
 
@@ -137,7 +138,7 @@ def _lines(file: Path) -> list[str]:
     from subsetprivacy.frames.file_errors import file_error_from
 
     try:
-        # Not splitlines, which also breaks at signs that may stand in a label.
+        # Not splitlines, which also breaks at characters that a label may contain.
         lines = file.read_text(encoding="utf-8-sig").rstrip("\n").split("\n")
     except UnicodeDecodeError:
         raise DataFileError(f"a file of categories must be text in UTF-8; {file} is not.") from None
@@ -157,7 +158,7 @@ def _warn_of_blanks(labels: Sequence[str], where: str) -> None:
     padded = [number for number, label in enumerate(labels, 1) if label != label.strip()]
     if padded:
         many = counted(len(padded), "label begins or ends", "labels begin or end")
-        echo_warning(f"{many} with a blank{where.format(padded[0])}: only values with the same blanks fit.")
+        echo_warning(f"{many} with a space{where.format(padded[0])}: only values with the same spaces match.")
 
 
 def _number(word: str) -> int | float:
@@ -172,12 +173,12 @@ def _number(word: str) -> int | float:
 def infer_labels(
     table: "Input", columns: Sequence[str], *, strip: bool = False, na: tuple[str, ...] = ()
 ) -> dict[str, list[Any]]:
-    """Return the distinct labels of private columns, with a warning; sorted, since the order would tell too.
+    """Return the distinct labels of private columns, and warn; they are sorted, because their order is private too.
 
     Parameters
     ----------
     table, columns
-        Where they are read, all in one pass.
+        The table and its columns, read in one pass.
     strip, na
         As in `privatize_table`.
     """
@@ -193,7 +194,7 @@ def infer_labels(
                 labels.update(value for value in values if not cleaning.is_mark(value))
                 if len(labels) > MOST_INFERRED:
                     raise CategoryError(
-                        f"a column must have at most {MOST_INFERRED} distinct labels to read categories off it; "
+                        f"a column must have at most {MOST_INFERRED} distinct labels to infer categories from it; "
                         f"{name_of(table.path)}: column {column!r} has more."
                     )
     return {column: _sorted(labels, column) for column, labels in found.items()}
@@ -202,8 +203,8 @@ def infer_labels(
 def _sorted(found: set[Any], column: str) -> list[Any]:
     labels = sorted((label for label in found if not _is_missing(label)), key=lambda label: (str(type(label)), label))
     echo_warning(
-        f"{len(labels)} categories were read off the private column {column}. A label that few people have tells that "
-        "they are there: look at the list, and merge or drop rare labels, before you publish anything."
+        f"{len(labels)} categories were read from the private column {column}. A rare label reveals that someone "
+        f"has it: look at the list, and merge or drop rare labels before you publish anything."
     )
     return labels
 

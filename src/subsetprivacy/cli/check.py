@@ -1,4 +1,4 @@
-"""What a table of subsets says, and whether its data are sound, in a terminal."""
+"""`subsetprivacy check`: the findings of a table and the checks of its data, in a terminal."""
 
 import sys
 from pathlib import Path
@@ -14,18 +14,20 @@ from subsetprivacy.cli.show import line_width
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 
 
-@click.command(short_help="Say what a table shows, and check its data.")
+@click.command(short_help="Summarize a table of subsets and check its data.")
 @found_by
-@click.option("--language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Of the text.")
+@click.option(
+    "--language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="The language of the text."
+)
 @click.option("--strict", is_flag=True, help="Exit with status 1 if a check raises an alarm.")
 @options.as_json
 def check(
     table: Path, columns: tuple[str, ...], language: Language, strict: bool, as_json: bool, **settings: Any
 ) -> None:
-    """Say what TABLE shows and check its data: shares, draws, skips, leaning, random answers, pairs of columns.
+    """Summarize TABLE and check its data: shares, draws, skips, leaning, random answers, pairs of columns.
 
-    All checks share one alarm level: honest people raise any alarm with a probability of 1%. With --json every number
-    is printed, the same bytes for the same table.
+    All checks share one alarm level: if everyone is honest, the probability of any alarm is 1%. --json prints every
+    number, and the same table always gives the same bytes.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""By how much shares differ between samples: tables, or groups of one table."""
+"""`subsetprivacy compare`: differences of shares between tables, or between groups of one table."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,12 +26,18 @@ MOST_LISTED = 6
 @click.command(short_help="Compare shares between samples or groups.")
 @tables
 @options.columns
-@click.option("--by", multiple=True, metavar="COLUMN", help="Compare the groups of one TABLE. May be repeated.")
+@click.option(
+    "--by", multiple=True, metavar="COLUMN", help="Compare the groups in this column of one TABLE. May be repeated."
+)
 @click.option("--baseline", metavar="NAME", help="The sample or group that is subtracted from all others.")
 @merge
 @options.level
 @click.option(
-    "--method", type=click.Choice(METHODS), default="auto", show_default=True, help="Of intervals and p-values."
+    "--method",
+    type=click.Choice(METHODS),
+    default="auto",
+    show_default=True,
+    help="How to compute intervals and p-values.",
 )
 @options.weighted
 @drawn_options()
@@ -59,14 +65,14 @@ def compare(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Compare the distribution of a column between samples: two or more TABLEs, or groups of one.
+    """Compare the distribution of a column between samples: two or more TABLEs, or groups within one.
 
-    A TABLE is called as its file is, without the ending, unless NAME=TABLE says otherwise. The
-    samples must be of different people. Estimates are by maximum likelihood.
+    A TABLE is named after its file, without the ending, unless you write NAME=TABLE. The samples must be of different
+    people. Estimates are by maximum likelihood.
 
-    A difference is the share in the sample that is named first minus that in the one named
-    later. Groups are in the order that "subsetprivacy estimate --by" prints. With --baseline
-    it is each other sample minus the baseline.
+    A difference is the share in the sample named first minus the share in the one named later. Groups come in the
+    order that "subsetprivacy estimate --by" prints. With --baseline, a difference is another sample minus the
+    baseline.
 
     \b
     Examples:
@@ -96,11 +102,11 @@ def compare(
 
 
 def _check(samples: Sequence[NamedSample], by: tuple[str, ...], baseline: str | None) -> None:
-    """Raise if there is nothing to compare, as far as the words tell."""
+    """Raise if the arguments leave nothing to compare."""
     if by and len(samples) > 1:
-        raise click.UsageError("--by makes groups of one TABLE; give one, or leave --by out")
+        raise click.UsageError("--by compares groups within one TABLE; give one TABLE, or leave --by out")
     if not by and len(samples) == 1:
-        raise click.UsageError("give two TABLEs or more; or --by COLUMN, which compares the groups of one")
+        raise click.UsageError("give two or more TABLEs, or --by COLUMN to compare the groups of one")
     check_different(samples)
     names = [sample.name for sample in samples]
     if not by and baseline is not None and baseline not in names:
@@ -108,7 +114,7 @@ def _check(samples: Sequence[NamedSample], by: tuple[str, ...], baseline: str | 
 
 
 class _Opened:
-    """Tables opened and estimated, all by the same options."""
+    """Tables that are opened and estimated with the same options."""
 
     def __init__(
         self,
@@ -118,14 +124,14 @@ class _Opened:
         settings: dict[str, Any],
         drawn: SamplingOptions,
     ) -> None:
-        self._designs = options.read_designs(columns, design)  # once: a document may come on standard input
+        self._designs = options.read_designs(columns, design)  # once: a document may be on standard input
         self._columns = options.column_names(columns)
         self._form: Form | None = form
         self._settings = settings
         self._drawn = drawn
 
     def _rows(self, release: Any, names: tuple[str, ...]) -> Any:
-        """Return the subset of each row, and how rows were drawn."""
+        """Return the subset of each row, and the sampling."""
         settings = self._settings
         kept = (settings["weights"], settings["weights_kind"], settings["missing"])
         return rows_of(release, names, self._drawn, *kept)
@@ -148,7 +154,7 @@ class _Opened:
         bare = [sample for sample in samples if is_bare(sample.table)]
         fits = {}
         for sample in samples:
-            # Tables that say what they hold may be compared with one that does not, which needs --form.
+            # Tables that include their designs may be compared with one that does not, which needs --form.
             form = None if bare and sample not in bare else self._form
             release, names = self._open(sample, form)
             try:
@@ -165,7 +171,7 @@ class _Opened:
         release, names = self._open(sample, self._form)
         hidden = [name for name in by if name in release.names and name not in names]
         if hidden:
-            raise click.UsageError(f"--by must name columns that were published as they are; {hidden[0]} holds subsets")
+            raise click.UsageError(f"--by must name columns that were published unchanged; {hidden[0]} holds subsets")
         if self._drawn.given:
             options.groups(by, names)
             data, sampling = self._rows(release, names)
@@ -178,7 +184,7 @@ class _Opened:
 
 
 def _check_categories(fits: Mapping[Any, Any]) -> None:
-    """Raise, with the names of both, if two samples do not have the same categories."""
+    """Raise, naming both, if two samples have different categories."""
     from subsetprivacy.errors import MismatchError
     from subsetprivacy.messages.for_estimates import COLLAPSE_FIRST
     from subsetprivacy.tables import label_text
@@ -235,7 +241,7 @@ def _csv(found: Any, shown: dict[str, Any]) -> str:
 
 
 def _columns(facts: dict[str, Any]) -> dict[str, Any]:
-    """Return what JSON has of a difference, or of a comparison, as columns of the same length."""
+    """Return the JSON of a difference or a comparison as columns of equal length."""
     if "differences" in facts:
         return facts["differences"]
     rows = len(facts["categories"])

@@ -1,4 +1,4 @@
-"""The script that lets a shell complete commands and options."""
+"""`subsetprivacy completion`: the script for shell completion."""
 
 import click
 
@@ -9,10 +9,10 @@ SHELLS = ("bash", "zsh", "fish")
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Print the script that lets SHELL complete commands, options and files.
+    """Print the script that makes your shell complete commands, options and file names.
 
     \b
-    Examples, each once; new shells have it then:
+    Examples (run the lines for your shell once; new shells then complete):
       subsetprivacy completion bash > ~/.subsetprivacy.bash
       echo 'source ~/.subsetprivacy.bash' >> ~/.bashrc
     \b

@@ -1,4 +1,4 @@
-"""How many people reported each subset."""
+"""`subsetprivacy count`: how many people reported each subset."""
 
 from pathlib import Path
 from shutil import get_terminal_size
@@ -24,8 +24,8 @@ NOT_TOO_WIDE = 100
 @options.form
 @options.missing
 @options.output(
-    "Write all counts here instead of printing them, with the design: .csv, .csv.gz, .csv.zst, .parquet, .arrow. With "
-    "--by a plain CSV file. - for standard output."
+    "Write all counts, with the design, to this file instead of printing them: .csv, .csv.gz, .csv.zst, .parquet, "
+    ".arrow. With --by, a plain CSV file. - is standard output."
 )
 @options.output_format(FORMATS)
 @options.force
@@ -44,7 +44,7 @@ def count(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Count the subsets in a column of TABLE; with several columns, how often they occur together.
+    """Count the subsets in a column of TABLE, or how often the subsets of several columns occur together.
 
     \b
     Examples:
@@ -82,7 +82,7 @@ def counts_of(release: Any, names: tuple[str, ...], settings: dict[str, Any]) ->
 
 
 def plain(counts: Any, names: tuple[str, ...]) -> dict[str, Any]:
-    """Return counts as plain data: an entry for each subset, or combination of them, that occurs."""
+    """Return counts as plain data, with an entry for each observed subset or combination."""
     entries = []
     for codes, amount in _entries(counts, names):
         subsets = [list(design.members(code)) for design, code in zip(_designs(counts, names), codes, strict=True)]
@@ -95,7 +95,7 @@ def _designs(counts: Any, names: tuple[str, ...]) -> list[Any]:
 
 
 def _entries(counts: Any, names: tuple[str, ...], at: Any = slice(None)) -> list[tuple[tuple[int, ...], Any]]:
-    """Return the code in each column, and the number, of all that occurs; or of those at some positions."""
+    """Return the codes and the count of each observed combination, of all or of those at some positions."""
     codes, amounts = counts.codes[at], counts.counts[at]
     parts = [codes] if len(names) == 1 else counts.design.split(codes)
     kept = amounts > 0
@@ -103,7 +103,7 @@ def _entries(counts: Any, names: tuple[str, ...], at: Any = slice(None)) -> list
 
 
 def _texts(counts: Any, names: tuple[str, ...], at: Any = slice(None)) -> list[tuple[tuple[str, ...], Any]]:
-    """Return the subset in each column as text, as it stands in CSV files, and the number; of all, or of some."""
+    """Return the subsets as text, as CSV files have them, and the count; of all or of some."""
     from subsetprivacy.design.text import is_spelled, text_of
 
     def text(design: Any, code: int) -> str:
@@ -119,7 +119,7 @@ def _texts(counts: Any, names: tuple[str, ...], at: Any = slice(None)) -> list[t
 def _write(
     parts: list[Any], names: tuple[str, ...], by: tuple[str, ...], output: Path, format: str | None, force: bool
 ) -> None:
-    """Write counts with the design, so that they can be read back; in groups, as plain CSV."""
+    """Write counts with their design, so that they can be read back; counts in groups are plain CSV."""
     if not by and (output != STANDARD_OUTPUT or format not in (None, "csv")):
         from subsetprivacy.frames.writing import write_counts
 
@@ -135,7 +135,7 @@ def _write(
 
 
 def _summary(counts: Any, names: tuple[str, ...]) -> Any:
-    """Return the subsets, the most frequent first; of two columns the cross table, if it is not too wide."""
+    """Return the subsets, the most frequent first; for two columns the cross table, if it is not too wide."""
     from subsetprivacy.tables import Table, number
 
     if len(names) > 1:
@@ -146,9 +146,11 @@ def _summary(counts: Any, names: tuple[str, ...]) -> Any:
     shown = tuple((*texts, f"{amount:.0f}", number(amount / counts.total)) for texts, amount in rows[:MOST_SHOWN])
     notes = []
     if len(rows) > MOST_SHOWN:
-        notes.append(f"The {MOST_SHOWN} most frequent of {len(rows)}; -o counts.csv has all.")
+        notes.append(f"The {MOST_SHOWN} most frequent of {len(rows)}. -o counts.csv writes all.")
     if counts.n_missing:
         what = "Rows" if counts.squares is None else "Weight of rows"
-        notes.append(f"{what} that say nothing, or lack an answer: {counts.n_missing:.0f}; they are in no share.")
+        notes.append(
+            f"{what} that say nothing, or lack an answer: {counts.n_missing:.0f}. They are left out of the shares."
+        )
     amount = "n" if counts.squares is None else "weight"
     return Table(f"Subsets of {' and '.join(names)}, {counts.n_text}", (*names, amount, "share"), shown, tuple(notes))

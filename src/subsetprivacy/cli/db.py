@@ -1,4 +1,4 @@
-"""The database of the collection service: look whether it is whole, copy it, upgrade it."""
+"""`subsetprivacy db`: check, copy and upgrade the database of the collection service."""
 
 import re
 import sys
@@ -37,13 +37,14 @@ database = click.option(
     callback=_refuse_connection_string,
     metavar="FILE|URL",
     envvar="SUBSETPRIVACY_DB",
-    help="A SQLite file, or postgresql://user@host/name (its password best in PGPASSWORD). Or set SUBSETPRIVACY_DB.",
+    help="A SQLite file, or postgresql://user@host/name (set the password in PGPASSWORD). You can also set "
+    "SUBSETPRIVACY_DB.",
 )
 
 
 @click.group(short_help="Check, copy and upgrade the database of surveys.")
 def db() -> None:
-    """Check, copy and upgrade the database that `serve` keeps surveys in.
+    """Check, copy and upgrade the database in which `serve` stores surveys.
 
     \b
     Examples:
@@ -53,14 +54,13 @@ def db() -> None:
     """
 
 
-@db.command(short_help="Look whether everything is whole.")
+@db.command(short_help="Check that the database is intact.")
 @database
 @as_json
 def check(db: str, as_json: bool) -> None:
-    """Look whether the database is whole, all its numbers agree, and no release was changed.
+    """Check that the database is intact, its numbers agree, and no release was changed.
 
-    It may be in use meanwhile. The exit code is 1 if something is wrong. Nothing of
-    any answer is printed.
+    The database may be in use. The exit code is 1 if something is wrong. No answer is ever printed.
 
     \b
     Example:
@@ -84,26 +84,25 @@ def check(db: str, as_json: bool) -> None:
         say(f"{said(db)} is whole.")
 
 
-@db.command(short_help="Copy it to a new file.")
+@db.command(short_help="Copy the database to a new file.")
 @click.argument("target", type=FilePath(path_type=Path, dir_okay=False, allow_dash=True))
-@click.option("--all", "everything", is_flag=True, help="Copy what is not released yet, too.")
+@click.option("--all", "everything", is_flag=True, help="Also copy answers that are not released yet.")
 @database
 def backup(target: Path, everything: bool, db: str) -> None:
     """Copy the database to TARGET, a new SQLite file that `serve --db TARGET` can serve, or - for standard output.
 
-    It may be in use meanwhile, and may be PostgreSQL. Nobody stays signed in in a copy.
+    You can copy a database that is in use, and a PostgreSQL database. No one is signed in in the copy.
 
-    By default the copy has what is released and no other answer. If you go back to it:
-    answers that came after the last release are lost, and their codes work again;
-    answers that were waiting at that release (one to two batches) are lost, and their
-    codes stay used; codes that were not used work.
+    By default the copy contains released answers only. If you return to such a copy: (1) answers that came after the
+    last release are lost, and their codes work again. (2) Answers that were waiting at that release (one to two
+    batches) are lost, and their codes stay used. (3) Unused codes still work.
 
-    With --all it has everything, and must be kept as safe as the database itself: what
-    came after the copy is lost, and those codes work again.
+    With --all the copy contains everything. Keep it as safe as the database itself. If you return to it, answers that
+    came after the copy are lost, and their codes work again.
 
-    A copy made before a survey was closed has it open again, and the study's key as
-    secret although it may be published since: whoever knows that key can choose their
-    own question. Close the survey again before anybody answers.
+    In a copy made before a survey was closed, the survey is open again and treats the study's key as secret, although
+    the key may have been published since. Anyone who knows the key can choose their own question. Close the survey
+    again before anyone answers.
 
     \b
     Example:
@@ -118,12 +117,12 @@ def backup(target: Path, everything: bool, db: str) -> None:
         say(f"Wrote {target} ({'everything' if everything else 'released data only'}).")
 
 
-@db.command(short_help="Bring it to the newest schema.")
+@db.command(short_help="Upgrade the database to this version.")
 @database
 def upgrade(db: str) -> None:
-    """Bring the tables to the form that this version of the package reads.
+    """Upgrade the tables to the schema of this version of the package.
 
-    `serve` does so by itself when it starts. A database of a newer version is refused.
+    `serve` does this when it starts. A database of a newer version is refused.
 
     \b
     Example:
@@ -157,7 +156,7 @@ def require_extra(*modules: str) -> None:
 
 @contextmanager
 def existing(db: str) -> "Iterator[Engine]":
-    """Give an engine over a database that must be there already; its tables are left as they are."""
+    """Yield an engine on a database that must exist; its tables are not changed."""
     path = sqlite_file(db)
     require_extra("sqlalchemy", "alembic", *(["psycopg"] if path is None else []))
     from subsetprivacy.collect.storage.migrating import revision
@@ -174,7 +173,7 @@ def existing(db: str) -> "Iterator[Engine]":
 
 
 def address(db: str) -> str:
-    """Return the address of a database: of a file's name that of SQLite."""
+    """Return the URL of a database; a file name becomes a SQLite URL."""
     if "://" in db:
         return db
     from subsetprivacy.collect.storage.backups import sqlite_address
@@ -183,7 +182,7 @@ def address(db: str) -> str:
 
 
 def sqlite_file(db: str) -> Path | None:
-    """Return the file of a database, None where it is on a server."""
+    """Return the file of a database, or None if it is on a server."""
     if "://" not in db:
         return Path(db)
     scheme, _, rest = db.partition(":///")
@@ -191,7 +190,7 @@ def sqlite_file(db: str) -> Path | None:
 
 
 def said(db: str) -> str:
-    """Return a database in words: its file, or the host and name without any user or password."""
+    """Describe a database by its file, or by host and name without user and password."""
     path = sqlite_file(db)
     if path is not None:
         return str(path)

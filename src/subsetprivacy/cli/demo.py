@@ -1,4 +1,4 @@
-"""The main job from end to end, on the Adult data."""
+"""`subsetprivacy demo`: the main steps from end to end, on the Adult data."""
 
 from contextlib import ExitStack, redirect_stdout
 from io import StringIO
@@ -15,23 +15,24 @@ from subsetprivacy.cli.show import draw_to_files, echo_table, echo_warning, is_q
 _METHODS: dict[str, Estimator] = {"maximum likelihood": "mle", "one step": "one-step", "moments": "mom-conditional"}
 
 
-@click.command(short_help="Show the main job on the Adult data.")
+@click.command(short_help="Show the main steps on the Adult data.")
 @click.option(
     "-o",
     "--output",
     type=FilePath(file_okay=False, path_type=Path),
     default=Path("demo-results"),
     show_default=True,
-    help="Where the pictures and the design go.",
+    help="The folder for the pictures and the design.",
 )
 @click.option(
-    "--seed", type=click.IntRange(min=0), help="Repeat a run; without it the draws are cryptographic, as for real data."
+    "--seed",
+    type=click.IntRange(min=0),
+    help="Make the run repeatable. Without a seed the draws are cryptographic, as for real data.",
 )
 def demo(output: Path, seed: int | None) -> None:
-    """Privatize the Adult data, estimate, audit, test, and save the pictures.
+    """Privatize the Adult data, then estimate, audit and test, and save pictures.
 
-    The pictures need matplotlib, which `pip install 'subsetprivacy[plot]'` brings. Without
-    it everything else is shown.
+    The pictures need matplotlib: pip install 'subsetprivacy[plot]'. Everything else works without it.
 
     \b
     Example:
@@ -40,7 +41,7 @@ def demo(output: Path, seed: int | None) -> None:
     no_pictures = _why_no_pictures()
     output.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        if is_quiet():  # everything that is shown is told on the way; what stays are the files
+        if is_quiet():  # results are printed on the way; only the files stay
             stack.enter_context(redirect_stdout(StringIO()))
         _show(output, seed, pictures=no_pictures is None)
     if no_pictures is not None:
@@ -62,12 +63,12 @@ def _show(output: Path, seed: int | None, *, pictures: bool) -> None:
     click.echo("   …\n\n2. Estimate the distribution from the subsets alone.\n")
     fit = sp.estimate(data)
     echo_table(fit.summary())
-    click.echo("\n   Beside the truth and the moment estimators:\n")
+    click.echo("\n   Compared with the truth and the moment estimators:\n")
     echo_table(_comparison(data, adult.race))
-    click.echo("\n3. Audit what each subset gave away.\n")
+    click.echo("\n3. Audit what each subset revealed.\n")
     report = sp.audit(data)
     echo_table(report.summary())
-    click.echo("\n4. Ask whether race and income go together, from a subset of each.\n")
+    click.echo("\n4. Test whether race and income are related, from a subset of each.\n")
     income = sp.privatize(adult.rows()["income"], sp.warner(["low", "high"]), seed=None if seed is None else seed + 1)
     found = sp.independence_test(sp.crosstab(data, income, names=["race", "income"]), seed=seed)
     echo_table(found.summary())
@@ -79,7 +80,7 @@ def _show(output: Path, seed: int | None, *, pictures: bool) -> None:
 
 
 def _why_no_pictures() -> Warning | None:
-    """Return a warning of what to install for pictures; nothing if they can be drawn."""
+    """Return a warning that names what to install for pictures, or nothing if they can be drawn."""
     from subsetprivacy.errors import MissingDependencyError, SubsetPrivacyWarning
 
     try:

@@ -21,8 +21,13 @@ from subsetprivacy.cli.design_make import (
 def design() -> None:
     """Make a design document, look at one, or compare several.
 
-    The categories are declared, as LABELS, --categories or --file; the list is published
-    with the design. Reading it off private data has to be asked for.
+    List the categories as LABELS, with --categories or with --file. The list is published with the design, so it is
+    read from private data only if you ask for it.
+
+    \b
+    Examples:
+      subsetprivacy design uniform black red green blue -o urn.design.json
+      subsetprivacy design show urn.design.json
     """
 
 

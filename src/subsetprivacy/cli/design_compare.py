@@ -1,4 +1,4 @@
-"""Several designs side by side."""
+"""`subsetprivacy design compare`: a table of several designs."""
 
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,12 @@ from subsetprivacy.cli.options import as_json, document, numbers
 from subsetprivacy.cli.show import echo_json, echo_table
 
 
-@click.command(short_help="Compare what designs give away and cost.")
+@click.command(short_help="Compare what designs reveal and cost.")
 @click.argument("paths", type=document, nargs=-1, required=True, metavar="PATH PATH...")
-@click.option("--w", "w", help="The distribution, e.g. 0.01,0.1,0.2,0.69, in category order; by default the even one.")
+@click.option("--w", "w", help="The distribution in category order, e.g. 0.01,0.1,0.2,0.69. [default: uniform]")
 @as_json
 def compare(paths: tuple[Path, ...], w: str | None, as_json: bool) -> None:
-    """Say what the design documents PATH give away, and what they cost, side by side.
+    """Compare what the design documents PATH reveal, and what they cost.
 
     \b
     Example:
@@ -27,7 +27,7 @@ def compare(paths: tuple[Path, ...], w: str | None, as_json: bool) -> None:
     from subsetprivacy.auditing import audit
 
     if len(paths) < 2:
-        raise click.UsageError("give two design documents or more")
+        raise click.UsageError("give two or more design documents")
     shares = None if w is None else numbers(w, "--w")
     found = []
     for path in paths:

@@ -1,4 +1,4 @@
-"""Say what a design document holds, and whether it is fit for use."""
+"""Show what a design document contains, and check that it is fit for use."""
 
 import sys
 from pathlib import Path
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from subsetprivacy.errors import SubsetPrivacyError
 
 
-@click.command(short_help="Say what a design document holds.")
+@click.command(short_help="Show what a design document contains.")
 @click.argument("path", type=document)
 @as_json
 def show(path: Path, as_json: bool) -> None:
-    """Read the design document PATH, check it, and say what it is.
+    """Read the design document PATH, check it, and describe it.
 
     \b
     Example:
@@ -46,19 +46,19 @@ def _facts(read: Any) -> dict[str, Any]:
     }
 
 
-@click.command(short_help="Check that a design is valid, private, identifiable.")
+@click.command(short_help="Check that a design is valid, private and identifiable.")
 @click.argument("path", type=document)
 @as_json
 def check(path: Path, as_json: bool) -> None:
     """Check that the design document PATH is valid, unaltered, private and identifiable.
 
-    The exit code is 1 if it is not, and the reasons are on standard error.
+    If it is not, the exit code is 1 and the reasons are on standard error.
 
     \b
     Example:
       subsetprivacy design check urn.design.json
     """
-    read = read_design(path)  # refuses what is no document, and one that was altered
+    read = read_design(path)  # raises if it is no document, or was altered
     problems = _problems(read)
     if as_json:
         sentences = [problem.message for problem in problems]
@@ -67,14 +67,14 @@ def check(path: Path, as_json: bool) -> None:
         fit = "valid, unaltered, private and identifiable" if _is_sealed(path) else "valid, private and identifiable"
         say(f"{name_of(path)} is {fit}: {read.kind} design, {read.p} categories, fingerprint {read.fingerprint[:16]}….")
         if not _is_sealed(path):
-            say("It holds no fingerprint, so no one can tell whether it was altered.")
+            say("It has no fingerprint, so changes to it cannot be detected.")
     for problem in problems:
         echo_error(problem, name_of(path))
     sys.exit(1 if problems else 0)
 
 
 def _problems(read: Any) -> "list[SubsetPrivacyError]":
-    """Return an error for each thing that makes a design unfit."""
+    """Return an error for each reason why a design is unfit."""
     from subsetprivacy.design.disclosure import revealing_reports
     from subsetprivacy.errors import InvalidDesignError, NotIdentifiableError
 
@@ -100,9 +100,9 @@ def _is_sealed(path: Path) -> bool:
 
 
 @click.command(short_help="Print the JSON Schema of design documents.")
-@output("Write here instead of printing.")
+@output("Write to this file instead of printing.")
 def schema(output: Path | None) -> None:
-    """Print the JSON Schema of design documents, for editors and other languages.
+    """Print the JSON Schema of design documents, for editors and other programming languages.
 
     \b
     Example:

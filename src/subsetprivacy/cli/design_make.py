@@ -12,7 +12,7 @@ from subsetprivacy.cli.files import STANDARD_OUTPUT, ending_of
 from subsetprivacy.cli.options import document, output
 from subsetprivacy.cli.shell_wording import sets
 
-_output = output("Write the document here, .json, instead of printing it.")
+_output = output("Write the document to this .json file instead of printing it.")
 
 
 def _write(made: Any, output: Path | None) -> None:
@@ -25,11 +25,11 @@ def _write(made: Any, output: Path | None) -> None:
         echo_written(made, output)
 
 
-@click.command(short_help="Any yes/no question, four to 48 categories.")
+@click.command(short_help="Ask any yes/no question, for 4 to 48 categories.")
 @categories
 @_output
 def uniform(labels: list[Any], output: Path | None) -> None:
-    """Make a uniform design for the categories LABELS: any yes/no question, four to 48 categories.
+    """Make a uniform design for the categories LABELS: it asks any yes/no question, for 4 to 48 categories.
 
     \b
     Examples:
@@ -41,12 +41,12 @@ def uniform(labels: list[Any], output: Path | None) -> None:
     _write(designs.uniform(labels), output)
 
 
-@click.command(short_help="Which of several groups holds the answer?")
+@click.command(short_help="Ask which of several groups contains the answer.")
 @categories
-@click.option("--groups", type=int, default=2, show_default=True, help="How many groups a question has.")
+@click.option("--groups", type=int, default=2, show_default=True, help="The number of groups in a question.")
 @_output
 def partition(labels: list[Any], groups: int, output: Path | None) -> None:
-    """Make a design that asks which of several groups holds the answer.
+    """Make a design that asks which of several groups contains the answer.
 
     \b
     Example:
@@ -57,12 +57,14 @@ def partition(labels: list[Any], groups: int, output: Path | None) -> None:
     _write(designs.partition(labels, groups), output)
 
 
-@click.command(short_help="Few yes/no questions for many categories.")
+@click.command(short_help="Ask one of a few yes/no questions about many categories.")
 @categories
-@click.option("--questions", type=int, help="How many, one less than a power of two; by default the fewest.")
+@click.option(
+    "--questions", type=int, help="The number of questions, one less than a power of two. [default: the fewest]"
+)
 @_output
 def hadamard(labels: list[Any], questions: int | None, output: Path | None) -> None:
-    """Make a design with few yes/no questions for many categories.
+    """Make a design with a few fixed yes/no questions, for many categories.
 
     \b
     Example:
@@ -73,13 +75,15 @@ def hadamard(labels: list[Any], questions: int | None, output: Path | None) -> N
     _write(designs.hadamard(labels, questions), output)
 
 
-@click.command("fixed-size", short_help="The value among a fixed number of categories.")
+@click.command("fixed-size", short_help="Report the value among a fixed number of categories.")
 @categories
-@click.option("--size", type=int, required=True, help="How many categories every report has.")
+@click.option("--size", type=int, required=True, help="The number of categories in every report.")
 @_output
 @sets(k="--size")
 def fixed_size(labels: list[Any], size: int, output: Path | None) -> None:
-    """Make a design that reports the value among a fixed number of categories; for publishers, and for three.
+    """Make a design that reports the value among a fixed number of categories.
+
+    Use it to publish values that you hold, or for three categories.
 
     \b
     Example:
@@ -90,13 +94,13 @@ def fixed_size(labels: list[Any], size: int, output: Path | None) -> None:
     _write(designs.fixed_size(labels, size), output)
 
 
-@click.command(short_help="A safe question for two categories.")
+@click.command(short_help="Ask a safe question about two categories.")
 @categories
 @click.option("--q", type=float, default=0.25, show_default=True, help="The probability that the secret bit is 1.")
-@click.option("--reveals", is_flag=True, help="Allow a bit that all but gives the answer away.")
+@click.option("--reveals", is_flag=True, help="Allow a bit that almost reveals the answer.")
 @_output
 def warner(labels: list[Any], q: float, reveals: bool, output: Path | None) -> None:
-    """Make the safe design for two categories: the question is whether the answer equals a secret bit.
+    """Make the safe design for two categories: it asks whether the answer equals a secret bit.
 
     \b
     Example:
@@ -107,16 +111,16 @@ def warner(labels: list[Any], q: float, reveals: bool, output: Path | None) -> N
     _write(designs.warner(labels, q, reveals=reveals), output)
 
 
-@click.command(short_help="The recommended design for two or three categories.")
+@click.command(short_help="Make the recommended design for two or three categories.")
 @categories
 @click.option(
     "--route",
     type=click.Choice(["warner", "pair", "bit", "dummies"]),
-    help="By default the safe one: warner for two categories, pair for three.",
+    help="The kind of design. [default: the safe one, warner for two categories and pair for three]",
 )
 @click.option("--q", type=float, help="The probability that the secret bit is 1.")
-@click.option("--floor", type=float, help="The share of rows per dummy category, for the route dummies.")
-@click.option("--reveals", is_flag=True, help="Allow a route of which some rows reveal the value.")
+@click.option("--floor", type=float, help="The share of rows per dummy category, for --route dummies.")
+@click.option("--reveals", is_flag=True, help="Allow a design in which some rows reveal the value.")
 @_output
 def small(
     labels: list[Any], route: Route | None, q: float | None, floor: float | None, reveals: bool, output: Path | None
@@ -132,16 +136,16 @@ def small(
     _write(designs.small(labels, route, q=q, floor=floor, reveals=reveals), output)
 
 
-@click.command(short_help="Join small variables into one.")
+@click.command(short_help="Join several small variables into one.")
 @click.argument("variables", nargs=-1, required=True, metavar="NAME=A,B...")
-@click.option("--together", type=int, help="Join so many at a time, and ask about each bundle by itself.")
+@click.option("--together", type=int, help="Join this many variables at a time, and ask about each bundle separately.")
 @click.option("--reveals", is_flag=True, help="Allow questions whose answer reveals one of the variables.")
 @_output
 @sets(parts="NAME=A,B", variables="NAME=A,B")
 def join(variables: tuple[str, ...], together: int | None, reveals: bool, output: Path | None) -> None:
-    """Join small variables, given as NAME=A,B,…, into one whose categories are their combinations.
+    """Join small variables, written NAME=A,B,…, into one whose categories are their combinations.
 
-    A table then has one column for all of them; `privatize` reads the columns NAME.
+    `privatize` then reads the columns NAME and writes one column for all of them.
 
     \b
     Example:
@@ -158,7 +162,7 @@ def join(variables: tuple[str, ...], together: int | None, reveals: bool, output
 @_output
 @sets(designs="NAME=PATH")
 def product(variables: tuple[str, ...], output: Path | None) -> None:
-    """Combine the design documents of several variables, given as NAME=PATH.
+    """Combine the design documents of several variables, written NAME=PATH.
 
     \b
     Example:
@@ -184,14 +188,14 @@ def _pairs(given: tuple[str, ...], form: str) -> dict[str, str]:
     return pairs
 
 
-@click.command(short_help="Cover a design by dummy rows.")
+@click.command(short_help="Protect a design with dummy rows.")
 @click.argument("path", type=document)
-@click.option("--floor", type=float, required=True, help="The least share of rows that could have sent a report.")
+@click.option("--floor", type=float, required=True, help="The smallest share of rows that could have sent each report.")
 @click.option("--reveals", is_flag=True, help="Allow a design that reports single values.")
 @_output
 @sets(design="PATH")
 def covered(path: Path, floor: float, reveals: bool, output: Path | None) -> None:
-    """Cover the design document PATH by dummy rows.
+    """Add dummy rows to the design document PATH, so that every report has a minimum coverage.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""Design documents on the command line: read, whichever file they stand in, and written, with what was understood."""
+"""Read design documents from any file that contains one, and write them with a summary."""
 
 import json
 from collections.abc import Iterator
@@ -18,19 +18,19 @@ MOST_LABELS = 12
 
 
 def read_design(path: str | Path, column: str | None = None) -> "Design":
-    """Read a design from its document, or from that of a table, which knows the designs of its columns.
+    """Read a design from its document, or from the document of a table with several columns.
 
     Parameters
     ----------
     path
         The document.
     column
-        Which column of a table is meant; may be left out where it has one.
+        The column of the table. Optional if it has only one.
 
     Raises
     ------
     DesignDocumentError
-        If it is no such document, or tells nothing of that column; with the name of the file.
+        If it is no such document, or has no such column. The message names the file.
     DataFileError
         If it cannot be read.
     """
@@ -82,13 +82,13 @@ def _is_of_a_table(text: bytes) -> bool:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Say in our words, and of which file, that it cannot be written."""
+    """Raise a `DataFileError` that names the file if it cannot be written."""
     from subsetprivacy.frames.file_errors import file_error, file_error_from
 
     try:
         yield
     except FileNotFoundError:
-        raise file_error(path, "must be in a folder that exists; it is not") from None
+        raise file_error(path, "must be in a folder that exists; the folder does not exist") from None
     except FileExistsError:
         raise
     except OSError as error:
@@ -96,7 +96,7 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def said_labels(categories: Any) -> str:
-    """Return the labels that were understood, for people to look at; of several variables those of each."""
+    """Return the labels as text, for the user to check; for several variables, those of each."""
     if hasattr(categories, "parts"):
         parts = zip(categories.names, categories.parts, strict=True)
         return "; ".join(f"{name}: {_listed(part.labels)}" for name, part in parts)
@@ -109,13 +109,13 @@ def _listed(labels: Any) -> str:
 
 
 def _quoted(label: Any) -> str:
-    """Return a label as it is, in quotes where one could not see where it begins and ends."""
+    """Return a label, in quotes if its beginning or end would not be visible."""
     text = str(label)
     return repr(text) if not text or text != text.strip() or set(text) & set(",;") or not text.isprintable() else text
 
 
 def echo_written(made: Any, output: Path) -> None:
-    """Say where a design was written and which categories it has, unless they were read off private data."""
+    """Print where a design was written, and its categories unless they were inferred from private data."""
     say(f"Wrote {output} (fingerprint {made.fingerprint[:16]}…).")
     if click.get_current_context().params.get("source") is None:
         say(f"Categories: {said_labels(made.categories)}")

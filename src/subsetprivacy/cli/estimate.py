@@ -1,4 +1,4 @@
-"""The distribution of the values, from their subsets."""
+"""`subsetprivacy estimate`: the distribution of the values, from their subsets."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,8 +25,10 @@ INTERVALS: tuple[IntervalMethod, ...] = get_args(IntervalMethod)
 @click.option("--method", type=click.Choice(METHODS), default="mle", show_default=True, help="The estimator.")
 @merge
 @options.level
-@click.option("--interval", type=click.Choice(INTERVALS), default="auto", show_default=True, help="The intervals.")
-@click.option("--simultaneous", is_flag=True, help="Make intervals that hold all together with the level.")
+@click.option(
+    "--interval", type=click.Choice(INTERVALS), default="auto", show_default=True, help="How to compute intervals."
+)
+@click.option("--simultaneous", is_flag=True, help="Make intervals that all hold together with the confidence level.")
 @options.grouped
 @drawn_options()
 @options.design
@@ -55,9 +57,9 @@ def estimate(
 ) -> None:
     """Estimate the distribution of a column of TABLE from its subsets.
 
-    Several columns give their joint distribution, --by an estimate for each group.
-    "subsetprivacy compare" gives the differences between groups. Standard errors are those of
-    the sample's design if --strata, --clusters or --replicates say how rows were drawn.
+    With several columns it estimates their joint distribution, and with --by one distribution per group. To test
+    differences between groups, use "subsetprivacy compare". If rows come from a complex sample, describe it with
+    --strata, --clusters or --replicates, and the standard errors take it into account.
 
     \b
     Examples:
@@ -89,17 +91,19 @@ def estimate(
 
 
 def _check(ending: str, interval: IntervalMethod, *, grouped: bool, merged: bool, simultaneous: bool) -> None:
-    """Raise if options do not go together."""
+    """Raise if options exclude each other."""
     if merged and interval == "bootstrap":
-        raise click.UsageError("--interval bootstrap is not for --merge; leave it out, or take another interval")
+        raise click.UsageError(
+            "--interval bootstrap does not work with --merge; leave it out, or choose another interval"
+        )
     if grouped and ending in PICTURES and (merged or simultaneous):
         raise click.UsageError(
-            "a picture of groups has neither --merge nor --simultaneous; leave them out, or write .csv or .json"
+            "a picture of groups cannot show --merge or --simultaneous; leave them out, or write .csv or .json"
         )
 
 
 def _estimated(counted: Any, method: Estimator, *, grouped: bool) -> Any:
-    """Return the estimate of all, or those of groups."""
+    """Return the estimate for all rows, or one per group."""
     from subsetprivacy.estimation.dispatch import estimate as run
     from subsetprivacy.estimation.dispatch import estimate_many
 
@@ -114,7 +118,7 @@ def _of_rows(
     by: tuple[str, ...],
     method: Estimator,
 ) -> Any:
-    """Return the estimate of all, or those of groups, of rows that were drawn with strata, clusters or replicates."""
+    """Return the estimate for all rows, or one per group, under strata, clusters or replicates."""
     from subsetprivacy.estimation.dispatch import estimate as run
     from subsetprivacy.estimation.groups import EstimateBatch
 
@@ -127,7 +131,7 @@ def _of_rows(
 
 
 def _of_one(fit: Any, groups: dict[str, list[str]], shown: dict[str, Any]) -> Presented:
-    """Return the estimate of all, in its forms."""
+    """Return the estimate for all rows, in all output forms."""
     (fit,) = with_merged({None: fit}, groups).values()
     return Presented(
         facts=lambda: fit.to_dict(**shown),
@@ -144,7 +148,7 @@ def _of_groups(
     shown: dict[str, Any],
     together: dict[str, Any],
 ) -> Presented:
-    """Return the estimates of groups, in their forms: one table, unless each group has a table of its own."""
+    """Return the estimates of groups in all output forms: one table, or a separate table per group."""
     fits = with_merged(dict(batch.items()), groups)
     one_table = not groups and not together
 
@@ -167,7 +171,7 @@ def _of_groups(
 
 
 def _csv(found: Sequence[tuple[tuple[Any, ...], dict[str, Any]]], by: tuple[str, ...], categories: Any) -> str:
-    """Return a row for each category, and group; a column for each of several variables."""
+    """Return CSV with a row per category and group, and a column per variable."""
     variables = category_columns(categories)
     lines = [
         (*group, *category_cells(label, variables), *numbers, facts["level"])
@@ -181,7 +185,7 @@ _KEYS = ("categories", "estimate", "se", "lower", "upper")
 
 
 def category_columns(categories: Any) -> tuple[str, ...]:
-    """Return the columns of a CSV file that hold a category: one, or one for each of several variables."""
+    """Return the CSV columns that contain the category: one per variable."""
     return tuple(getattr(categories, "names", ("category",)))
 
 

@@ -1,4 +1,4 @@
-"""How good a classifier is, when the labels of the test set are subsets."""
+"""`subsetprivacy evaluate`: measures of a classifier when test labels are subsets."""
 
 from pathlib import Path
 from typing import Any, get_args
@@ -33,18 +33,23 @@ _predictions = FilePath(exists=True, path_type=Path, stdin=".csv")
 @click.option(
     "--proba",
     type=_predictions,
-    help="A file of predicted probabilities: a column for each category, and the rows of TABLE in their order.",
+    help="A file of predicted probabilities: one column per category, and the rows in the order of TABLE.",
 )
 @click.option(
     "--guess",
     metavar="COLUMN",
-    help="A column with the guessed category, of the file of --proba, or else of TABLE. By default the likeliest.",
+    help="The column with the predicted category, in the file of --proba or else in TABLE. [default: the most "
+    "probable category]",
 )
 @click.option(
-    "--compare", type=_predictions, help="The probabilities of a second classifier on the same rows, as in --proba."
+    "--compare", type=_predictions, help="The probabilities of a second classifier for the same rows, as in --proba."
 )
 @click.option(
-    "--metric", "metrics", type=click.Choice(MEASURES), multiple=True, help="A measure. May be repeated. [default: all]"
+    "--metric",
+    "metrics",
+    type=click.Choice(MEASURES),
+    multiple=True,
+    help="A measure to show. May be repeated. [default: all]",
 )
 @options.level
 @click.option(
@@ -53,10 +58,14 @@ _predictions = FilePath(exists=True, path_type=Path, stdin=".csv")
     type=click.Choice(INTERVALS),
     default="wald",
     show_default=True,
-    help="How intervals are made; logit keeps them between 0 and 1.",
+    help="How to compute intervals. logit keeps them between 0 and 1.",
 )
 @click.option(
-    "--picture", type=click.Choice(PICTURES), default="measures", show_default=True, help="What -o FILE.png shows."
+    "--picture",
+    type=click.Choice(PICTURES),
+    default="measures",
+    show_default=True,
+    help="The picture that -o FILE.png draws.",
 )
 @options.weighted
 @options.design
@@ -84,13 +93,12 @@ def evaluate(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Evaluate a classifier on the subsets of a column of TABLE, without labels.
+    """Evaluate a classifier on the subsets in a column of TABLE, without the true labels.
 
-    Accuracy, recall, precision, area under the curve and others are those of the true labels,
-    estimated without bias. The classifier must not have seen the subsets of these people: train
-    it on other people.
+    It estimates, without bias, the accuracy, recall, precision, area under the curve and other measures that the true
+    labels would give. Train the classifier on other people: it must not have seen the subsets of these.
 
-    With --compare the differences of two classifiers, with paired intervals.
+    With --compare, it shows the differences between two classifiers, with paired intervals.
 
     \b
     Examples:
@@ -110,7 +118,7 @@ def evaluate(
     ending = check_output(output, format, as_json)
     release, names = options.open_release(table, columns, design, form)
     if len(names) > 1:
-        raise click.UsageError("evaluate takes one --column; of several variables, name one of them")
+        raise click.UsageError("evaluate takes one --column; name one of the variables")
     data = SubsetData(release.codes(names[0], missing=missing), release.designs[names[0]])
     arguments: dict[str, Any] = _predicted(table, proba, guess, compare, data.categories)
     found: Any = run(data, metrics=metrics or None, **arguments, **_weights(release, weights, weights_kind))
@@ -125,17 +133,17 @@ def evaluate(
 
 
 def _check(proba: Path | None, guess: str | None, compare: Path | None, method: EvaluationInterval) -> None:
-    """Raise if the words do not say what was predicted."""
+    """Raise if no option gives the predictions."""
     if proba is None and guess is None:
         raise click.UsageError("give --proba FILE, --guess COLUMN, or both")
     if compare is not None and (proba is None or guess is not None):
         raise click.UsageError("--compare compares probabilities: give --proba FILE as well, and no --guess")
     if compare is not None and method != "wald":
-        raise click.UsageError("--interval is of one classifier; differences have intervals by wald")
+        raise click.UsageError("--interval is for one classifier; differences always have wald intervals")
 
 
 def _predicted(table: Path, proba: Path | None, guess: str | None, compare: Path | None, categories: Any) -> Any:
-    """Return what the files hold, as arguments of the library."""
+    """Return the contents of the files as arguments of the library."""
     from subsetprivacy.frames.predictions import read_guesses
     from subsetprivacy.frames.probabilities import read_probabilities
 
@@ -152,7 +160,7 @@ def _predicted(table: Path, proba: Path | None, guess: str | None, compare: Path
 
 
 def _weights(release: Any, column: str | None, kind: WeightsKind | None) -> dict[str, Any]:
-    """Return the weights that were named, or those that the table knows of."""
+    """Return the named weights, or those stored with the table."""
     from subsetprivacy.frames.predictions import read_weights
 
     held = release.stored.weights

@@ -1,4 +1,4 @@
-"""Data to try the other commands on."""
+"""`subsetprivacy example`: data to try the other commands on."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from subsetprivacy.cli.show import csv_text, say, write_text
 
 @click.group(short_help="Write a table of people to try things on.")
 def example() -> None:
-    """Write a table of made-up or published people, to try things on.
+    """Write an example table of people, to try the commands on.
 
     \b
     Examples:
@@ -23,14 +23,14 @@ def example() -> None:
 
 
 @example.command()
-@data_output(f"The file to write: {', '.join(TABLES)}; - for standard output.")
+@data_output(f"The file to write: {', '.join(TABLES)}. - is standard output.")
 @output_format(FORMATS)
 @force
 def adult(output: Path, format: str | None, force: bool) -> None:
     """Write race, sex and income of the 32561 people of the Adult data.
 
-    The rows are rebuilt from the published counts and sorted by race, sex and income,
-    so they say what the counts say and nothing else of anybody.
+    The rows are rebuilt from the published counts and sorted by race, sex and income. They contain nothing about a
+    person beyond these counts.
 
     \b
     Example:
@@ -42,13 +42,13 @@ def adult(output: Path, format: str | None, force: bool) -> None:
 
 
 @example.command()
-@click.option("--people", type=click.IntRange(min=1), default=2000, show_default=True, help="How many rows.")
-@click.option("--seed", type=click.IntRange(min=0), help="Repeat a run.")
-@data_output(f"The file to write: {', '.join(TABLES)}; - for standard output.")
+@click.option("--people", type=click.IntRange(min=1), default=2000, show_default=True, help="The number of rows.")
+@click.option("--seed", type=click.IntRange(min=0), help="The seed, to repeat a run.")
+@data_output(f"The file to write: {', '.join(TABLES)}. - is standard output.")
 @output_format(FORMATS)
 @force
 def urn(people: int, seed: int | None, output: Path, format: str | None, force: bool) -> None:
-    """Write the colours of balls drawn from the paper's urn: 1 % black, 10 % red, 20 % green, 69 % blue.
+    """Write the colors of balls drawn from the paper's urn: 1% black, 10% red, 20% green, 69% blue.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""Files that commands read and write: `-` for standard input and output, and what the end of a name says."""
+"""Files that commands read and write: file endings, and `-` for standard input and output."""
 
 import os
 import shutil
@@ -23,23 +23,23 @@ _INPUT_FORMAT = "subsetprivacy.input_format"
 
 
 def ending_of(output: Path, endings: Sequence[str], format: str | None = None, *, bare: bool = False) -> str:
-    """Return which of some endings the name of an output has; of standard output that of its format.
+    """Return the ending of an output's name; for standard output, the ending of its format.
 
     Parameters
     ----------
     output
         The name, or ``-``.
     endings
-        Those that there are, the default for standard output first.
+        The possible endings; the first is the default for standard output.
     format
-        What was said of it, without the dot.
+        The value of --format, without a dot.
     bare
-        Whether a name without any ending will do, which promises nothing.
+        Whether a name without an ending is allowed.
 
     Raises
     ------
     click.UsageError
-        If it has none of them, with the list; or if the format is another one.
+        If it has none of the endings, which are listed, or if --format contradicts it.
     """
     if output == STANDARD_OUTPUT or (bare and not output.suffix):
         return endings[0] if format is None else f".{format}"
@@ -48,7 +48,10 @@ def ending_of(output: Path, endings: Sequence[str], format: str | None = None, *
     if found is None:
         raise click.UsageError(f"--output must end in {_listed(endings)}; got {str(output)!r}")
     if format is not None and found != f".{format}":
-        raise click.UsageError(f"--format {format} does not fit --output {output}; leave it out, the name says it")
+        raise click.UsageError(
+            f"--format {format} does not fit --output {output}; leave --format out, because the "
+            f"file name sets the format"
+        )
     return found
 
 
@@ -57,20 +60,20 @@ def _listed(endings: Sequence[str]) -> str:
 
 
 def _show_as_dash(path: Path, ctx: click.Context | None = None) -> None:
-    """Let messages call a temporary file `-`, as its user does."""
+    """Show a temporary file as `-` in messages, as the user wrote it."""
     running = ctx or click.get_current_context(silent=True)
     if running is not None:
         running.meta.setdefault(_SHOWN, []).append(str(path))
 
 
 def with_shown_names(text: str) -> str:
-    """Return a message in which temporary files are called `-`, as on the command line.
+    """Return a message with temporary files shown as `-`, as on the command line.
 
     Notes
     -----
-    The one thing that is replaced in a text. All packages that read files put paths into their messages, and pass
-    them on between processes, so the path itself is what they know a file by. It is that of a folder made for this
-    run, under a random name, which is part of no sentence.
+    This is the only replacement in a message. All packages put paths into their messages and pass them between
+    processes, so they know a file only by its path. The replaced path is in a folder made for this run, under a
+    random name that occurs in no sentence.
     """
     running = click.get_current_context(silent=True)
     for path in () if running is None else running.meta.get(_SHOWN, ()):
@@ -83,12 +86,12 @@ def with_shown_names(text: str) -> str:
 
 @contextmanager
 def target(output: Path, ending: str) -> Iterator[Path]:
-    """Give the file to write: the output itself, or for `-` one whose content is then printed.
+    """Yield the file to write: the output, or for `-` a temporary file that is then printed.
 
     Raises
     ------
     click.UsageError
-        If bytes that are no text would go to a terminal.
+        If binary data would go to a terminal.
     """
     if output != STANDARD_OUTPUT:
         yield output
@@ -107,30 +110,30 @@ def target(output: Path, ending: str) -> Iterator[Path]:
 
 
 def standard_input(ending: str, ctx: click.Context | None = None) -> Path:
-    """Return a file that holds what comes on standard input; commands read a file more than once.
+    """Copy standard input to a file and return it, because commands read a file more than once.
 
     Parameters
     ----------
     ending
-        What the name of the file is to end in.
+        The ending of the file name.
     ctx
         The running command.
 
     Raises
     ------
     click.UsageError
-        If it was read before.
+        If standard input was read before.
 
     Notes
     -----
-    The file has no name where the system allows that, so that nothing stays
-    of people's values if the process is killed. A link leads to it.
+    Where the system allows it, the file has no name and is reached by a link, so no values remain if the process is
+    killed.
     """
     running = ctx or click.get_current_context()
     if _SPOOLED in running.meta:
-        raise click.UsageError("- can be given once: standard input is read only once")
+        raise click.UsageError("- can be given only once, because standard input is read once")
     stack = ExitStack()
-    running.find_root().call_on_close(stack.close)  # not that of the command, which may turn out to be wrong
+    running.find_root().call_on_close(stack.close)  # not the context of the command, which may turn out to be wrong
     folder = Path(stack.enter_context(TemporaryDirectory(prefix="subsetprivacy-")))
     held = stack.enter_context(TemporaryFile())  # noqa: SIM115
     path = folder / f"standard-input{ending}"
@@ -148,22 +151,22 @@ def standard_input(ending: str, ctx: click.Context | None = None) -> Path:
 
 
 def is_standard_input(path: Path) -> bool:
-    """Tell whether a file holds what came on standard input."""
+    """Return whether a file is the copy of standard input."""
     running = click.get_current_context(silent=True)
     return running is not None and running.meta.get(_SPOOLED) == path
 
 
 def name_of(path: Path) -> str:
-    """Return what a file is called in what is printed: `-` for standard input."""
+    """Return the name to print for a file: `-` for standard input."""
     return "-" if is_standard_input(path) else str(path)
 
 
 def input_ending(ctx: click.Context, default: str) -> str:
-    """Return the ending that --input-format says, or the default."""
+    """Return the ending set by --input-format, or the default."""
     said = ctx.meta.get(_INPUT_FORMAT)
     return default if said is None else f".{said}"
 
 
 def remember_input_format(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
-    """Keep what --input-format says for the argument that reads standard input."""
+    """Store --input-format for the argument that reads standard input."""
     ctx.meta[_INPUT_FORMAT] = value

@@ -19,26 +19,36 @@ _questions = options.FilePath(exists=True, dir_okay=False, path_type=Path, stdin
 
 
 def found_by(command: Command) -> Command:
-    """Add the options that decide what is found."""
+    """Add the options that control the findings."""
     for option in (
         options.form,
         options.design,
-        click.option("--seed", type=click.IntRange(min=0), help="Of samples and tables. [default: from the counts]"),
+        click.option(
+            "--seed",
+            type=click.IntRange(min=0),
+            help="The seed of samples and random tables. [default: from the counts]",
+        ),
         click.option(
             "--permutations",
             type=click.IntRange(min=0),
             default=999,
             show_default=True,
-            help="Random tables that the p-values of pairs rest on.",
+            help="How many random tables to draw for the p-values of pairs.",
         ),
-        click.option("--no-tests", is_flag=True, help="Leave the tests of independence out."),
+        click.option("--no-tests", is_flag=True, help="Skip the tests of independence."),
         click.option(
             "--questions",
             type=_questions,
-            help="How questions were put and answered: framings.csv of an export, for checks of skips and leaning.",
+            help="How questions were asked and answered, for the checks of skips and leaning: framings.csv of an "
+            "export.",
         ),
-        click.option("--earlier", type=_table, help="An earlier wave of other people, to compare with."),
-        click.option("--by", multiple=True, metavar="COLUMN", help="Shares by group too. May be given several times."),
+        click.option("--earlier", type=_table, help="A table of an earlier wave with other people, to compare with."),
+        click.option(
+            "--by",
+            multiple=True,
+            metavar="COLUMN",
+            help="Also show shares for each group in this column. May be repeated.",
+        ),
         options.level,
         options.any_columns,
         options.table,
@@ -59,7 +69,7 @@ def findings_of(
     no_tests: bool,
     **settings: Any,
 ) -> "Findings":
-    """Return the findings of a table, worked out with progress on the screen."""
+    """Compute the findings of a table, showing progress."""
     from subsetprivacy.finding import findings
     from subsetprivacy.frames.reading import read_release
 

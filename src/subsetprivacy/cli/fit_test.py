@@ -1,4 +1,4 @@
-"""Whether the values of a column have a known distribution."""
+"""`subsetprivacy fit-test`: test whether a column has a known distribution."""
 
 import csv
 import json
@@ -27,20 +27,20 @@ FEWEST = 19  # samples that a p-value of 5% needs
     "--reference",
     required=True,
     metavar="REF",
-    help="The known distribution: LABEL=0.2,LABEL=0.8; or a file, .csv with the columns category and share, or .json "
-    "with an object of shares by label; - for CSV on standard input.",
+    help="The known distribution, as LABEL=0.2,LABEL=0.8 or as a file: .csv with the columns category and share, or "
+    ".json with an object of shares by label. - is CSV on standard input.",
 )
 @click.option(
-    "--null", type=click.Choice(NULLS), default="bootstrap", show_default=True, help="Where the p-value comes from."
+    "--null", type=click.Choice(NULLS), default="bootstrap", show_default=True, help="How to compute the p-value."
 )
 @click.option(
     "--replications",
     type=click.IntRange(min=FEWEST),
     default=999,
     show_default=True,
-    help="Samples that are drawn under the reference, for --null bootstrap.",
+    help="How many samples to draw from the reference, for --null bootstrap.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Of the samples; to repeat a run.")
+@click.option("--seed", type=click.IntRange(min=0), help="The seed of the samples, to repeat a run.")
 @options.weighted
 @options.design
 @options.form
@@ -61,10 +61,10 @@ def fit_test(
     missing: Missing,
     as_json: bool,
 ) -> None:
-    """Test whether a column of TABLE has a known distribution, such as that of a census.
+    """Test whether a column of TABLE has a known distribution, for example from a census.
 
-    The p-value comes from samples drawn under the known distribution; --null chi-square is
-    faster, and approximate where a share is near 0.
+    The p-value comes from samples drawn from the known distribution. --null chi-square is faster, but approximate if
+    a share is near 0.
 
     \b
     Examples:
@@ -99,12 +99,12 @@ def _read_reference(text: str) -> dict[str, float] | list[float]:
 
 
 def _read_file(path: Path) -> dict[str, float]:
-    """Return the shares by label that a file has.
+    """Read the shares by label from a file.
 
     Raises
     ------
     DataFileError
-        If it has none; without what its cells hold.
+        If it has none. The message shows no cells.
     """
     from subsetprivacy.frames.file_errors import file_error, file_error_from
     from subsetprivacy.messages.for_commands import REFERENCE_FILE
@@ -138,11 +138,11 @@ def _of_json(text: str) -> list[tuple[Any, Any]]:
 
 
 class _Pairs(list[tuple[str, Any]]):
-    """The pairs of a JSON object, also those whose name is there twice."""
+    """The pairs of a JSON object, including repeated names."""
 
 
 def _text(label: Any) -> str:
-    """Return a label as it is written in options: of several variables its parts, joined by &."""
+    """Return a label as written in options; the parts of several variables are joined by &."""
     from subsetprivacy.tables import label_text
 
     return label_text(tuple(label) if isinstance(label, list) else label)

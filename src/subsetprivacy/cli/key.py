@@ -1,4 +1,4 @@
-"""Make a key, and read it."""
+"""`subsetprivacy key`: make a secret key."""
 
 import os
 import secrets
@@ -16,14 +16,13 @@ KEY_BYTES = 32
 
 
 @click.command(short_help="Make a secret key, for draws that can be repeated.")
-@data_output("The file to write, which is never replaced; - for a program that reads standard output.")
+@data_output("The file to write. An existing file is never replaced. - is standard output, for another program.")
 def key(output: Path) -> None:
-    """Make a secret key, with which the same person gets the same subset every time.
+    """Make a secret key, so that publishing again gives each person the same subset.
 
-    Give it to `privatize` with --key-file and --id. It is 32 random bytes as 64
-    hexadecimal digits, in a file that only you may read. Keep it apart from what is
-    published: whoever has the key and the ids can often work out the values. Without it
-    nobody can repeat the draws, so keep it as long as you publish.
+    Pass it to `privatize` with --key-file and --id. The key is 32 random bytes, written as 64 hexadecimal digits to a
+    file that only you can read. Keep it separate from what you publish: anyone who has the key and the ids can often
+    work out the values. Without the key no one can repeat the draws, so keep it as long as you publish.
 
     \b
     Example:
@@ -44,4 +43,7 @@ def key(output: Path) -> None:
                 file.write(secrets.token_hex(KEY_BYTES) + "\n")
     except FileExistsError:
         raise DataFileError(f"`output` must be a new file; {output} exists.", ANOTHER_KEY) from None
-    say(f"Wrote {output}. Keep it secret, and keep it: privatize TABLE --key-file {output} --id COLUMN.")
+    say(
+        f"Wrote {output}. Keep it secret and do not lose it. Use it with: privatize TABLE --key-file {output} --id "
+        f"COLUMN."
+    )

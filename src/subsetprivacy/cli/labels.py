@@ -1,4 +1,4 @@
-"""Categories that are named in options: merged under a new name, or given a number each."""
+"""Options that merge categories, or give each a number."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -19,13 +19,13 @@ def merge(command: Command) -> Command:
         "merges",
         multiple=True,
         metavar="NAME=LABEL,LABEL",
-        help="Merge categories under a new name. May be given several times; a label with a comma goes in quotes.",
+        help="Merge categories under a new name. May be repeated. Put a label that contains a comma in quotes.",
     )
     return sets(groups="--merge")(option(command))
 
 
 def read_merges(given: Sequence[str]) -> dict[str, list[str]]:
-    """Return the new names, and the labels that each replaces.
+    """Return the new names and the labels that each merges.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def read_merges(given: Sequence[str]) -> dict[str, list[str]]:
         if not (name and equals and labels):
             raise click.BadParameter(f"must be NAME=LABEL,LABEL; got {text!r}", param_hint="--merge")
         if name in found:
-            raise click.UsageError(f"--merge gives the name {name} twice; list all its labels in one --merge")
+            raise click.UsageError(f"--merge uses the name {name} twice; list all its labels in one --merge")
         found[name] = split_words(labels, "--merge")
     return found
 
@@ -46,12 +46,12 @@ def read_merges(given: Sequence[str]) -> dict[str, list[str]]:
 def with_merged(fits: Mapping[Name, Any], merges: Mapping[str, Sequence[str]]) -> dict[Name, Any]:
     """Return the shares of merged categories.
 
-    Samples need not list the same categories: of each those labels are merged that it has.
+    Samples need not have the same categories. In each sample, the labels it has are merged.
 
     Raises
     ------
     CategoryError
-        If no sample has a label.
+        If a label is in no sample.
     """
     from subsetprivacy.errors import CategoryError
 
@@ -70,15 +70,15 @@ def with_merged(fits: Mapping[Name, Any], merges: Mapping[str, Sequence[str]]) -
 
 
 def by_text(labels: Iterable[Any]) -> dict[str, Any]:
-    """Return labels by how people write them: a number is no text, and of several variables they are joined by &."""
+    """Return labels by their text; labels of several variables are joined by &."""
     from subsetprivacy.tables import label_text
 
-    ordered = sorted(labels, key=lambda label: isinstance(label, str))  # of "1" and 1, the text is meant
+    ordered = sorted(labels, key=lambda label: isinstance(label, str))  # of "1" and 1, take the text
     return {label_text(label): label for label in ordered}
 
 
 def read_numbers(text: str, option: str) -> dict[str, float] | list[float]:
-    """Return a number for each label, LABEL=0.2,LABEL=0.8; or numbers alone, in the order of the labels.
+    """Read numbers by label, LABEL=0.2,LABEL=0.8, or numbers alone in the order of the labels.
 
     Raises
     ------
@@ -96,7 +96,8 @@ def read_numbers(text: str, option: str) -> dict[str, float] | list[float]:
             equals = ""
         if not (equals and label):
             raise click.BadParameter(
-                f"must be LABEL=NUMBER,LABEL=NUMBER; got {word!r}. Where a label has a comma, quote it with its number",
+                f"must be LABEL=NUMBER,LABEL=NUMBER; got {word!r}. If a label contains a comma, put it and its "
+                f"number in quotes",
                 param_hint=option,
             )
         if label in found:
@@ -106,7 +107,7 @@ def read_numbers(text: str, option: str) -> dict[str, float] | list[float]:
 
 
 def named_as(labels: Iterable[Any], given: dict[str, float] | list[float]) -> dict[Any, float] | list[float]:
-    """Return numbers by the labels themselves, which may be no text; words that are no label stay as they are."""
+    """Return numbers by label instead of by its text; unknown texts stay as they are."""
     if isinstance(given, list):
         return given
     texts = by_text(labels)

@@ -19,26 +19,26 @@ from subsetprivacy.cli.show import csv_text, echo_table
 _SHOWN = ("--test", "--compare", "--shares", "--odds")
 
 
-@click.command(short_help="Model tables of several private columns.")
+@click.command(short_help="Fit a log-linear model to several private columns.")
 @options.table
 @click.argument("model")
-@click.option("--test", "test", is_flag=True, help="Test each generator, instead of showing parameters.")
-@click.option("--compare", "smaller", metavar="MODEL", help="Test a smaller model within this one.")
-@click.option("--shares", metavar="A,B", help="Show the fitted shares of these columns together.")
-@click.option("--given", metavar="C,D", help="With --shares: within the categories of these columns.")
+@click.option("--test", "test", is_flag=True, help="Test each generator instead of showing parameters.")
+@click.option("--compare", "smaller", metavar="MODEL", help="Test this smaller model against MODEL.")
+@click.option("--shares", metavar="A,B", help="Show the fitted joint shares of these columns.")
+@click.option("--given", metavar="C,D", help="With --shares: condition on the categories of these columns.")
 @click.option("--odds", metavar="A,B", help="Show the conditional odds ratios of two columns.")
 @click.option(
     "--where",
     multiple=True,
     metavar="NAME=LABEL",
-    help="With --odds: the category of another column, where it matters.",
+    help="With --odds: fix the category of another column, if the odds ratio depends on it.",
 )
 @click.option(
     "--baseline",
     "baselines",
     multiple=True,
     metavar="NAME=LABEL",
-    help="The category of a column that others are compared with. [default: the most frequent]",
+    help="The category of a column that the others are compared with. [default: the most frequent]",
 )
 @click.option(
     "--known",
@@ -49,11 +49,11 @@ _SHOWN = ("--test", "--compare", "--shares", "--odds")
     "--bootstrap",
     type=click.IntRange(min=0),
     default=0,
-    help="With --test or --compare: p-values from so many simulated tables. [default: chi-square]",
+    help="With --test or --compare: compute p-values from this many simulated tables. [default: chi-square]",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Of the simulated tables; to repeat a run.")
+@click.option("--seed", type=click.IntRange(min=0), help="The seed of the simulated tables, to repeat a run.")
 @options.level
-@options.column_option("A column of subsets with its design document, if TABLE does not bring it.")
+@options.column_option("A column of subsets and its design document, if TABLE does not include it.")
 @options.weighted
 @options.form
 @options.missing
@@ -85,9 +85,8 @@ def loglinear(
 ) -> None:
     """Fit a log-linear MODEL, such as "[race sex][sex income]", to the columns of TABLE.
 
-    Columns in the same brackets may depend on each other; names with spaces are in quotes. Columns
-    that were published as they are may be part of it. MODEL may be one of the words saturated,
-    "all pairs" and independence.
+    Columns in the same brackets may depend on each other. Put names with spaces in quotes. Columns that were
+    published unchanged may be in the model. MODEL may also be saturated, "all pairs" or independence.
 
     \b
     Examples:
@@ -122,10 +121,10 @@ def loglinear(
 
 
 def _check(shown: tuple[Any, ...], given: str | None, where: tuple[str, ...], bootstrap: int, ending: str) -> None:
-    """Raise if options do not go together."""
+    """Raise if options exclude each other."""
     said = [name for name, value in zip(_SHOWN, shown, strict=True) if value]
     if len(said) > 1:
-        raise click.UsageError(f"{' and '.join(said)} each show something instead of parameters; give one of them")
+        raise click.UsageError(f"{' and '.join(said)} each replace the parameters; give only one of them")
     tests = said in (["--test"], ["--compare"])
     if given is not None and said != ["--shares"]:
         raise click.UsageError("--given is for --shares")
@@ -148,7 +147,7 @@ def _counted(table: Path, columns: tuple[str, ...], form: Form | None, model: st
 
 
 def _of_all(model: str, counts: Any) -> Any:
-    """Return the generators of a smaller model; of words those of the table's own columns."""
+    """Return the generators of a smaller model; a word such as independence refers to the columns of the table."""
     from subsetprivacy.contingency.generators import read_generators
 
     return read_generators(model, counts.categories.names)
@@ -179,7 +178,7 @@ def _labels(given: tuple[str, ...], counts: Any, option: str) -> dict[str, Any]:
 
 
 def _margins(path: Path, counts: Any) -> dict[Any, Any]:
-    """Return the known margins of a JSON file: labels by column, those of several columns joined by a bar."""
+    """Read known margins from a JSON file: labels by column, those of several columns joined by a bar."""
     from subsetprivacy.errors import DataFileError
 
     try:
@@ -197,7 +196,7 @@ def _joined(name: str) -> Any:
 
 
 def _by_label(names: Any, shares: dict[str, Any], counts: Any) -> dict[Any, Any]:
-    """Return shares by the labels themselves, which a file has as text."""
+    """Return shares by label instead of by its text in the file."""
     several = isinstance(names, tuple)
     known = []
     for name in names if several else (names,):
@@ -213,7 +212,7 @@ def _by_label(names: Any, shares: dict[str, Any], counts: Any) -> dict[Any, Any]
 
 
 def _presented(result: Any, shown: dict[str, Any]) -> Presented:
-    """Return a result in its forms."""
+    """Return a result in all output forms."""
     return Presented(
         facts=cache(partial(_facts, result, shown)),
         csv=lambda: _csv(result._columns(**shown)),
@@ -223,7 +222,7 @@ def _presented(result: Any, shown: dict[str, Any]) -> Presented:
 
 
 def _facts(result: Any, shown: dict[str, Any]) -> Any:
-    """Return the numbers for JSON, with the intervals that were asked for."""
+    """Return the numbers for JSON, with the requested intervals."""
     if "level" not in shown:
         return result.to_dict()
     if not hasattr(result, "goodness_of_fit"):

@@ -39,17 +39,17 @@ from subsetprivacy.errors import MissingDependencyError, SubsetPrivacyError, Sub
 
 
 class Commands(click.Group):
-    """A group that turns the package's errors and warnings into a line each, and errors into exit codes."""
+    """A command group that prints errors and warnings of the package in one line and sets exit codes."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Remember which command is called, then read the words as any group does."""
+        """Store which command is called, then parse the arguments as any group does."""
         remember_call(ctx, args)
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; named errors end it with their message, not with a traceback."""
+        """Run a command, and print errors of the package without a traceback."""
         for stream in (sys.stdout, sys.stderr):
-            if hasattr(stream, "reconfigure"):  # a file or a console that has no word for "✓" gets a question mark
+            if hasattr(stream, "reconfigure"):  # a file or console that cannot encode "✓" gets a question mark
                 stream.reconfigure(errors="replace")
         try:
             with warnings.catch_warnings():
@@ -70,7 +70,7 @@ class Commands(click.Group):
 
 
 def _say_warnings() -> None:
-    """Print each warning of the package once, in a line without file and number; others as Python does."""
+    """Print each warning of the package once, without file and line; others as Python does."""
     said: set[str] = set()
     as_before = warnings.showwarning
 
@@ -88,9 +88,9 @@ def _say_warnings() -> None:
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", prog_name="subsetprivacy")
 def main() -> None:
-    """Collect and analyse categorical data under subset privacy.
+    """Collect and analyze categorical data under subset privacy.
 
-    A person's value is never published; a random subset that contains it is.
+    Instead of a person's value, you collect or publish a random subset that contains it.
 
     \b
     Try:
@@ -107,8 +107,8 @@ def main() -> None:
     \b
     Exit codes:
       0    done
-      1    an error of data or files: one line, "Error: …", on standard error;
-           with --json an object with kind, message and advice
+      1    an error in data or files: one line, "Error: …", on standard error;
+           with --json, an object with kind, message and advice
       2    wrong usage
       130  stopped with Ctrl-C
       143  stopped with SIGTERM

@@ -1,4 +1,4 @@
-"""Means of a column by private category."""
+"""`subsetprivacy means`: means of a column by private category."""
 
 from pathlib import Path
 from typing import Any, get_args
@@ -26,27 +26,42 @@ MODELS: tuple[MeansModel, ...] = get_args(MeansModel)
 PAIRS: tuple[PairsOf, ...] = get_args(PairsOf)
 
 
-@click.command(short_help="Average a column by private category.")
+@click.command(short_help="Estimate means of a column by private category.")
 @options.table
 @options.columns
-@click.option("--of", "outcome", metavar="COLUMN", required=True, help="The column of numbers that is averaged.")
+@click.option("--of", "outcome", metavar="COLUMN", required=True, help="The column of numbers to average.")
 @click.option(
     "--given",
     multiple=True,
     metavar="COLUMN",
-    help="A column that predicts the private one, to lower the variance. May be given several times.",
+    help="A column that predicts the private one, to lower the variance. May be repeated.",
 )
 @click.option(
-    "--quantile", "quantiles", type=float, multiple=True, help="A quantile. May be repeated. [default: 0.25, 0.5, 0.75]"
+    "--quantile",
+    "quantiles",
+    type=float,
+    multiple=True,
+    help="A quantile to estimate. May be repeated. [default: 0.25, 0.5, 0.75]",
 )
-@click.option("--model", type=click.Choice(MODELS), help="Assume this of the column; by default nothing is assumed.")
+@click.option(
+    "--model",
+    type=click.Choice(MODELS),
+    help="Assume this distribution of the numbers in each category. [default: no assumption]",
+)
 @options.level
-@click.option("--interval", "method", type=click.Choice(INTERVALS), default="auto", show_default=True, help="How.")
-@click.option("--test", "test", is_flag=True, help="Test that all means are equal, instead of showing them.")
 @click.option(
-    "--differences", "between", type=click.Choice(PAIRS), help="Show the differences of all pairs, instead of means."
+    "--interval",
+    "method",
+    type=click.Choice(INTERVALS),
+    default="auto",
+    show_default=True,
+    help="How to compute intervals.",
 )
-@click.option("--simultaneous", is_flag=True, help="Make intervals of differences that hold all together.")
+@click.option("--test", "test", is_flag=True, help="Test that all means are equal instead of showing them.")
+@click.option(
+    "--differences", "between", type=click.Choice(PAIRS), help="Show the differences of all pairs instead of means."
+)
+@click.option("--simultaneous", is_flag=True, help="Make intervals of differences that all hold together.")
 @options.grouped
 @drawn_options()
 @options.design
@@ -80,8 +95,8 @@ def means(
 ) -> None:
     """Estimate the mean of a column of TABLE in each category of a private column.
 
-    The column --of was published as it is: numbers, or 0 and 1 for rates. Several --column give
-    the means of the combinations of their categories, --by those within known groups.
+    The column of --of must have been published unchanged. It contains numbers, or 0 and 1 for rates. Repeat --column
+    to get the means of all combinations of categories. Add --by to get means within known groups.
 
     \b
     Examples:
@@ -116,21 +131,21 @@ def means(
 
 
 def _check(ending: str, method: MeansInterval, *, test: bool, between: PairsOf | None, simultaneous: bool) -> None:
-    """Raise if options do not go together."""
+    """Raise if options exclude each other."""
     if test and between is not None:
-        raise click.UsageError("--test and --differences each show something instead of means; give one of them")
+        raise click.UsageError("--test and --differences each replace the means; give only one of them")
     if test and ending in PICTURES:
         raise click.UsageError("--test has no picture; write .csv or .json")
     if (test or between is not None) and method != "auto":
-        raise click.UsageError("--interval is of means; leave it out with --test and --differences")
+        raise click.UsageError("--interval is for means; leave it out with --test and --differences")
     if simultaneous and between is None:
-        raise click.UsageError("--simultaneous is of differences; say --differences as well")
+        raise click.UsageError("--simultaneous is for differences; add --differences")
 
 
 def _presented(
     found: Any, level: float, method: MeansInterval, *, test: bool, between: PairsOf | None, simultaneous: bool
 ) -> Presented:
-    """Return what was asked for, in its forms."""
+    """Return the requested result in all output forms."""
     result: Any = found
     asked: dict[str, Any] = {"level": level, "method": method}
     if test:

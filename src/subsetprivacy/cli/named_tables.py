@@ -1,4 +1,4 @@
-"""Several tables, each a sample of its own, under a name."""
+"""The argument [NAME=]TABLE: several tables, each a named sample."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,14 +11,14 @@ from subsetprivacy.cli.options import Command, FilePath, input_format
 
 
 class NamedSample(NamedTuple):
-    """A table and what it is called."""
+    """A table and its name."""
 
     name: str
     table: Path
 
 
 class NamedTable(FilePath):
-    """A table, FILE or NAME=FILE; its name is that of the file without its ending unless it is given."""
+    """A table, written FILE or NAME=FILE; by default it is named after the file, without the ending."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the table with its name."""
@@ -34,7 +34,7 @@ class NamedTable(FilePath):
 
 
 def _stem(table: Path) -> str:
-    """Return what a table is called: the name of its file without the ending."""
+    """Return the default name of a table: its file name without the ending."""
     if is_standard_input(table):
         return "-"
     ending = max((each for each in TABLES if table.name.lower().endswith(each)), key=len, default="")
@@ -42,7 +42,7 @@ def _stem(table: Path) -> str:
 
 
 def is_bare(table: Path) -> bool:
-    """Tell whether a table is a CSV file without a document, so that it does not say what its cells hold."""
+    """Return whether a table is a CSV file without a design document."""
     from subsetprivacy.frames.files import sidecar_of
 
     return ".csv" in table.name.lower() and not sidecar_of(table).exists()
@@ -56,12 +56,12 @@ def tables(command: Command) -> Command:
 
 
 def check_different(samples: Sequence[NamedSample]) -> None:
-    """Raise if two samples have the same name, or are the same people.
+    """Raise if two samples have the same name or are the same file.
 
     Raises
     ------
     click.UsageError
-        With what to write instead.
+        With advice on what to write instead.
     """
     seen: list[NamedSample] = []
     for sample in samples:

@@ -1,4 +1,4 @@
-"""Options and arguments that several commands share, and what is made of them."""
+"""Options and arguments that several commands share, and how they are read."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -32,15 +32,14 @@ FORMS: tuple[Form, ...] = get_args(Form)
 
 
 class FilePath(click.Path):
-    """A path on this machine; it may be given as a file:// address.
+    """A path on this machine, or its file:// address.
 
     Parameters
     ----------
     stdin
-        For files that are read: `-` is standard input, kept in a file whose
-        name ends in this.
+        For input files: `-` is standard input, copied to a file with this ending.
     by_format
-        Whether --input-format says what it ends in, if it is given.
+        Whether --input-format overrides the ending.
     **settings
         Those of `click.Path`.
     """
@@ -51,7 +50,7 @@ class FilePath(click.Path):
         self._by_format = by_format
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path, or say what is wrong with the address."""
+        """Return the path, or fail with the problem of the address."""
         if value == "-" and self._stdin is not None and ctx is not None and not ctx.resilient_parsing:
             return standard_input(input_ending(ctx, self._stdin) if self._by_format else self._stdin, ctx)
         from subsetprivacy.messages.rendering import with_hint
@@ -64,64 +63,64 @@ class FilePath(click.Path):
 
 
 def _called(param: click.Parameter | None) -> str:
-    """Return the argument that a parameter sets, by the name that messages know it by."""
+    """Return the name of an argument as messages use it."""
     return "path" if param is None or param.name is None else param.name
 
 
 document = FilePath(exists=True, dir_okay=False, path_type=Path, stdin=".json")
-as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, for other programs.")
 level = click.option("--level", type=float, default=0.95, show_default=True, help="The confidence level.")
-design = click.option("--design", "design", type=document, help="The design document of the one column that is named.")
+design = click.option("--design", "design", type=document, help="The design document, if exactly one column is named.")
 form = click.option(
     "--form",
     type=click.Choice(FORMS),
-    help="What a CSV file without a sidecar holds: codes, or labels joined by a bar.",
+    help="How a CSV file without a .design.json file writes subsets: as codes, or as labels joined by |.",
 )
 missing = click.option(
     "--missing",
     type=click.Choice(MISSING),
     default="error",
     show_default=True,
-    help="What an empty cell is: an error, or the full set, which says nothing.",
+    help="How to treat an empty cell: as an error, or as the full set, which carries no information.",
 )
-_COLUMN = "A column of subsets; with a design document if the table does not bring it."
+_COLUMN = "A column of subsets. Write NAME=DESIGN to add its design document if the table does not include it."
 
 
 def force(command: Command) -> Command:
-    """Add the option that lets a file be replaced."""
+    """Add the option that allows replacing a file."""
     option = click.option("--force", is_flag=True, help="Replace the file if it exists.")
     return sets(overwrite="--force")(option(command))
 
 
 def column_option(help: str) -> Callable[[Command], Command]:
-    """Return the option that names columns, with their designs."""
+    """Return the option for columns and their designs."""
     option = click.option("--column", "columns", multiple=True, metavar="NAME[=DESIGN]", help=help)
     return lambda command: sets(column="--column", designs="--column")(option(command))
 
 
-columns = column_option(f"{_COLUMN} May be left out if there is one.")
+columns = column_option(f"{_COLUMN} Optional if there is only one.")
 any_columns = column_option(f"{_COLUMN} [default: all]")
 
 
 def input_format(formats: Sequence[str], default: str) -> Callable[[Command], Command]:
-    """Return the option that says what standard input holds."""
+    """Return the option for the format of standard input."""
     return click.option(
         "--input-format",
         type=click.Choice(formats),
         callback=remember_input_format,
         expose_value=False,
         is_eager=True,  # before the argument that reads standard input
-        help=f"What standard input holds, where it is read by -. [default: {default}]",
+        help=f"The format of standard input, when - is given. [default: {default}]",
     )
 
 
 def output_format(formats: Sequence[str]) -> Callable[[Command], Command]:
-    """Return the option that says in which format standard output is written."""
+    """Return the option for the format of standard output."""
     return click.option(
         "--format",
         "format",
         type=click.Choice(formats),
-        help=f"What is written to standard output, by -o -. [default: {formats[0]}]",
+        help=f"The format to write to standard output, with -o -. [default: {formats[0]}]",
     )
 
 
@@ -132,52 +131,63 @@ def table(command: Command) -> Command:
 
 
 def output(help: str) -> Callable[[Command], Command]:
-    """Return the option that says where a result goes; without it the result is printed."""
+    """Return the option for the output file; without it the result is printed."""
     where = FilePath(dir_okay=False, allow_dash=True, path_type=Path)
     return _output(click.option("-o", "--output", type=where, help=help))
 
 
 def data_output(help: str) -> Callable[[Command], Command]:
-    """Return the option that says where data go, which must be said."""
+    """Return the required option for the output file of data."""
     where = FilePath(allow_dash=True, path_type=Path)
     return _output(click.option("-o", "--output", type=where, required=True, help=help))
 
 
 def _output(option: Callable[[Command], Command]) -> Callable[[Command], Command]:
-    """Return the option for a result, which the library's writers call `path`."""
+    """Map the option to `path`, its name in the library's writers."""
     return lambda command: sets(path="--output")(option(command))
 
 
 def weighted(command: Command) -> Command:
-    """Add the options for weights, which are a column that was published as it is."""
-    kind = click.option("--weights-kind", type=click.Choice(["sampling", "frequency"]), help="What the weights are.")
-    column = click.option("--weights", metavar="COLUMN", help="A weight for each row; say --weights-kind as well.")
+    """Add the options for weights, a column that was published unchanged."""
+    kind = click.option(
+        "--weights-kind",
+        type=click.Choice(["sampling", "frequency"]),
+        help="Whether the weights are sampling weights or frequencies.",
+    )
+    column = click.option("--weights", metavar="COLUMN", help="The column of weights. Needs --weights-kind.")
     return column(kind(command))
 
 
 def grouped(command: Command) -> Command:
-    """Add the options for groups and weights, which are columns that were published as they are."""
-    by = click.option("--by", multiple=True, metavar="COLUMN", help="Do it for each group. May be given several times.")
+    """Add the options for groups and weights, columns that were published unchanged."""
+    by = click.option(
+        "--by",
+        multiple=True,
+        metavar="COLUMN",
+        help="Repeat the analysis for each group in this column. May be repeated.",
+    )
     return by(weighted(command))
 
 
 def groups(by: Sequence[str], names: Sequence[str]) -> Any:
-    """Return what the library takes for groups: nothing, the name of a column, or a list of names.
+    """Return groups as the library takes them: None, a column name, or a list of names.
 
     Raises
     ------
     click.UsageError
-        If a group would be a column that is counted, or is named twice.
+        If a group is a counted column, or is named twice.
     """
     if set(by) & set(names) or len(set(by)) < len(by):
-        raise click.UsageError("--by must name other columns than those that are counted, each once")
+        raise click.UsageError("--by must name columns other than the counted ones, each once")
     return None if not by else by[0] if len(by) == 1 else list(by)
 
 
 def check_weights(weights: str | None, kind: WeightsKind | None) -> None:
-    """Raise unless weights and what they are were both said, or neither."""
+    """Raise unless weights and their kind are both given, or neither."""
     if (weights is None) != (kind is None):
-        raise click.UsageError("--weights and --weights-kind go together: weights of people and of samples differ")
+        raise click.UsageError(
+            "--weights and --weights-kind go together, because frequencies and sampling weights are treated differently"
+        )
 
 
 def numbers(text: str, option: str) -> list[float]:
@@ -189,7 +199,7 @@ def numbers(text: str, option: str) -> list[float]:
 
 
 def read_columns(given: Sequence[str], design: Path | None = None) -> "dict[str, Design | None]":
-    """Return the design of each column of NAME[=DESIGN], None where it is not said here.
+    """Return the design of each column of NAME[=DESIGN], or None if the option does not give it.
 
     Raises
     ------
@@ -204,7 +214,7 @@ def read_columns(given: Sequence[str], design: Path | None = None) -> "dict[str,
         named[name] = path
     if design is not None:
         if len(named) != 1 or None not in named.values():
-            raise click.UsageError("--design is for one column; of several, write --column NAME=DESIGN for each")
+            raise click.UsageError("--design is for one column; with several, write --column NAME=DESIGN for each")
         named = dict.fromkeys(named, design)
     return {name: None if path is None else read_design(path, name) for name, path in named.items()}
 
@@ -215,7 +225,7 @@ def column_names(given: Sequence[str]) -> tuple[str, ...]:
 
 
 def _split(text: str) -> tuple[str, Path | None]:
-    """Split NAME=DESIGN at the last equals sign; a name may hold one, if what follows it is no document."""
+    """Split NAME=DESIGN at the last equals sign; a name may contain one if no document follows it."""
     name, equals, path = text.rpartition("=")
     if not equals or not (path == "-" or path.endswith(".json") or Path(path).is_file()):
         return text, None
@@ -232,24 +242,24 @@ def _split(text: str) -> tuple[str, Path | None]:
 def open_release(
     table: Path, columns: Sequence[str], design: Path | None, form: Form | None, *, every: bool = False
 ) -> "tuple[Release, tuple[str, ...]]":
-    """Open a table of subsets, and say which of its columns are meant.
+    """Open a table of subsets, and return it with the selected columns.
 
     Parameters
     ----------
     table
         The file or folder.
     columns, design
-        What the options said.
+        The values of the options.
     form
-        What a CSV file without a sidecar holds.
+        How a CSV file without a design document writes subsets.
     every
-        Whether all columns are meant where none is named; else there must be one.
+        Whether to select all columns if none is named; otherwise there must be only one.
     """
     return open_with(table, read_designs(columns, design), column_names(columns), form, every=every)
 
 
 def read_designs(columns: Sequence[str], design: Path | None) -> "Design | dict[str, Design] | None":
-    """Return the designs that the options give, as `read_release` takes them."""
+    """Return the designs from the options, as `read_release` takes them."""
     if design is not None and not columns:
         return read_document(design)
     return {name: made for name, made in read_columns(columns, design).items() if made} or None
@@ -258,13 +268,13 @@ def read_designs(columns: Sequence[str], design: Path | None) -> "Design | dict[
 def open_with(
     table: Path, designs: Any, columns: Sequence[str], form: Form | None, *, every: bool = False
 ) -> "tuple[Release, tuple[str, ...]]":
-    """Open a table of subsets by designs that were read, and say which of its columns are meant; see `open_release`."""
+    """Open a table of subsets with designs that were read already; see `open_release`."""
     from subsetprivacy.frames.reading import read_release
 
     release = read_release(table, designs, form=form)
     names = tuple(columns) or tuple(release.names)
     if not columns and len(names) != 1 and not every:
-        raise click.UsageError(f"say which --column of {name_of(table)}: {', '.join(names)}")
+        raise click.UsageError(f"choose a --column of {name_of(table)}: {', '.join(names)}")
     check_columns(release, names)
     return release, names
 
@@ -285,16 +295,18 @@ def check_columns(release: "Release", names: Sequence[str]) -> None:
 def check_one_result(output: Path | None, format: str | None, as_json: bool) -> None:
     """Raise if two results would go to standard output, or a format is given and none does."""
     if output == STANDARD_OUTPUT and as_json:
-        raise click.UsageError("--json and -o - both write to standard output; give one of them")
+        raise click.UsageError("--json and -o - both write to standard output; give only one of them")
     if format is not None and output is None:
-        raise click.UsageError("--format is for -o -; without it the result is printed for people, or by --json")
+        raise click.UsageError("--format is for -o -; without -o the result is printed as text, or as JSON with --json")
 
 
 def check_no_overlap(table: Path, output: Path | None) -> None:
-    """Raise if a result would be written over the table that it is made from, or become a part of it."""
+    """Raise if the output would overwrite the input table or become part of it."""
     if output is None:
         return
     if output.exists() and output.samefile(table):
-        raise click.UsageError("--output must not be TABLE, which would be lost")
+        raise click.UsageError("--output must not be TABLE, which would be overwritten")
     if is_inside(output, table):
-        raise click.UsageError("--output must lie outside the folder TABLE: the next run would read it with the table")
+        raise click.UsageError(
+            "--output must be outside the folder TABLE, because the next run would read it as part of the table"
+        )

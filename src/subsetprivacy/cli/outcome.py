@@ -1,4 +1,4 @@
-"""What became of a run of `privatize`: what it wrote, what that shows, and what a run that was stopped has left."""
+"""The outcome of `privatize`: what was written, what it reveals, and what a stopped run left behind."""
 
 import shutil
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ Mark = tuple[int, int, int] | None
 
 
 def marks(output: Path) -> tuple[Mark, Mark]:
-    """Return what tells an output and its document from others that are written there later."""
+    """Return marks that change when an output or its document is written again."""
     from subsetprivacy.frames.files import sidecar_of
 
     return _mark(output), _mark(sidecar_of(output))
@@ -31,12 +31,12 @@ def _mark(place: Path) -> Mark:
 
 
 def left(output: Path, before: tuple[Mark, Mark]) -> str:
-    """Return what a run that was stopped has left, and what to do.
+    """Describe what a stopped run left behind, and what to do.
 
     Parameters
     ----------
     output
-        What it was to write.
+        The output of the run.
     before
         Its `marks` when the run began.
     """
@@ -44,24 +44,24 @@ def left(output: Path, before: tuple[Mark, Mark]) -> str:
 
     table, document = (new is not None and new != old for new, old in zip(marks(output), before, strict=True))
     if table and document:
-        shutil.rmtree(stage_of(output), ignore_errors=True)  # of no use any more, and the order of the rows is in it
-        return f"Stopped, but after everything was written: {output} is complete."
+        shutil.rmtree(stage_of(output), ignore_errors=True)  # no longer needed, and it contains the order of the rows
+        return f"Stopped, but only after everything was written: {output} is complete."
     again = "the same command with --force" if table else "the same command"
     what = f"{output} lacks its document" if table else "Nothing was published"
     if not can_go_on(output):
-        return f"Stopped. {what}; {again} begins anew."
-    return f"Stopped. {what}; {again} goes on where it stopped. To give it up, delete {stage_of(output)}."
+        return f"Stopped. {what}; {again} starts over."
+    return f"Stopped. {what}; {again} continues where it stopped. To discard it, delete {stage_of(output)}."
 
 
 def give_up(output: Path) -> None:
-    """Remove what a run that was stopped has left, where it cannot go on: its input is gone."""
+    """Remove what a stopped run left behind, if it cannot continue because its input is gone."""
     from subsetprivacy.frames.staging import stage_of
 
     shutil.rmtree(stage_of(output), ignore_errors=True)
 
 
 def tell(release: "Release", output: Path, keep: Sequence[str], *, written: bool, as_json: bool) -> None:
-    """Say what was written, or that the same job had written it before, for people or machines."""
+    """Print what was written, or that the same job wrote it before, as text or JSON."""
     rows, names = release.rows, release.names
     if as_json:
         designs = {name: design.fingerprint for name, design in release.designs.items()}
@@ -72,7 +72,7 @@ def tell(release: "Release", output: Path, keep: Sequence[str], *, written: bool
         named = plural(len(names), "column")
         kept = f", kept as {'it is' if len(keep) == 1 else 'they are'}: {', '.join(keep)}" if keep else ""
         if not written:
-            say(f"Nothing to do: the same job has written {output} before, {number}.")
+            say(f"Nothing to do: the same job already wrote {output} before, {number}.")
             return
         where = "standard output" if output == STANDARD_OUTPUT else str(output)
         say(f"Wrote {number}, {named} {', '.join(names)}{kept}, to {where}.", output)
@@ -81,24 +81,25 @@ def tell(release: "Release", output: Path, keep: Sequence[str], *, written: bool
 
 
 def warn(release: "Release", keep: Sequence[str]) -> None:
-    """Say what only what was written can tell: that there are no rows, or that some stand alone."""
+    """Warn about the written rows: that there are none, or that some are unique."""
     from subsetprivacy.errors import NotPrivateWarning
 
     if not release.rows:
-        echo_warning("the table has no rows: nothing was drawn, and nothing can be estimated.")
+        echo_warning("the table has no rows, so nothing was drawn and nothing can be estimated.")
     elif keep:
         alone = release.alone()
         together = ", ".join(keep)
         if alone is None:
             echo_warning(
-                f"how many rows are alone in {together} was not counted: there are too many combinations, or such "
-                "cells cannot be compared."
+                f"the number of unique rows in {together} was not counted: there are too many combinations, or the "
+                f"cells cannot be compared."
             )
         elif alone:
             verb = plural(alone, "row is", "rows are")
             these = "this" if len(keep) == 1 else "these"
             echo_warning(
                 NotPrivateWarning(
-                    f"{alone:,} of {release.rows:,} {verb} alone in {together}: whoever knows {these} knows the row."
+                    f"{alone:,} of {release.rows:,} {verb} unique in {together}: anyone who knows {these} can find "
+                    f"the row."
                 )
             )

@@ -1,4 +1,4 @@
-"""How many people, with which design."""
+"""`subsetprivacy plan`: how many people each design needs."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,24 +12,30 @@ from subsetprivacy.cli.shell_wording import sets
 from subsetprivacy.cli.show import echo_json, echo_table, echo_warning
 
 
-@click.command(short_help="Say how many people each design needs.")
+@click.command(short_help="Compute how many people each design needs.")
 @click.argument("labels", nargs=-1)
 @LISTED
 @FILE
-@click.option("--n-categories", "number", type=int, help="How many categories there are, if you have no labels yet.")
-@click.option("--margin", type=float, help="The largest half-width of the intervals; 0.02 unless --people is given.")
-@click.option("--relative", type=float, help="The half-width as a part of the share, e.g. 0.2, instead; needs --w.")
-@click.option("--category", metavar="LABEL", help="The margin matters for the share of this category only.")
-@click.option("--people", type=int, help="How many people there are; then the margin is worked out.")
-@click.option("--groups", "number_of_groups", type=int, help="Compare so many groups of the same size.")
-@click.option("--group", "groups", metavar="NAME=SHARE", multiple=True, help="Compare groups of these shares.")
-@click.option("--subgroup", "subgroups", metavar="NAME=SHARE", multiple=True, help="Reach the margin in each of these.")
+@click.option("--n-categories", "number", type=int, help="The number of categories, if you have no labels yet.")
+@click.option("--margin", type=float, help="The largest half-width of the intervals. [default: 0.02 without --people]")
+@click.option(
+    "--relative", type=float, help="The half-width relative to the share, e.g. 0.2, instead of --margin. Needs --w."
+)
+@click.option("--category", metavar="LABEL", help="Require the margin only for the share of this category.")
+@click.option("--people", type=int, help="The number of people. The command then computes the margin.")
+@click.option("--groups", "number_of_groups", type=int, help="Plan to compare this many groups of equal size.")
+@click.option(
+    "--group", "groups", metavar="NAME=SHARE", multiple=True, help="Plan to compare groups with these shares."
+)
+@click.option(
+    "--subgroup", "subgroups", metavar="NAME=SHARE", multiple=True, help="Require the margin in each of these groups."
+)
 @click.option("--level", type=float, default=0.95, show_default=True, help="The confidence level.")
-@click.option("--floor", type=float, help="Covered designs only, with this floor.")
-@click.option("--maximal-leakage", type=float, help="The most bits the recommended design may reveal.")
-@click.option("--w", "w", help="The distribution to plan for, e.g. 0.01,0.1,0.2,0.69; by default the worst one.")
-@click.option("--publish", is_flag=True, help="Also designs for anyone who holds the values.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+@click.option("--floor", type=float, help="Consider only covered designs with this floor.")
+@click.option("--maximal-leakage", type=float, help="The most bits that the recommended design may reveal.")
+@click.option("--w", "w", help="The distribution to plan for, e.g. 0.01,0.1,0.2,0.69. [default: the worst case]")
+@click.option("--publish", is_flag=True, help="Also consider designs for publishing values that you hold.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for other programs.")
 @sets(n="--people")
 def plan(
     labels: tuple[str, ...],
@@ -50,7 +56,7 @@ def plan(
     publish: bool,
     as_json: bool,
 ) -> None:
-    """Say how many people each design needs for the categories LABELS, and which to take.
+    """Compute how many people each design needs for the categories LABELS, and recommend one.
 
     \b
     Examples:
@@ -100,7 +106,7 @@ def _is_number(text: str) -> bool:
 
 
 def _shares(entries: Sequence[str], option: str) -> dict[str, Any] | None:
-    """Return the share of each group by its name; None where none is given."""
+    """Return the share of each group by name, or None if none is given."""
     shares: dict[str, float] = {}
     for entry in entries:
         name, sign, share = entry.rpartition("=")

@@ -1,4 +1,4 @@
-"""The people it takes to find an effect: in a regression, or between the means of private groups."""
+"""`subsetprivacy power`: sample sizes for an effect in a regression, or between means of private groups."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,12 +16,12 @@ from subsetprivacy.cli.show import echo_json, echo_table
 Command = Callable[..., Any]
 
 
-@click.group(short_help="Say how many people it takes to find an effect.")
+@click.group(short_help="Compute how many people you need to find an effect.")
 def power() -> None:
-    """Say how many people it takes to find an effect, or how likely so many find it.
+    """Compute how many people you need to find an effect, or the power of a given sample.
 
-    A DESIGN is a design document; --w gives the shares of its categories. Give --target
-    for the people that a power takes, or --people for their power.
+    DESIGN is a design document, and --w gives the shares of its categories. Give --target to get the number of
+    people, or --people to get the power.
 
     \b
     Example:
@@ -31,12 +31,14 @@ def power() -> None:
 
 
 def _shared(command: Command) -> Command:
-    """Add what all plans for an effect have: the design, the shares, people or power, the level."""
+    """Add the common options: the design, the shares, people or power, the level."""
     for option in (
         options.as_json,
         click.option("--level", type=float, default=0.05, show_default=True, help="The level of the two-sided z test."),
-        click.option("--target", type=float, help="The power wanted, e.g. 0.8; then the people are worked out."),
-        click.option("--people", type=int, help="How many people there are; then the power is worked out."),
+        click.option(
+            "--target", type=float, help="The power you want, e.g. 0.8. The command then computes the number of people."
+        ),
+        click.option("--people", type=int, help="The number of people. The command then computes the power."),
         click.option("--w", "w", required=True, help="The shares of the categories, e.g. 0.5,0.2,0.2,0.1."),
         click.argument("design", type=options.document),
     ):
@@ -44,19 +46,23 @@ def _shared(command: Command) -> Command:
     return sets(n="--people")(command)
 
 
-_CATEGORY = click.option("--category", metavar="LABEL", help="The category whose effect is looked for.")
+_CATEGORY = click.option("--category", metavar="LABEL", help="The category whose effect you want to find.")
 _BASELINE = click.option(
-    "--baseline", metavar="LABEL", help="The category it is compared with. [default: the most frequent other one]"
+    "--baseline", metavar="LABEL", help="The category to compare it with. [default: the most frequent other one]"
 )
 
 
-@power.command(short_help="A private category that depends on a covariate.")
+@power.command(short_help="Find that a private category depends on a covariate.")
 @_shared
 @_CATEGORY
 @_BASELINE
-@click.option("--odds-ratio", type=float, required=True, help="What multiplies the odds when the covariate rises by 1.")
+@click.option(
+    "--odds-ratio", type=float, required=True, help="The factor by which the odds change when the covariate rises by 1."
+)
 @click.option("--spread", type=float, default=1.0, show_default=True, help="The standard deviation of the covariate.")
-@click.option("--share", type=float, help="Instead, the share of people for whom a covariate of 0 and 1 is 1.")
+@click.option(
+    "--share", type=float, help="For a covariate of 0 and 1, the share of people with 1, instead of --spread."
+)
 @click.option("--family", type=click.Choice(get_args(Family)), default="logit", show_default=True, help="The model.")
 def response(
     design: Path,
@@ -72,7 +78,7 @@ def response(
     share: float | None,
     family: Family,
 ) -> None:
-    """Say how many people it takes to find that a private category depends on a covariate.
+    """Compute how many people you need to find that a private category depends on a covariate.
 
     \b
     Examples:
@@ -100,7 +106,7 @@ def response(
     _show(made, as_json)
 
 
-@power.command(short_help="An outcome that depends on a private category.")
+@power.command(short_help="Find that an outcome depends on a private category.")
 @_shared
 @_CATEGORY
 @_BASELINE
@@ -117,7 +123,7 @@ def response(
     type=click.Choice(get_args(RegressionMethod)),
     default="corrected",
     show_default=True,
-    help="How it will be fitted.",
+    help="The method you will fit with.",
 )
 def predictor(
     design: Path,
@@ -136,7 +142,7 @@ def predictor(
     mean: float | None,
     method: RegressionMethod,
 ) -> None:
-    """Say how many people it takes to find that an outcome depends on a private category.
+    """Compute how many people you need to find that an outcome depends on a private category.
 
     \b
     Examples:
@@ -167,10 +173,12 @@ def predictor(
     _show(made, as_json)
 
 
-@power.command(short_help="A difference between the means of two private groups.")
+@power.command(short_help="Find a difference between the means of two private groups.")
 @_shared
-@click.option("--group", "groups", metavar="LABEL", multiple=True, help="Each of the two groups that are compared.")
-@click.option("--difference", type=float, required=True, help="The mean of the first group less that of the second.")
+@click.option("--group", "groups", metavar="LABEL", multiple=True, help="A group to compare. Give it twice.")
+@click.option(
+    "--difference", type=float, required=True, help="The mean of the first group minus the mean of the second."
+)
 @click.option("--sd", type=float, default=1.0, show_default=True, help="The standard deviation within the groups.")
 def means(
     design: Path,
@@ -183,7 +191,7 @@ def means(
     difference: float,
     sd: float,
 ) -> None:
-    """Say how many people it takes to find that the means of two private groups differ.
+    """Compute how many people you need to find that the means of two private groups differ.
 
     \b
     Example:
@@ -201,7 +209,7 @@ def means(
 
 
 def _label(text: str | None, design: Any) -> Any:
-    """Return the label that is written like this: labels of a document may be numbers."""
+    """Return the label with this text; labels of a document may be numbers."""
     return next((label for label in design.categories.labels if str(label) == text), text)
 
 

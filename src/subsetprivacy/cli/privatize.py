@@ -1,4 +1,4 @@
-"""Publish subsets of the values of a table."""
+"""`subsetprivacy privatize`: publish random subsets of the values of a table."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -28,38 +28,52 @@ MOST_MASKED = 48  # categories of a uniform design
 @click.command(short_help="Replace values by random subsets that contain them.")
 @options.table
 @options.column_option(
-    "A column to publish, and its design document. May be given several times. A design of joined variables reads "
-    "the columns that its variables are named after, and NAME is new. Left out for a product, which names its columns."
+    "A column to publish and its design document. May be repeated. A design of joined variables reads the columns "
+    "named after its variables and writes the column NAME. Omit this option for a product design, which names its "
+    "columns."
 )
 @options.design
 @INFER
-@options.data_output(f"Where the subsets go: {', '.join(TABLES)}; - for standard output.")
+@options.data_output(f"The file to write: {', '.join(TABLES)}. - is standard output.")
 @options.output_format(FORMATS)
-@click.option("--keep", multiple=True, metavar="COLUMN", help="Publish this column as it is. NOT private.")
-@click.option("--keep-order", is_flag=True, help="Do not shuffle the rows. Whoever knows the order knows the people.")
-@options.missing
-@click.option("--strip", is_flag=True, help="Leave out the spaces before and after a value.")
+@click.option("--keep", multiple=True, metavar="COLUMN", help="Publish this column unchanged. NOT private.")
 @click.option(
-    "--na", multiple=True, metavar="MARK", help="What marks a missing answer, e.g. ?. It is stored as the full set."
+    "--keep-order", is_flag=True, help="Do not shuffle the rows. Anyone who knows the order can identify people."
+)
+@options.missing
+@click.option("--strip", is_flag=True, help="Remove spaces before and after each value.")
+@click.option(
+    "--na",
+    multiple=True,
+    metavar="MARK",
+    help="Text that marks a missing answer, e.g. ?. Missing answers become the full set.",
 )
 @click.option(
     "--key-file",
     type=options.document,
-    help="A key, as `key` writes it: the same person gets the same subset every time.",
+    help="A key made by `subsetprivacy key`, so that each person gets the same subset every time.",
 )
-@click.option("--id", "identity", metavar="COLUMN", help="The column that tells people apart, for --key-file.")
+@click.option("--id", "identity", metavar="COLUMN", help="The column that identifies people, for --key-file.")
 @click.option("--codes", "form", flag_value="codes", help="Write codes to a CSV file.")
-@click.option("--labels", "form", flag_value="labels", help="Write labels joined by a bar to a CSV file, the default.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes. [default: all cores, for large files]")
-@click.option("--seed", type=click.IntRange(min=0), help="Repeat an experiment. NOT private: it undoes the draws.")
+@click.option("--labels", "form", flag_value="labels", help="Write labels joined by | to a CSV file (default).")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="The number of processes. [default: all cores for large files, otherwise 1]",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    help="Repeat an experiment. NOT private: anyone with the seed can undo the draws.",
+)
 @click.option(
     "--if-exists",
     type=click.Choice(get_args(IfExists)),
-    help="What to do if the output exists: stop with an error (default), be content if the same job has written it, or "
-    "replace it.",
+    help="What to do if the output exists: stop with an error (default), accept it if the same job wrote it, or "
+    "overwrite it.",
 )
 @click.option("--force", is_flag=True, help="The same as --if-exists overwrite.")
-@click.option("--dry-run", is_flag=True, help="Check everything and show what would be done; draw and write nothing.")
+@click.option("--dry-run", is_flag=True, help="Check everything and show the plan, but draw and write nothing.")
 @options.as_json
 @sets(key="--key-file", overwrite="--force", form="the form, --codes or --labels,")
 def privatize(
@@ -84,16 +98,16 @@ def privatize(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Replace values of TABLE (.csv, .csv.gz, .csv.zst, .parquet, .arrow) by random subsets.
+    """Replace the values of TABLE (.csv, .csv.gz, .csv.zst, .parquet, .arrow) by random subsets.
 
-    Every subset contains its value. Only the columns that are named are written, in a new order of the rows, and the
-    designs with them. Any size: rows are read and written in a stream. A run that is
-    stopped leaves no half file; the same command goes on where it stopped.
+    Every subset contains the person's value. The output contains only the columns you name, with their designs, and
+    its rows are shuffled. Tables may have any size, because rows are streamed. If you stop a run, it leaves no
+    partial output, and the same command continues where it stopped.
 
-    --dry-run checks all that can be known before values are read, and shows the plan.
+    --dry-run checks everything that can be checked before values are read, and shows the plan.
 
-    Publish a person once. Two draws of one person tell more than one; with --key-file and
-    --id, publishing again gives everybody the same subset.
+    Publish each person only once: two subsets of one person reveal more than one. If you must publish again, use
+    --key-file and --id, which give everyone the same subset each time.
 
     \b
     Examples:
@@ -110,11 +124,11 @@ def privatize(
     if (key_file is None) != (identity is None):
         raise click.UsageError("--key-file and --id go together: the draw is a function of both")
     if key_file is not None and seed is not None:
-        raise click.UsageError("--key-file and --seed exclude each other: both say what is drawn")
+        raise click.UsageError("--key-file and --seed exclude each other: both determine what is drawn")
     if force and if_exists not in (None, "overwrite"):
-        raise click.UsageError("--force is --if-exists overwrite; give one of them")
+        raise click.UsageError("--force means --if-exists overwrite; give only one of them")
     if dry_run and output == STANDARD_OUTPUT:
-        raise click.UsageError("--dry-run shows what would be written to a file; name one by --output")
+        raise click.UsageError("--dry-run shows what would be written to a file; name one with --output")
     options.check_one_result(output, format, as_json)
     options.check_no_overlap(table, output)
     from subsetprivacy.frames.input_files import open_input
@@ -130,7 +144,7 @@ def privatize(
     with target(output, ending) as path, open_input(table) as values:
         before = marks(path)
         designs: Any = _inferred(values, read, cleaning) if infer and isinstance(read, dict) else read
-        plan = prepare(values, designs, path, **settings)  # no warning comes before an error
+        plan = prepare(values, designs, path, **settings)  # so that errors come before warnings
         if output == STANDARD_OUTPUT:
             _check_travels(designs, ending)
         if dry_run:
@@ -149,7 +163,7 @@ def privatize(
 
 
 def _show(plan: "PrivatizePlan[Release]", table: Path, *, as_json: bool) -> None:
-    """Print what would be done."""
+    """Print the plan."""
     from attrs import evolve
 
     named = evolve(plan, table=name_of(table))
@@ -157,11 +171,11 @@ def _show(plan: "PrivatizePlan[Release]", table: Path, *, as_json: bool) -> None
 
 
 def _check_travels(designs: Any, ending: str) -> None:
-    """Raise if a design that only its file knows would be written without it."""
+    """Raise if a format cannot store a covered design, whose numbers only its file has."""
     held = designs.values() if isinstance(designs, dict) else [designs]
     if ending.startswith(".csv") and any(design.covered is not None for design in held):
         raise click.UsageError(
-            "a covered design needs its numbers of dummy rows, which CSV does not hold; say --format parquet or arrow"
+            "a covered design needs its numbers of dummy rows, which CSV cannot store; use --format parquet or arrow"
         )
 
 
@@ -172,10 +186,10 @@ def _key(path: Path) -> bytes:
 
 
 def _designs(columns: tuple[str, ...], design: Path | None, *, infer: bool) -> "Design | dict[str, Design | None]":
-    """Return the design of each column, None where it is to be inferred; or the product that names its columns."""
+    """Return the design of each column, or None to infer it; or the product that names its columns."""
     if not columns:
         if design is None:
-            raise click.UsageError("say which --column, with its design: --column NAME=DESIGN")
+            raise click.UsageError("name a --column and its design: --column NAME=DESIGN")
         return _named_by_itself(design)
     designs: dict[str, Design | None] = {}
     for name, made in options.read_columns(columns, design).items():
@@ -188,7 +202,7 @@ def _designs(columns: tuple[str, ...], design: Path | None, *, infer: bool) -> "
 
 
 def _inferred(table: "Input", designs: "dict[str, Design | None]", cleaning: dict[str, Any]) -> "dict[str, Design]":
-    """Return the designs, with the usual one for columns whose categories are read off the table."""
+    """Return the designs, with the usual one for columns whose categories are inferred."""
     columns = [name for name, made in designs.items() if made is None]
     labels = infer_labels(table, columns, **cleaning) if columns else {}
     return {name: _fitting(labels[name]) if made is None else made for name, made in designs.items()}
@@ -200,17 +214,17 @@ def _named_by_itself(path: Path) -> "Design | dict[str, Design | None]":
     if isinstance(found, dict):
         return {name: _planned(design) for name, design in found.items()}
     if found.product is None:
-        raise click.UsageError("say which --column the design is for; only a product names its columns")
+        raise click.UsageError("name the --column that the design is for; only a product names its columns")
     return found
 
 
 def _planned(design: "Design") -> "Design":
-    """Return a covered design as it was before another table was drawn with it."""
+    """Return a covered design as planned, without the numbers of an earlier table."""
     return design.planned()
 
 
 def _fitting(labels: list[Any]) -> "Design":
-    """Return the usual design for so many categories."""
+    """Return the usual design for this number of categories."""
     from subsetprivacy import design as designs
 
     if len(labels) < 4:
@@ -219,19 +233,19 @@ def _fitting(labels: list[Any]) -> "Design":
 
 
 def _warn(keep_order: bool, seed: int | None, *, again: bool) -> None:
-    """Say on standard error what is not protected; of columns that are kept the library says it."""
+    """Warn about what is not protected; the library warns about kept columns."""
     from subsetprivacy.errors import NotPrivateWarning
     from subsetprivacy.messages.for_commands import SAME_SUBSETS
 
     said = []
     if again:
-        twice = "--force makes a second draw of the same people: if the first was given to anybody, the two intersect."
+        twice = "--force draws the same people a second time: if anyone has the first output, the two intersect."
         said.append(NotPrivateWarning(twice, SAME_SUBSETS))
     if keep_order:
-        who = "the rows keep their order: whoever has a list of the people in this order knows who is who."
+        who = "the rows keep their order: anyone who has a list of the people in this order can identify them."
         said.append(NotPrivateWarning(who))
     if seed is not None:
-        undone = "draws with --seed are not private: whoever knows the seed can undo them. For experiments only."
+        undone = "draws with --seed are not private: anyone who knows the seed can undo them. For experiments only."
         said.append(NotPrivateWarning(undone))
     for warning in said:
         echo_warning(warning)

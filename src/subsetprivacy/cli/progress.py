@@ -1,4 +1,4 @@
-"""How far a long command is: one line on standard error, on a terminal only."""
+"""The progress of a long command: one line on standard error, on a terminal only."""
 
 import sys
 from collections.abc import Callable
@@ -10,21 +10,21 @@ import click
 
 from subsetprivacy.cli.show import is_quiet
 
-AFTER = 1.0  # seconds before there is a line: what is done at once needs none
-EVERY = 0.2  # seconds between two looks of the line
+AFTER = 1.0  # seconds before the line appears; fast commands need none
+EVERY = 0.2  # seconds between two updates
 
 
 class ProgressLine:
-    """A line that says how much is done, how fast and how long it takes; call it with (done, all or None).
+    """A line with progress, speed and remaining time; call it with (done, total or None).
 
     Parameters
     ----------
     what
-        What is done, e.g. "rows".
+        What is counted, e.g. "rows".
     stream
-        By default standard error. Nothing is written where it is no terminal.
+        By default standard error. Nothing is written if it is no terminal.
     clock
-        Seconds; by default those since the machine started.
+        A clock in seconds, by default monotonic.
     """
 
     def __init__(self, what: str, *, stream: TextIO | None = None, clock: Callable[[], float] = monotonic) -> None:
@@ -36,7 +36,7 @@ class ProgressLine:
         self._width = 0
 
     def __call__(self, done: int, total: int | None) -> None:
-        """Show how far it is."""
+        """Show the progress."""
         now = self._clock()
         finished = total is not None and done >= total
         if is_quiet():
@@ -65,7 +65,7 @@ class ProgressLine:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._width:  # wipe it: what follows begins on a clean line
+        if self._width:  # clear it, so that what follows begins on an empty line
             self._write("")
             click.echo("\r", nl=False, file=self._stream)
 

@@ -1,4 +1,4 @@
-"""Weights that agree with known margins."""
+"""`subsetprivacy rake`: weights that agree with known margins."""
 
 import json
 from pathlib import Path
@@ -19,18 +19,20 @@ ENDINGS = (".csv", ".csv.gz", ".csv.zst")
 METHODS: tuple[CalibrationMethod, ...] = get_args(CalibrationMethod)
 
 
-@click.command(short_help="Make weights agree with known margins.")
+@click.command(short_help="Compute weights that agree with known margins.")
 @options.table
 @click.argument("margins", type=options.document)
-@click.option("--method", type=click.Choice(METHODS), default="raking", show_default=True, help="How weights change.")
-@click.option("--bounds", metavar="LOW,HIGH", help="The smallest and the largest ratio of new to old weights.")
-@click.option("--population", type=float, help="How many people there are, where margins are shares.")
+@click.option(
+    "--method", type=click.Choice(METHODS), default="raking", show_default=True, help="How to change the weights."
+)
+@click.option("--bounds", metavar="LOW,HIGH", help="The smallest and the largest ratio of a new to an old weight.")
+@click.option("--population", type=float, help="The size of the population, if margins are shares.")
 @options.weighted
 @drawn_options()
 @options.any_columns
 @options.form
 @options.missing
-@options.output("Write the new weight of each row here: .csv, .csv.gz, .csv.zst; - for standard output.")
+@options.output("Write the new weight of each row to this file: .csv, .csv.gz, .csv.zst. - is standard output.")
 @options.output_format([ending[1:] for ending in ENDINGS])
 @options.force
 @options.as_json
@@ -52,11 +54,11 @@ def rake(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Make the weights of the rows of TABLE agree with known MARGINS.
+    """Compute weights for the rows of TABLE that agree with known MARGINS.
 
-    MARGINS is a JSON file: {"sex": {"f": 0.52, "m": 0.48}, "race": {"White": 800, "Black": 200}}.
-    A margin is of shares or of totals. Columns of subsets are reached by unbiased indicators. The
-    mean of a column of numbers is a number. The new weights are in the order of the rows.
+    MARGINS is a JSON file: {"sex": {"f": 0.52, "m": 0.48}, "race": {"White": 800, "Black": 200}}. A margin gives
+    shares or totals. For a column of numbers, give the mean as a number. Columns of subsets are weighted through
+    unbiased indicators. The new weights are in the order of the rows.
 
     \b
     Examples:
@@ -139,7 +141,7 @@ def _by_label(name: str, margin: Any) -> dict[str, Any]:
 
 
 def _sampling(release: Any, drawn: SamplingOptions, weights: str | None, kind: WeightsKind | None) -> Any:
-    """Return how rows were drawn; None where nothing was said."""
+    """Return the sampling, or None if no option describes it."""
     from subsetprivacy.frames.people import cells_of
 
     if weights is None and not drawn.given:

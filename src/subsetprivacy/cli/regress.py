@@ -1,4 +1,4 @@
-"""Regressions with private columns, as the response or among the terms, from files of subsets."""
+"""`subsetprivacy regress`: regressions with a private response or private terms."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,7 +31,7 @@ INTERVALS: tuple[CoefficientInterval, ...] = get_args(CoefficientInterval)
 
 
 def penalty(name: str, help: str) -> Callable[[options.Command], options.Command]:
-    """Return the option of a penalty: a number of at least 0, or the word cv."""
+    """Return the option for a penalty: a number of at least 0, or the word cv."""
 
     def read(ctx: click.Context, param: click.Parameter, value: str) -> Any:
         try:
@@ -43,7 +43,7 @@ def penalty(name: str, help: str) -> Callable[[options.Command], options.Command
 
 
 def _documents(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str | None, Path]:
-    """Return the design documents of --design, by column; None is the column that was not said."""
+    """Return the design documents of --design by column; the key is None if no column was named."""
     found: dict[str | None, Path] = {}
     for text in given:
         name, equals, path = text.rpartition("=")
@@ -55,13 +55,13 @@ def _documents(ctx: click.Context, param: click.Parameter, given: tuple[str, ...
     return found
 
 
-@click.command(short_help="Regress with private columns, as response or predictors.")
+@click.command(short_help="Fit a regression with a private response or predictors.")
 @options.table
 @click.argument("formula")
 @click.option(
     "--family",
     type=click.Choice(FAMILIES),
-    help="The model. [default: logit of categories and of two levels, linear of other numbers]",
+    help="The model. [default: logit for categories and for two levels, linear for other numbers]",
 )
 @click.option(
     "--method",
@@ -73,42 +73,45 @@ def _documents(ctx: click.Context, param: click.Parameter, given: tuple[str, ...
     "baselines",
     metavar="[COLUMN=]LABEL",
     multiple=True,
-    help="The category that others are compared with, of a private column or of a response with two levels. May be "
-    "given several times. [default: the most frequent]",
+    help="The category that others are compared with, in a private column or in a response with two levels. May be "
+    "repeated. [default: the most frequent]",
 )
 @click.option(
     "--merge",
     "merges",
     multiple=True,
     metavar="[COLUMN:]NAME=LABEL,LABEL",
-    help="Merge categories of a private term under a new name. May be given several times; a label with a comma goes "
+    help="Merge categories of a private term under a new name. May be repeated. Put a label that contains a comma "
     "in quotes.",
 )
 @options.level
-@click.option("--interval", type=click.Choice(INTERVALS), default="auto", show_default=True, help="The intervals.")
+@click.option(
+    "--interval", type=click.Choice(INTERVALS), default="auto", show_default=True, help="How to compute intervals."
+)
 @options.weighted
-@click.option("--clusters", metavar="COLUMN", help="The cluster of each row, for standard errors of clusters.")
+@click.option("--clusters", metavar="COLUMN", help="The cluster of each row, for cluster-robust standard errors.")
 @drawn_options(clusters=False)
-@click.option("--offset", metavar="COLUMN", help="A number that is added to the linear predictors of each row.")
-@click.option("--shrink", is_flag=True, help="Add a few pseudo-people, so that every estimate is finite.")
-@penalty("--ridge", "A penalty on the squares of coefficients; cv chooses it by cross-validation.")
-@penalty("--lasso", "A penalty on the sizes of coefficients; cv chooses it by cross-validation.")
-@click.option("--test", "test", is_flag=True, help="Test each term, instead of showing coefficients.")
-@click.option("--effects", is_flag=True, help="Show average marginal effects, instead of coefficients.")
+@click.option("--offset", metavar="COLUMN", help="A column of numbers to add to the linear predictors.")
+@click.option("--shrink", is_flag=True, help="Add a few pseudo-observations, so that every estimate is finite.")
+@penalty("--ridge", "A penalty on the squares of coefficients. cv chooses it by cross-validation.")
+@penalty("--lasso", "A penalty on the absolute values of coefficients. cv chooses it by cross-validation.")
+@click.option("--test", "test", is_flag=True, help="Test each term instead of showing coefficients.")
+@click.option("--effects", is_flag=True, help="Show average marginal effects instead of coefficients.")
 @click.option(
     "--adjusted",
     metavar="COLUMN",
-    help="Show the response if everyone had each value of COLUMN, all else as it is, instead of coefficients.",
+    help="Show the mean response if everyone had each value of COLUMN, all else unchanged, instead of coefficients.",
 )
 @click.option(
     "--predict",
     type=FilePath(exists=True, path_type=Path, stdin=".csv"),
-    help="Show the response at the rows of this file, instead of coefficients. It has labels of private predictors.",
+    help="Predict the response for the rows of this file, instead of showing coefficients. The file contains labels "
+    "of private predictors.",
 )
 @click.option(
     "--stream/--no-stream",
     default=None,
-    help="Read TABLE again for every step, in constant memory; or hold it in memory. [default: what fits is held]",
+    help="Read TABLE again for every step, in constant memory, or load it. [default: load what fits in memory]",
 )
 @click.option(
     "--design",
@@ -116,8 +119,7 @@ def _documents(ctx: click.Context, param: click.Parameter, given: tuple[str, ...
     metavar="[COLUMN=]FILE",
     multiple=True,
     callback=_documents,
-    help="The design document of a column, by default of the response, if TABLE does not bring it. May be given "
-    "several times.",
+    help="The design document of a column (default: the response), if TABLE does not include it. May be repeated.",
 )
 @options.form
 @options.missing
@@ -153,11 +155,10 @@ def regress(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Regress a column of TABLE on others by FORMULA, such as "race ~ age + sex" or "income ~ age + race".
+    """Fit a regression to TABLE by FORMULA, such as "race ~ age + sex" or "income ~ age + race".
 
-    A column of subsets can be the left side of FORMULA, or a term of its right side, alone or in
-    interactions, or both. Text and C(column) on the right side are categories, the first of which
-    is the reference; a:b and a*b are interactions.
+    A column of subsets can be the response (left side), a term on the right side, alone or in interactions, or both.
+    Text and C(column) on the right side are categories, and the first is the reference. a:b and a*b are interactions.
 
     \b
     Examples:
@@ -173,7 +174,7 @@ def regress(
     from subsetprivacy.frames.formula_terms import formulaic
     from subsetprivacy.frames.regressing import regress as run
 
-    formulaic()  # what is missing is said before files are opened
+    formulaic()  # missing libraries are reported before files are opened
     ending = check_output(output, format, as_json)
     shown = {"--test": test, "--effects": effects, "--adjusted": adjusted, "--predict": predict}
     _check([name for name, given in shown.items() if given], interval, method, stream=stream, ending=ending)
@@ -218,11 +219,11 @@ def _check(
     stream: bool | None,
     ending: str,
 ) -> None:
-    """Raise if options do not go together."""
+    """Raise if options exclude each other."""
     if len(shown) > 1:
-        raise click.UsageError(f"{' and '.join(shown)} each show something instead of coefficients; give one of them")
+        raise click.UsageError(f"{' and '.join(shown)} each replace the coefficients; give only one of them")
     if shown and interval != "auto":
-        raise click.UsageError(f"--interval is of coefficients, which {shown[0]} does not show; leave one of them out")
+        raise click.UsageError(f"--interval is for coefficients, which {shown[0]} does not show; leave one of them out")
     if shown == ["--test"] and ending in PICTURES:
         raise click.UsageError("--test has no picture; write .csv or .json")
     if shown in (["--effects"], ["--adjusted"]) and stream:
@@ -233,7 +234,7 @@ def _check(
 
 @contextmanager
 def _of_which_column(documents: dict[str | None, Path]) -> Iterator[None]:
-    """Say how to name the column of a design that was given alone, where the response holds no subsets of it."""
+    """Advise how to name the column of a design, if the response is no column of its subsets."""
     from subsetprivacy.errors import CodeError
     from subsetprivacy.messages.for_commands import DESIGN_OF_WHICH_COLUMN
 
@@ -257,7 +258,7 @@ def _opened(table: Path, formula: str, documents: dict[str | None, Path], form: 
 
 
 def _merge(release: "Release", formula: str, given: Mapping[str, Sequence[str]]) -> Any:
-    """Return the categories that are merged, by private term; a name alone is of the only one."""
+    """Return the merged categories by private term; without a term, they belong to the only one."""
     from subsetprivacy.frames.formula_terms import private_predictors, split_formula
 
     if not given:
@@ -278,7 +279,7 @@ def _merge(release: "Release", formula: str, given: Mapping[str, Sequence[str]])
 
 
 def _baseline(release: "Release", formula: str, given: tuple[str, ...], merges: Mapping[str, Sequence[str]]) -> Any:
-    """Return the categories that texts name, by column; one alone is of the response, or of the only private term."""
+    """Return categories by column; without a column, they belong to the response or the only private term."""
     from subsetprivacy.frames.formula_terms import private_predictors, split_formula
 
     if not given:
@@ -307,7 +308,7 @@ def _baseline(release: "Release", formula: str, given: tuple[str, ...], merges: 
 
 
 def _label(release: "Release", name: str, text: str, option: str) -> Any:
-    """Return the category of a private column that a text names; of a seen column the text, or the number it is."""
+    """Return the category with this text; for a seen column, the text or its number."""
     if name not in release.designs:
         return {"true": True, "false": False, "0": 0, "1": 1}.get(text.lower(), text)
     categories = release.designs[name].categories
@@ -327,7 +328,7 @@ def _found(
     adjusted: str | None,
     predict: Path | None,
 ) -> Presented:
-    """Return what was asked for, in its forms, each made once."""
+    """Return the requested result in all output forms, each made once."""
     result: Any = fit
     shown: dict[str, Any] = {"level": level}
     if test:
@@ -351,7 +352,7 @@ def _found(
 
 
 class _Echo:
-    """Prints a table, which can be made before."""
+    """A table to print, which can be made in advance."""
 
     def __init__(self, table: Callable[[], Any]) -> None:
         self.table = table
@@ -361,7 +362,7 @@ class _Echo:
 
 
 def _make(found: Presented, output: Path | None, ending: str, as_json: bool) -> None:
-    """Make the forms of a result that are to be given."""
+    """Make the requested forms of a result."""
     if as_json or ending == ".json":
         found.facts()
     if output is None and not as_json and isinstance(found.echo, _Echo):
@@ -373,7 +374,7 @@ def _make(found: Presented, output: Path | None, ending: str, as_json: bool) -> 
 
 
 def _predicted(fit: Any, path: Path) -> Any:
-    """Return the response at the rows of a file."""
+    """Predict the response for the rows of a file."""
     from subsetprivacy.frames.file_covariates import read_covariates
 
     if not hasattr(fit, "layout"):
@@ -384,7 +385,7 @@ def _predicted(fit: Any, path: Path) -> Any:
 
 
 def _facts(result: Any, columns: dict[str, Any], **shown: Any) -> Any:
-    """Return the numbers for JSON, with the intervals that were asked for."""
+    """Return the numbers for JSON, with the requested intervals."""
     facts = result.to_dict()
     if "method" in shown:
         rows = zip(*columns.values(), strict=True)
@@ -397,7 +398,7 @@ def _facts(result: Any, columns: dict[str, Any], **shown: Any) -> Any:
 
 
 def _csv(columns: dict[str, Any], categories: Any) -> str:
-    """Return the columns as CSV, a column for each of several variables in the place of the category."""
+    """Return the columns as CSV, with one column per variable instead of the category."""
     if "category" not in columns or categories is None:
         return csv_text(list(columns), zip(*columns.values(), strict=True))
     variables = category_columns(categories)

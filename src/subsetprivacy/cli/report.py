@@ -1,4 +1,4 @@
-"""One page with all that a table of subsets says."""
+"""`subsetprivacy report`: one HTML page about a table of subsets."""
 
 from pathlib import Path
 from typing import Any, get_args
@@ -16,9 +16,11 @@ LANGUAGES: tuple[Language, ...] = get_args(Language)
 
 @click.command(short_help="Write one HTML page about a table.")
 @found_by
-@click.option("--title", help="The heading.")
-@click.option("--language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Of the page.")
-@options.output("The page to write, .html; by default report.html, - for standard output.")
+@click.option("--title", help="The heading of the page.")
+@click.option(
+    "--language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="The language of the page."
+)
+@options.output("The .html file to write. - is standard output. [default: report.html]")
 @options.force
 def report(
     table: Path,
@@ -32,7 +34,7 @@ def report(
 ) -> None:
     """Write one HTML page about TABLE: estimates, checks, privacy, tests, pictures, and how to read them.
 
-    The page needs nothing else: no network, no other file. To make a PDF, print it from a browser.
+    The page is self-contained: it needs no network and no other file. To make a PDF, print it from a browser.
 
     \b
     Examples:

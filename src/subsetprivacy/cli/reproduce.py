@@ -1,4 +1,4 @@
-"""The paper's tables and figures by one command."""
+"""`subsetprivacy reproduce`: the tables and figures of the paper."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Bar:
         self._bar: Any = None
 
     def start(self, total: int) -> None:
-        """Show the bar; an experiment of several parts starts it anew."""
+        """Show the bar; each part of an experiment starts it again."""
         self.close()
         if sys.stderr.isatty() and not is_quiet():
             self._bar = click.progressbar(length=total, label=f"  {self._label:24}", file=sys.stderr)
@@ -47,23 +47,25 @@ class Bar:
 
 @click.command(short_help="Reproduce the paper's tables and figures.")
 @click.argument("labels", nargs=-1, metavar="[LABEL]...")
-@click.option("--quick", is_flag=True, help="Fewer replications: minutes instead of a quarter of an hour.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of all random numbers.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes. [default: as many as there are cores]")
+@click.option("--quick", is_flag=True, help="Run fewer replications: minutes instead of a quarter of an hour.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="The seed of all random numbers."
+)
+@click.option("--jobs", type=click.IntRange(min=1), help="The number of processes. [default: the number of cores]")
 @click.option(
     "-o",
     "--output",
     type=FilePath(file_okay=False, path_type=Path),
     default=OUTPUT,
     show_default=True,
-    help="Where the results go.",
+    help="The folder for the results.",
 )
-@click.option("--again", is_flag=True, help="Run also what is finished.")
+@click.option("--again", is_flag=True, help="Run finished experiments again.")
 @click.option(
     "--adult",
     "adult_file",
     type=FilePath(exists=True, dir_okay=False, path_type=Path, stdin=".data"),
-    help="Your copy of the Adult data (adult.data): checked, and used in place of the counts that come along.",
+    help="Your copy of the Adult data (adult.data). It is checked, and used instead of the included counts.",
 )
 def reproduce(
     labels: tuple[str, ...],
@@ -74,14 +76,13 @@ def reproduce(
     again: bool,
     adult_file: Path | None,
 ) -> None:
-    """Reproduce the paper's tables and figures, printed numbers beside obtained ones.
+    """Reproduce the paper's tables and figures, and compare the numbers with the printed ones.
 
-    Without a LABEL, list all experiments. A LABEL is that of the paper, a pattern
-    such as 'fig:auc-*', or all. Each experiment writes its numbers (CSV) and a
-    figure (SVG, PNG); OUTPUT/index.html has them all. What is finished is not run
-    again, so a stopped run goes on where it was; a full result also stands for the
-    short form. All of them take about 15 minutes on 2 cores, with --quick 2. The exit
-    code is 1 if a claim differs and no erratum says so.
+    Without a LABEL, list all experiments. A LABEL is a label of the paper, a pattern such as 'fig:auc-*', or all.
+    Each experiment writes its numbers (CSV) and a figure (SVG, PNG), and OUTPUT/index.html shows them all. Finished
+    experiments are not run again, so a stopped run continues where it was. A full result also counts as the --quick
+    one. All experiments take about 15 minutes on 2 cores, or 2 minutes with --quick. The exit code is 1 if a claim
+    differs and no erratum explains it.
 
     \b
     Examples:
@@ -105,12 +106,12 @@ def reproduce(
         with terminable():
             finished = _follow(labels, options)
     except KeyboardInterrupt as stop:
-        end(stop, "Stopped. What is finished is kept; the same command goes on from there.")
+        end(stop, "Stopped. Finished experiments are kept, and the same command continues from there.")
     _close(finished, output, monotonic() - start)
 
 
 def _follow(labels: tuple[str, ...], options: dict[str, Any]) -> list[Any]:
-    """Run the experiments, with a bar for the one that is under way and a line for each that is done."""
+    """Run the experiments, with a bar for the running one and a line for each finished one."""
     from subsetprivacy.reproduce import reproduce as run
 
     draw_to_files("the figures need")
@@ -141,7 +142,7 @@ def _list(output: Path) -> None:
 
 def _line(each: Any) -> str:
     if each.record is None:
-        print_exception(each.error)  # to standard error: what was not foreseen has to be found
+        print_exception(each.error)  # to standard error, so that unexpected errors can be found
         said = getattr(each.error, "message", each.error)
         return f"✗ {each.label:24}  ended in an error: {type(each.error).__name__}: {said}"
     mark = "✗" if each.failed else "✓"

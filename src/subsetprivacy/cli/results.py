@@ -1,7 +1,7 @@
-"""Where a result goes that can be printed, or written as numbers or as a picture."""
+"""Output of results: printed, or written as numbers or as a picture."""
 
 from collections.abc import Callable
-from dataclasses import dataclass  # help does not wait for attrs
+from dataclasses import dataclass  # attrs would slow down --help
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +16,16 @@ FORMATS = tuple(ending[1:] for ending in ENDINGS)
 
 
 def outputs(command: Command) -> Command:
-    """Add the options that say where a result goes."""
+    """Add the output options."""
     where = options.output(
-        "Write here instead of printing: .csv, .csv.gz, .csv.zst, .json, or a picture, .png, .svg, .pdf; - for "
-        "standard output."
+        "Write to this file instead of printing: .csv, .csv.gz, .csv.zst, .json, or a picture, .png, .svg, .pdf. - "
+        "is standard output."
     )
     return where(options.output_format(FORMATS)(options.force(options.as_json(command))))
 
 
 def check_output(output: Path | None, format: str | None, as_json: bool) -> str:
-    """Return what the name of the output ends in; raise, before anything is computed, if there is no such output."""
+    """Return the ending of the output; raise, before anything is computed, if it is unknown."""
     options.check_one_result(output, format, as_json)
     if output is None:
         return ""
@@ -37,7 +37,7 @@ def check_output(output: Path | None, format: str | None, as_json: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Presented:
-    """A result in all its forms, each made when it is asked for."""
+    """A result in all output forms, each made on request."""
 
     facts: Callable[[], Any]
     csv: Callable[[], str]
@@ -45,7 +45,7 @@ class Presented:
     echo: Callable[[], None]
 
     def give(self, output: Path | None, ending: str, *, force: bool, as_json: bool) -> None:
-        """Print the result, or write it where it is to go."""
+        """Print the result, or write it to the output."""
         if as_json:
             echo_json(self.facts())
         if output is None:

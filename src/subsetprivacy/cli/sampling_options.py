@@ -1,7 +1,7 @@
-"""Options that say how the rows of a table were drawn: strata, clusters, replicate weights."""
+"""Options that describe the sample: strata, clusters, replicate weights."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass  # help does not wait for attrs
+from dataclasses import dataclass  # attrs would slow down --help
 from fnmatch import fnmatchcase
 from functools import wraps
 from typing import TYPE_CHECKING, Any, get_args
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SamplingOptions:
-    """How rows were drawn, besides their weights: names of columns."""
+    """How the sample was drawn, apart from weights, as column names."""
 
     strata: str | None = None
     clusters: str | None = None
@@ -31,25 +31,23 @@ class SamplingOptions:
 
     @property
     def given(self) -> bool:
-        """Whether anything is said."""
+        """Whether any of the options is given."""
         return any((self.strata, self.clusters, self.fpc, self.replicates))
 
     def sampling(self, weights: str | None, kind: WeightsKind | None, held: Sequence[str]) -> "Sampling":
-        """Return the sampling by names of columns.
+        """Return a `Sampling` with column names.
 
         Parameters
         ----------
         weights, kind
-            The column of weights and what they are.
+            The column of weights and their kind.
         held
-            The columns of the table, among which patterns of replicates are looked up.
+            The columns of the table, to match patterns of replicates.
         """
         from subsetprivacy.sampling import Sampling
 
         if kind == "frequency":
-            raise click.UsageError(
-                "rows of strata, clusters and replicates have --weights-kind sampling, or no weights"
-            )
+            raise click.UsageError("with strata, clusters or replicates, use --weights-kind sampling or no weights")
         replicates = [name for given in self.replicates for name in _matching(given, held)]
         return Sampling(
             weights,
@@ -63,22 +61,22 @@ class SamplingOptions:
 
 
 def _matching(given: str, held: Sequence[str]) -> list[str]:
-    """Return the columns that a name, or a pattern such as rep*, means."""
+    """Return the columns that match a name or a pattern such as rep*."""
     if given in held or not set(given) & set("*?["):
         return [given]
     found = [name for name in held if fnmatchcase(name, given)]
     if not found:
-        raise click.BadParameter("must match columns of TABLE; it matches none", param_hint="--replicates")
+        raise click.BadParameter("must match columns of TABLE; no column matches", param_hint="--replicates")
     return found
 
 
 def drawn(*, clusters: bool = True) -> Callable[[Command], Command]:
-    """Return the decorator that adds these options, which a command gets as one argument, `drawn`.
+    """Return the decorator that adds these options and passes them to the command as `drawn`.
 
     Parameters
     ----------
     clusters
-        Whether to add --clusters; a command that has it passes its own.
+        Whether to add --clusters; some commands have their own.
     """
 
     def add(command: Command) -> Command:
@@ -102,13 +100,16 @@ def drawn(*, clusters: bool = True) -> Callable[[Command], Command]:
 _OPTIONS = (
     click.option("--strata", metavar="COLUMN", help="The stratum of each row."),
     click.option(
-        "--fpc", metavar="COLUMN", help="How many clusters its stratum has, or the share of them that was drawn."
+        "--fpc",
+        metavar="COLUMN",
+        help="Finite population correction: how many clusters the row's stratum has, or "
+        "the share of them in the sample.",
     ),
     click.option(
         "--replicates",
         multiple=True,
         metavar="COLUMN",
-        help="A column of replicate weights, or a pattern such as 'rep*'. May be given several times.",
+        help="A column of replicate weights, or a pattern such as 'rep*'. May be repeated.",
     ),
     click.option(
         "--replicate-method",
@@ -122,7 +123,7 @@ _OPTIONS = (
         type=click.Choice(get_args(LonelyStrata)),
         default="error",
         show_default=True,
-        help="What a stratum with one cluster is: an error, or compared with the mean of all.",
+        help="How to treat a stratum with a single cluster: as an error, or by comparing it with the overall mean.",
     ),
 )
 
@@ -135,7 +136,7 @@ def rows_of(
     kind: WeightsKind | None,
     missing: Missing,
 ) -> "tuple[SubsetData, Sampling]":
-    """Return the subset of each row, and how rows were drawn."""
+    """Return the subset of each row, and the sampling."""
     from subsetprivacy.frames.people import cells_of, people_of, require_rows
 
     require_rows(release)
@@ -144,7 +145,7 @@ def rows_of(
 
 
 def groups_of(release: "Release", by: Sequence[str], rows: int) -> dict[Any, Any]:
-    """Return for each group, in order, who is in it: True or False for each row."""
+    """Return a mask of rows for each group, in order."""
     import numpy as np
 
     from subsetprivacy.counting.columns import group_rows

@@ -1,4 +1,4 @@
-"""Serve surveys: the respondents' pages, the studio and the API."""
+"""`subsetprivacy serve`: run the survey server with the respondents' pages, the studio and the API."""
 
 import re
 import secrets
@@ -23,37 +23,40 @@ _NEEDED = ("sqlalchemy", "alembic", "fastapi", "uvicorn", "httptools", "jinja2",
 _LOOPBACK = ("127.", "::1", "localhost")
 _ANYWHERE = ("0.0.0.0", "::")
 _HERE_ONLY = (
-    "Only this computer can reach it, and links made now work on this computer only. For other people start it\n"
-    "with --base-url https://… (the address they come by), or for a trial in your network with --host 0.0.0.0."
+    "Only this computer can reach the server, and links made now work on this computer only. For other people, start\n"
+    "it with --base-url https://… (its public address), or for a trial in your network with --host 0.0.0.0."
 )
 _AS_OPENED = (
-    "Links begin with the address that you open the studio by; 127.0.0.1 works on this computer only.\n"
-    "With --base-url https://… they begin with that."
+    "Links begin with the address at which you open the studio. 127.0.0.1 works on this computer only.\n"
+    "With --base-url https://… they begin with that address."
 )
 
 
-@click.command(short_help="Serve surveys, with a studio for their results.")
+@click.command(short_help="Run the survey server, with a studio for results.")
 @database
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on; 0.0.0.0 for all.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="The port; 0 for any.")
-@click.option("--base-url", metavar="URL", help="The address that people reach it by, such as https://ask.example.org.")
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="The address to listen on. 0.0.0.0 listens on all addresses."
+)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="The port. 0 takes any free port."
+)
+@click.option("--base-url", metavar="URL", help="The public address of the server, such as https://ask.example.org.")
 @click.option(
     "--https-behind-proxy",
     "--secure",
     "secure",
     is_flag=True,
-    help="People reach it by https, through a proxy of yours. An https --base-url says so, too.",
+    help="The server is behind your own https proxy. An https --base-url implies this.",
 )
-@click.option("--demo", is_flag=True, help="Serve a sample with simulated respondents, kept nowhere.")
+@click.option("--demo", is_flag=True, help="Serve a sample survey with simulated respondents. Nothing is stored.")
 def serve(db: str, host: str, port: int, base_url: str | None, secure: bool, demo: bool) -> None:
-    """Serve surveys: pages for respondents, a studio for you.
+    """Run the survey server: pages for respondents, and a studio for you.
 
-    At the first start it prints a link that makes your account, once. Everything is
-    kept in one SQLite file or a PostgreSQL database. Nothing is asked of any other
-    server, and nothing of a request is ever logged.
+    At the first start it prints a link that creates your account and works once. All data are stored in one SQLite
+    file or a PostgreSQL database. The server contacts no other server and never logs any part of a request.
 
-    Links for respondents begin with --base-url. Without it they begin with the address
-    that you open the studio by: 127.0.0.1 works on this computer only.
+    Links for respondents begin with --base-url. Without it they begin with the address at which you open the studio,
+    and 127.0.0.1 works on this computer only.
 
     \b
     Examples:
@@ -63,7 +66,7 @@ def serve(db: str, host: str, port: int, base_url: str | None, secure: bool, dem
         --port 8080 --base-url https://ask.example.org
     """
     if demo and click.get_current_context().get_parameter_source("db") is ParameterSource.COMMANDLINE:
-        raise click.UsageError("--demo keeps nothing, so it takes no --db")
+        raise click.UsageError("--demo stores nothing, so it takes no --db")
     base_url = None if base_url is None else _read_base_url(base_url)
     secure = secure or (base_url or "").startswith("https://")
     require_extra(*_NEEDED, *(["psycopg"] if sqlite_file(db) is None and not demo else []))
@@ -73,7 +76,7 @@ def serve(db: str, host: str, port: int, base_url: str | None, secure: bool, dem
         taken = stack.enter_context(bind(host, port))
         base = base_url or _address_of(host, taken.getsockname()[1])
         _warn_of_plain_http(host, base, secure)
-        # By which name people come is known if it was said, or listened on; else every page tells by how it was opened.
+        # The public address is known if it was given or listened on; otherwise each request tells it.
         reached = base if base_url or not host.startswith((*_LOOPBACK, *_ANYWHERE)) else None
         app, lines = stack.enter_context(
             _demonstration(base, reached, secure) if demo else _own(db, host, base, reached, secure)
@@ -84,7 +87,7 @@ def serve(db: str, host: str, port: int, base_url: str | None, secure: bool, dem
 
 @contextmanager
 def _own(db: str, host: str, base: str, reached: str | None, secure: bool) -> "Iterator[tuple[FastAPI, list[str]]]":
-    """Give the application over the user's database, and what to print."""
+    """Yield the application on the user's database, and the lines to print."""
     from subsetprivacy.collect.service.accounts import needs_setup
     from subsetprivacy.collect.web.app import create_app
 
@@ -92,7 +95,7 @@ def _own(db: str, host: str, base: str, reached: str | None, secure: bool) -> "I
         token = secrets.token_urlsafe(24) if needs_setup(engine) else None
         lines = [f"Database  {said(db)}", f"Studio    {base}/studio"]
         if token is not None:
-            lines.append(f"Set up    {base}/studio/setup#{token}  (makes your account, works once)")
+            lines.append(f"Set up    {base}/studio/setup#{token}  (creates your account, works once)")
         if reached is None:
             lines.append(_HERE_ONLY if host.startswith(_LOOPBACK) else _AS_OPENED)
         yield create_app(engine, setup_token=token, secure=secure, base_url=reached), lines
@@ -100,7 +103,7 @@ def _own(db: str, host: str, base: str, reached: str | None, secure: bool) -> "I
 
 @contextmanager
 def _demonstration(base: str, reached: str | None, secure: bool) -> "Iterator[tuple[FastAPI, list[str]]]":
-    """Give the application over a sample that is gone afterwards, and what to print."""
+    """Yield the application on a temporary sample, and the lines to print."""
     from subsetprivacy.collect.service.accounts import set_up
     from subsetprivacy.collect.service.demonstration import demonstrate
     from subsetprivacy.collect.web.app import create_app
@@ -116,7 +119,7 @@ def _demonstration(base: str, reached: str | None, secure: bool) -> "Iterator[tu
             [
                 f"Results   {base}{inside}  (signs you in)",
                 f"Respond   {base}{respond}  (answer as one of the people)",
-                "A sample: simulated people, nobody real. All of it is gone when it stops.",
+                "This is a sample with simulated people. Everything is deleted when the server stops.",
             ],
         )
 
@@ -139,7 +142,7 @@ _HOST = re.compile(r"""(\[[0-9a-f:.]+\]|[^\s/\\@:\[\]<>"'`^{|}#?%\x00-\x1f]+)(:[
 
 
 def _read_base_url(text: str) -> str:
-    """Return the address without a slash at its end; what is wrong with it is said without showing it."""
+    """Return the address without a trailing slash; errors do not show the address."""
 
     def refused(condition: str) -> click.BadParameter:
         return click.BadParameter(f"{condition}, as in https://ask.example.org", param_hint="--base-url")
@@ -149,7 +152,7 @@ def _read_base_url(text: str) -> str:
     except ValueError:
         raise refused("must be an address") from None
     if "@" in text:
-        raise refused("must hold no name and no password: it is printed, and stands in every link")
+        raise refused("must contain no user name and no password: it is printed, and appears in every link")
     if parts.scheme not in {"http", "https"}:
         raise refused("must begin with https:// or http://")
     if parts.path.strip("/") or "?" in text or "#" in text:
@@ -173,8 +176,8 @@ def _warn_of_plain_http(host: str, base: str, secure: bool) -> None:
 
     echo_warning(
         NotPrivateWarning(
-            f"{beyond[0]} is reached by plain http: whoever is on the way can read what people send, take over their "
-            "codes and change the page that is meant to protect them.",
+            f"{beyond[0]} is reached by plain http: anyone on the network path can read what people send, take over "
+            f"their codes and change the page that is meant to protect them.",
             HTTPS_PROXY,
         )
     )

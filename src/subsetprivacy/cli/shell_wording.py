@@ -1,7 +1,7 @@
-"""Who a command speaks to: the names and the options that its user knows, and whether a program reads along.
+"""Messages in the words of the running command: its options instead of the library's arguments.
 
-The library's messages name its arguments, and its advice has a sentence for the shell. Here is known which command
-was called, by which of its options an argument is set, and whether --json was given.
+The library's messages name its arguments, and its advice has a version for the shell. This module knows which command
+was called, which option sets an argument, and whether --json was given.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,9 +22,9 @@ _JSON = "subsetprivacy.json"
 
 
 def sets(**names: str) -> Callable[[Function], Function]:
-    """Return a decorator that declares by which option, or words, a command sets arguments of the library.
+    """Return a decorator that declares which option of a command sets an argument of the library.
 
-    Only those need it that are called otherwise there: --level sets `level`.
+    Options with the name of the argument need no declaration: --level sets `level`.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def sets(**names: str) -> Callable[[Function], Function]:
 
 
 def names_of(command: click.Command) -> dict[str, str]:
-    """Return what the user of a command calls each argument of the library."""
+    """Return the name that a command uses for each argument of the library."""
     by_word: dict[str, str] = {}
     by_name: dict[str, str] = {}
     for param in command.params:
@@ -59,14 +59,14 @@ def options_of(command: click.Command) -> set[str]:
 
 
 def remember_call(ctx: click.Context, words: Sequence[str]) -> None:
-    """Remember which command is called, and whether as a program does, before its words are parsed.
+    """Store which command is called, and whether with --json, before its arguments are parsed.
 
     Parameters
     ----------
     ctx
         The context of the outermost group.
     words
-        What was given after its name.
+        The arguments after its name.
     """
     command = ctx.command
     for word in words:
@@ -80,20 +80,20 @@ def remember_call(ctx: click.Context, words: Sequence[str]) -> None:
 
 
 def wants_json() -> bool:
-    """Tell whether a program reads what the command says: it has --json, which was given."""
+    """Return whether the running command was given --json."""
     running = click.get_current_context(silent=True)
     return running is not None and bool(running.meta.get(_JSON, False))
 
 
 def in_its_words(message: str, hint: "Hint | None" = None) -> tuple[str, str | None]:
-    """Return a message and its advice, each in one line, as the user of the running command knows things.
+    """Return a message and its advice in the words of the running command, each in one line.
 
     Parameters
     ----------
     message
-        What is said, with arguments of the library between backquotes.
+        The message, with arguments of the library in backquotes.
     hint
-        The advice; None is returned where this command has nothing to do about it.
+        The advice. The result is None if it does not apply to this command.
     """
     from subsetprivacy.messages.rendering import for_shell, with_names
 

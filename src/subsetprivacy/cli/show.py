@@ -1,4 +1,4 @@
-"""How results reach the terminal and files, and messages standard error."""
+"""Print results to the terminal or files, and messages to standard error."""
 
 import json
 import sys
@@ -25,17 +25,17 @@ _QUIET = "subsetprivacy.quiet"
 
 
 def echo_json(value: Any) -> None:
-    """Print plain data as JSON; numbers that JSON has no word for become null, advice is that for the command."""
+    """Print plain data as JSON; infinities and NaN become null, and advice is worded for the command."""
     click.echo(json_text(value))
 
 
 def json_text(value: Any) -> str:
-    """Return plain data as JSON text; numbers that JSON has no word for become null, advice is that for the command."""
+    """Return plain data as JSON text; infinities and NaN become null, and advice is worded for the command."""
     return json.dumps(_plain(value), ensure_ascii=False, indent=1, allow_nan=False)
 
 
 def draw_to_files(who: str) -> None:
-    """Let figures go to files, since a command may run where there is no screen; `who` needs matplotlib."""
+    """Draw figures to files without a screen; `who` is named if matplotlib is missing."""
     from subsetprivacy.draw import require_matplotlib
 
     require_matplotlib(who)
@@ -50,24 +50,24 @@ def line_width() -> int:
 
 
 def echo_table(table: "Table") -> None:
-    """Print a table, the sentences below it as wide as the terminal, column names on several lines if need be."""
+    """Print a table that fits the terminal, with notes and column names wrapped."""
     from attrs import evolve
 
     width = line_width()
     noted = evolve(table, notes=tuple(fill(_note_text(note), width) for note in table.notes))
-    # A file or a pipe has no width: whoever reads it finds every row, and the names, on one line.
+    # A file or pipe has no width, so every row and the names stay on one line.
     click.echo(_narrowed(noted, width) if sys.stdout.isatty() else str(noted))
 
 
 def _note_text(note: "Note | str") -> str:
-    """Return a note with the advice that it has for the running command."""
+    """Return a note with its advice for the running command."""
     from subsetprivacy.messages.rendering import with_hint
 
     return note if isinstance(note, str) else with_hint(*in_its_words(note.text, note.advice))
 
 
 def echo_groups(tables: "Sequence[tuple[Any, Table]]", by: Sequence[str]) -> None:
-    """Print the table of each group below its name, a blank line between two; the one there is without `by`."""
+    """Print the table of each group below its name; without `by`, the only table."""
     for number, (group, table) in enumerate(tables):
         if by:
             click.echo(f"{chr(10) if number else ''}{' and '.join(by)}: {group_text(group)}")
@@ -75,7 +75,7 @@ def echo_groups(tables: "Sequence[tuple[Any, Table]]", by: Sequence[str]) -> Non
 
 
 def _narrowed(table: "Table", width: int) -> str:
-    """Return the text of a table, the names of its columns over several lines where it is wider than that."""
+    """Return the text of a table, with column names wrapped if it is wider than `width`."""
     text = str(table)
     lines = text.splitlines()
     rule = next((line for line in lines if line and set(line) == {"-"}), "")
@@ -87,7 +87,7 @@ def _narrowed(table: "Table", width: int) -> str:
         for name, wide in zip(table.columns, cells, strict=True)
     ]
     high = max(map(len, heads))
-    heads = [[""] * (high - len(head)) + head for head in heads]  # the last line stands on the rule
+    heads = [[""] * (high - len(head)) + head for head in heads]  # align the last line with the rule
     widths = [max(wide, *map(len, head)) for wide, head in zip(cells, heads, strict=True)]
 
     def line(row: Sequence[str]) -> str:
@@ -108,7 +108,7 @@ def csv_text(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
 
 
 def write_text(text: str, output: Path, *, force: bool = False) -> None:
-    """Write a whole file or none; the path "-" is standard output. A file that exists is replaced only by `force`."""
+    """Write a complete file or none; "-" is standard output. Only `force` replaces an existing file."""
     if output == STANDARD_OUTPUT:
         click.echo(text, nl=not text.endswith("\n"))
         return
@@ -136,7 +136,7 @@ def _plain(value: Any) -> Any:
 
 
 def _notes(notes: Any) -> Any:
-    """Return the notes of a result, which `to_dict` has written with the names of their advice."""
+    """Return the notes of a result, with advice worded for the command."""
     from subsetprivacy.messages import Note
 
     if not isinstance(notes, (list, tuple)):  # a variable of that name
@@ -153,12 +153,12 @@ def _note_facts(note: "Note") -> dict[str, Any]:
 
 
 def set_quiet(ctx: click.Context, param: click.Parameter, value: bool) -> None:
-    """Remember that --quiet was given, for all that the command says."""
+    """Store that --quiet was given."""
     ctx.meta[_QUIET] = ctx.meta.get(_QUIET, False) or value
 
 
 def is_quiet() -> bool:
-    """Tell whether only results, warnings and errors are to be printed."""
+    """Return whether to print only results, warnings and errors."""
     running = click.get_current_context(silent=True)
     return running is not None and bool(running.meta.get(_QUIET, False))
 
@@ -171,9 +171,9 @@ def say(text: str, output: Path | None = None, *, err: bool = False) -> None:
     text
         The message.
     output
-        Where the result went: a message must not get into it if that is standard output.
+        Where the result went. If it went to standard output, the message goes to standard error.
     err
-        Whether standard output is taken for another reason.
+        Whether to use standard error for another reason.
     """
     if is_quiet():
         return
@@ -184,7 +184,7 @@ def say(text: str, output: Path | None = None, *, err: bool = False) -> None:
 
 
 def echo_warning(warning: Warning | str) -> None:
-    """Print a warning on standard error, in one line; a sentence alone is one of the package's warnings."""
+    """Print a warning on standard error, in one line; text becomes a `SubsetPrivacyWarning`."""
     if isinstance(warning, str):
         from subsetprivacy.errors import SubsetPrivacyWarning
 
@@ -198,15 +198,15 @@ def echo_error(error: Exception, place: str | None = None) -> None:
     Parameters
     ----------
     error
-        One of the package, with its advice; any other with what it says.
+        The error. Errors of the package are printed with their advice.
     place
-        The file that it is about, where the error does not say it.
+        The file with the error, if its message does not name it.
     """
     _echo("Error", error, "" if place is None else f"{place}: ")
 
 
 def echo_usage_error(error: click.ClickException) -> None:
-    """Print for a program what is wrong with the words that a command was given."""
+    """Print a usage error as JSON."""
     kind = "UsageError" if isinstance(error, click.UsageError) else type(error).__name__
     echo_line(kind, error.format_message())
 
@@ -222,6 +222,6 @@ def _echo(label: str, said: Exception, place: str = "") -> None:
 
 
 def echo_line(kind: str, message: str, advice: str | None = None) -> None:
-    """Print for a program what is said to people in a line."""
+    """Print a message as a line of JSON."""
     facts = {"kind": kind, "message": " ".join(message.split()), "advice": advice}
     click.echo(json.dumps(facts, ensure_ascii=False), err=True)

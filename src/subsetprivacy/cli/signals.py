@@ -1,4 +1,4 @@
-"""How a command is stopped: by Ctrl-C, or by SIGTERM, which service managers and batch systems send."""
+"""Stop a command by Ctrl-C, or by SIGTERM, which service managers and batch systems send."""
 
 import signal
 import sys
@@ -12,22 +12,22 @@ import click
 from subsetprivacy.cli.shell_wording import wants_json
 from subsetprivacy.cli.show import echo_line
 
-INTERRUPTED, TERMINATED = 130, 143  # what shells report: 128 and the number of the signal
+INTERRUPTED, TERMINATED = 130, 143  # what shells report: 128 plus the number of the signal
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM: what Ctrl-C undoes and says, this does too."""
+    """Raised on SIGTERM, and handled like Ctrl-C."""
 
 
 @contextmanager
 def terminable() -> Iterator[None]:
-    """Let SIGTERM stop a command as Ctrl-C does, by an exception."""
+    """Let SIGTERM raise an exception, as Ctrl-C does."""
     if current_thread() is not main_thread():  # which alone may handle signals
         yield
         return
 
     def stop(*_: object) -> NoReturn:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough: what is being undone takes a moment
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # only once, because cleaning up takes a moment
         raise Terminated
 
     before = signal.signal(signal.SIGTERM, stop)
@@ -38,7 +38,7 @@ def terminable() -> Iterator[None]:
 
 
 def end(stop: KeyboardInterrupt, text: str) -> NoReturn:
-    """Say that a command was stopped, and end it with the exit code that says by what."""
+    """Print that a command was stopped, and exit with the code of the signal."""
     terminated = isinstance(stop, Terminated)
     if wants_json():
         echo_line(type(stop).__name__, text)

@@ -1,4 +1,4 @@
-"""Survey files: check them, convert them, begin with an example."""
+"""`subsetprivacy survey`: check and convert survey files, or start from an example."""
 
 import sys
 from pathlib import Path
@@ -23,7 +23,7 @@ survey_file = FilePath(exists=True, dir_okay=False, path_type=Path, stdin=".toml
 
 @click.group(short_help="Check and convert survey files.")
 def survey() -> None:
-    """Check and convert survey files, or begin with an example.
+    """Check and convert survey files, or start from an example.
 
     \b
     Examples:
@@ -32,15 +32,15 @@ def survey() -> None:
     """
 
 
-@survey.command(short_help="Say what is wrong with a file, or what it will ask.")
+@survey.command(short_help="Check survey files, and show what they will ask.")
 @click.argument("files", type=survey_file, nargs=-1, required=True, metavar="FILE...")
 @input_format(FORMATS, FORMATS[0])
 @as_json
 def check(files: tuple[Path, ...], as_json: bool) -> None:
     """Check each survey FILE (.toml, .yaml, .yml, .json).
 
-    What is wrong is printed on standard error as file:line: place: what must be, and the
-    exit code is 1. Of a good file it says what will be asked and what will be kept.
+    Errors go to standard error as file:line: place: what is required, and the exit code is 1. For a valid file the
+    command shows what will be asked and what will be stored.
 
     \b
     Example:
@@ -90,7 +90,7 @@ def _problems(error: "SurveyError") -> dict[str, Any]:
 
 
 def _advice(problem: "SurveyProblem") -> str | None:
-    """Return what to do about a problem; its message is of keys of the file, not of options."""
+    """Return the advice on a problem of a survey file."""
     return in_its_words("", problem.advice)[1]
 
 
@@ -119,19 +119,20 @@ def _echo_facts(path: Path, read: "SurveyDefinition", facts: "SurveyFacts") -> N
     )
     links = [f"Linked: {', '.join(names)} ({bits:.1f} bits)." for names, bits in facts.groups if len(names) > 1]
     total = (
-        f"{facts.bits:.1f} bits in all, for a server that would keep a person's answers together; "
-        "this one keeps each variable, or link, by itself."
+        f"{facts.bits:.1f} bits in all, for a server that would store a person's answers together. This one stores "
+        f"each variable, or link, separately."
     )
     columns = ("variable", "question", "design", "questions", "left at least", "bits")
     title = (
-        f"{name_of(path)} is a good survey: {read.title}, study {read.study}, {read.mode} mode, batches of {read.batch}"
+        f"{name_of(path)} is a valid survey: {read.title}, study {read.study}, {read.mode} mode, batches of "
+        f"{read.batch}"
     )
     notices = (f"Notice: {notice}" for notice in facts.notices)
     echo_table(Table(title, columns, rows, (*links, total, *notices, *_revealed(facts))))
 
 
 def _revealed(facts: "SurveyFacts") -> list[str]:
-    """Return the smallest sets that can be sent and the price of those that cannot, a line for each variable."""
+    """Return a line per variable with the smallest sets that can be sent, and the price of forbidden ones."""
     from subsetprivacy.collect.survey.revealing_sets import price_words, set_words
 
     lines = []
@@ -147,17 +148,20 @@ def _revealed(facts: "SurveyFacts") -> list[str]:
             lines.append(f"{each.id}: never sent alone: {held}. It takes {price_words(each.price)}.")
     if lines:
         lines.append(
-            "(In brackets: how many send it of those with one of these answers. To forbid a set: never_alone.)"
+            "(In brackets: the share of people with one of these answers who send this set. To forbid a set, use "
+            "never_alone.)"
         )
     return lines
 
 
-@survey.command(short_help="Write a survey to begin with.")
-@click.option("--format", "form", type=click.Choice(FORMATS), help="[default: what the name of FILE says, or toml]")
-@output("Write here instead of printing.")
+@survey.command(short_help="Write an example survey to start from.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), help="The format. [default: from the ending of FILE, or toml]"
+)
+@output("Write to this file instead of printing.")
 @force
 def example(form: str | None, output: Path | None, force: bool) -> None:
-    """Write a good survey of five variables with comments, to change into one of your own.
+    """Write an example survey with five variables and comments, as a start for your own.
 
     \b
     Examples:
@@ -177,12 +181,12 @@ def example(form: str | None, output: Path | None, force: bool) -> None:
     "--output",
     type=FilePath(dir_okay=False, allow_dash=True, path_type=Path),
     required=True,
-    help="The new file; - for standard output.",
+    help="The new file. - is standard output.",
 )
 @output_format(FORMATS)
 @force
 def convert(path: Path, output: Path, format: str | None, force: bool) -> None:
-    """Write the survey FILE in the format that the name of the new one says. Comments are lost.
+    """Convert the survey FILE to the format of the new file's ending. Comments are lost.
 
     \b
     Example:
@@ -201,10 +205,10 @@ def convert(path: Path, output: Path, format: str | None, force: bool) -> None:
 
 
 @survey.command(short_help="Print the JSON Schema of survey files.")
-@output("Write here instead of printing.")
+@output("Write to this file instead of printing.")
 @force
 def schema(output: Path | None, force: bool) -> None:
-    """Print the JSON Schema of survey files, for editors and other languages.
+    """Print the JSON Schema of survey files, for editors and other programming languages.
 
     \b
     Example:

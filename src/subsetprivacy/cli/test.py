@@ -1,4 +1,4 @@
-"""Whether two variables are independent, or one is the same in several groups."""
+"""`subsetprivacy test`: test whether two variables are independent, or groups differ."""
 
 from pathlib import Path
 from typing import Any, get_args
@@ -21,15 +21,16 @@ ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
 @click.command(short_help="Test independence, or whether groups differ.")
 @options.table
 @click.argument("columns", nargs=-1, required=True, metavar="A[=DESIGN] [B[=DESIGN]]")
-@click.option("--method", type=click.Choice(METHODS), help="The statistic; not for --trend. [default: lrt]")
+@click.option("--method", type=click.Choice(METHODS), help="The test statistic, not for --trend. [default: lrt]")
 @click.option(
     "--permutations",
     type=click.IntRange(min=0),
-    help="Random tables that the p-value rests on; 0 for the limit law. [default: 999; 199 given subsets]",
+    help="How many random tables to draw for the p-value. 0 uses the asymptotic distribution. [default: 999, or 199 "
+    "given subsets]",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Of the random tables; to repeat a run.")
-@click.option("--by", multiple=True, metavar="COLUMN", help="Test whether A differs between the groups of a column.")
-@click.option("--given", metavar="C", help="A third column: test within its groups, or given its subsets.")
+@click.option("--seed", type=click.IntRange(min=0), help="The seed of the random tables, to repeat a run.")
+@click.option("--by", multiple=True, metavar="COLUMN", help="Test whether A differs between the groups in this column.")
+@click.option("--given", metavar="C", help="A third column to condition on: its groups, or its subsets.")
 @click.option(
     "--trend",
     is_flag=True,
@@ -38,7 +39,7 @@ ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
 @click.option(
     "--scores",
     metavar="1,2,3",
-    help="For --trend: a number for each category of A with --by, else of B; in their order, or LABEL=1,LABEL=2.",
+    help="For --trend: a number for each category of A (with --by) or of B, in order or as LABEL=1,LABEL=2.",
 )
 @click.option(
     "--group-scores",
@@ -75,12 +76,11 @@ def test(
 ) -> None:
     """Test whether the columns A and B of TABLE are independent, from their subsets.
 
-    A single column A is for two variables that were joined; or, with --by, for a column
-    whose distribution may differ between groups that were published as they are.
+    Give a single column A if it joins two variables, or together with --by, to test whether its distribution differs
+    between groups that were published unchanged.
 
-    With --trend, test whether an ordered column rises or falls over ordered groups. Groups that
-    are numbers are their own scores. Others are in the order of their names, so that words
-    such as low, middle and high need --group-scores.
+    With --trend, test whether an ordered column rises or falls over ordered groups. Groups that are numbers serve as
+    their own scores. Other groups are sorted by name, so words such as low, middle and high need --group-scores.
 
     \b
     Examples:
@@ -114,22 +114,24 @@ def test(
 
 
 def _check(columns: tuple[str, ...], by: tuple[str, ...], given: str | None) -> None:
-    """Raise if the columns do not make a test, as far as their names tell."""
+    """Raise if the named columns do not define a test."""
     if len(columns) > 2:
-        raise click.UsageError("give one or two columns; a third one is --given")
+        raise click.UsageError("give one or two columns; a third one goes to --given")
     names = options.column_names(columns)
     if len(set(names)) < len(names):
         raise click.UsageError(f"A and B must be two columns; got {names[0]} twice")
     if given is not None and given in names:
-        raise click.UsageError("--given must be another column than those that are tested")
+        raise click.UsageError("--given must be a column other than the tested ones")
     if by and (given is not None or len(columns) == 2):
-        raise click.UsageError("--by is for one column A: whether it differs between groups. Of A and B, say --given")
+        raise click.UsageError(
+            "--by is for one column A, to test whether it differs between groups. With A and B, use --given"
+        )
 
 
 def _check_trend(
     trend: bool, by: tuple[str, ...], given: str | None, method: str | None, of_trend: dict[str, Any]
 ) -> None:
-    """Raise if options are for another test than the one that is asked for."""
+    """Raise if options belong to another test."""
     if not trend:
         for name, value in of_trend.items():
             if value is not None:
@@ -137,11 +139,11 @@ def _check_trend(
     elif given is not None or method is not None:
         raise click.UsageError(f"{'--method' if given is None else '--given'} is not for --trend; leave it out")
     elif len(by) > 1:
-        raise click.UsageError("--trend is over the groups of one column; give --by once")
+        raise click.UsageError("--trend needs the groups of a single column; give --by once")
 
 
 def _check_several(release: Any, names: tuple[str, ...]) -> None:
-    """Raise if there is one variable alone, which can be independent of nothing."""
+    """Raise if there is only one variable."""
     if len(names) == 1 and not hasattr(release.designs[names[0]].categories, "parts"):
         others = [name for name in release.names if name != names[0]]
         hint = f": {', '.join(others)}" if others else ""
@@ -160,15 +162,15 @@ def _of_groups(release: Any, names: tuple[str, ...], by: tuple[str, ...], settin
 
 
 def _counts_by(release: Any, names: tuple[str, ...], by: tuple[str, ...], settings: dict[str, Any]) -> Any:
-    """Count a column in groups; raise if they are made by a column of subsets."""
+    """Count a column in groups; raise if the groups are a column of subsets."""
     hidden = [name for name in by if name in release.names and name not in names]
     if hidden:
-        raise click.UsageError(f"--by must name columns that were published as they are; give {hidden[0]} as B")
+        raise click.UsageError(f"--by must name columns that were published unchanged; give {hidden[0]} as B")
     return counts_of(release, names, {"by": options.groups(by, names), **settings})
 
 
 def _as_numbers(counted: Any) -> Any:
-    """Return groups that are all numbers as numbers, in their order: a CSV file has only text."""
+    """Return groups as numbers, in order, if all are numbers; a CSV file has only text."""
     try:
         numbers = {name: float(name) for name in counted}
     except (TypeError, ValueError):  # other groups: words, pairs, a missing one
@@ -203,7 +205,7 @@ def _of_trend(
 
 
 def _of_columns(release: Any, names: tuple[str, ...], given: str | None, settings: dict[str, Any], **run: Any) -> Any:
-    """Test whether two variables are independent, or are so given a third."""
+    """Test whether two variables are independent, or independent given a third."""
     from subsetprivacy.independence import conditional_independence_test, independence_test
 
     with ProgressLine("tables") as progress:

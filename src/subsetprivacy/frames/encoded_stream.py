@@ -41,7 +41,7 @@ class EncodedStream:
     designs
         For paths: ``{column: design}``, or the design of the response; by default as stored with the file.
     weights, weights_kind
-        A column of weights and what they are, as in `count`. A file of counts knows its own.
+        A column of weights and their kind, as in `count`. A file of counts includes its own.
     offset
         A column of numbers.
     missing

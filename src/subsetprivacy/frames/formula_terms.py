@@ -291,7 +291,7 @@ def read_terms(text: str, available: Sequence[str] = ()) -> FormulaTerms:
     parsed: Any = None
     with suppress(library.errors.FormulaSyntaxError, SyntaxError, ValueError):
         parsed = library.Formula(text, _context={"__formulaic_variables_available__": list(available)})
-    if parsed is None or not isinstance(parsed, library.SimpleFormula):  # raised out here: its message is coloured
+    if parsed is None or not isinstance(parsed, library.SimpleFormula):  # raised out here: its message is colored
         raise ArgumentError(f"`formula` must be terms joined by +, *, : and the like; got {text!r}.", WRITE_A_FORMULA)
     terms = tuple(_term(term) for term in parsed)
     if not terms:

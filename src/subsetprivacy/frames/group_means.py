@@ -1,4 +1,4 @@
-"""`group_means`: from an outcome and subsets, in arrays, tables or files, to means by private category."""
+"""`group_means`: estimate means by private category from arrays, tables or files."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -50,74 +50,75 @@ def group_means(
     blocks: int = 64,
     missing: Missing = "error",
 ) -> GroupMeans:
-    r"""Estimate the mean, variance and quantiles of a number by private category.
+    r"""Estimate the mean, variance and quantiles of an outcome by private category.
 
     Parameters
     ----------
     y
-        The outcome, a number for each person that was seen; 0 and 1, or True and False, for rates. Or the name of its
-        column, where `data` is a table.
+        The outcome: an observed number for each person, or 0 and 1, or True and False, for rates. If `data` is a
+        table, the name of the column.
     data
-        `SubsetData`; a `SubsetTable`, of whose variables all combinations are compared; or codes with `design`. With
-        the name of an outcome: a table of any library or a dict of columns, a `Release`, or the path of a file that
-        `read_release` opens.
+        `SubsetData`; a `SubsetTable`, to compare all combinations of its variables; or codes with `design`. If `y` is
+        a name: a table of any library, a dict of columns, a `Release`, or the path of a file that `read_release`
+        opens.
     column
-        The private column, or several for the combinations of their categories; may be left out where there is one.
+        The private column, or several for the combinations of their categories. Optional if there is only one.
     by
-        Known groups, within which categories are compared: a label for each person, a dict of such columns, or with a
-        table the name of a column, or several.
+        Known groups, within which to compare categories: a label for each person, a dict of such columns, or with a
+        table one or more column names.
     given
-        What else is seen of the people, to lower the variance: covariates (a table, a dict of columns, an array; with
-        a table names of its columns), or a fitted `Regression` of the private value, best on the outcome as well. Means
-        are unbiased whatever it is. By default the working distribution follows the outcome, and the known groups.
+        Further observed information that lowers the variance: covariates (a table, a dict of columns or an array;
+        with a table, names of its columns), or a fitted `Regression` of the private value that ideally includes the
+        outcome. Means are unbiased for any choice. By default the working distribution depends on the outcome and the
+        known groups.
     w
-        A working distribution as `indicator` takes it, in place of `given`.
+        A working distribution, as in `indicator`, instead of `given`.
     designs
-        The designs of the columns of subsets of a table, by name; a `Release` has them, and so have most files.
+        The designs of a table's columns of subsets, by name. A `Release` and most files include them.
     design
         The design of codes.
     weights, weights_kind
-        A weight for each person, or the name of a column, and what weights mean: ``"frequency"`` or ``"sampling"``.
+        A weight for each person or the name of a column, and the kind of weights: ``"frequency"`` or ``"sampling"``.
     clusters
-        The cluster of each person, or the name of a column: the same as ``sampling=Sampling(weights, clusters=...)``.
+        The cluster of each person, or the name of a column. The same as ``sampling=Sampling(weights, clusters=...)``.
     sampling
-        How the sample was drawn: weights, strata, clusters or replicates; in place of `weights` and `clusters`.
+        How the sample was drawn: weights, strata, clusters or replicates, instead of `weights` and `clusters`.
     quantiles
-        Which quantiles: numbers between 0 and 1.
+        The quantiles to estimate, between 0 and 1.
     model
-        None (default): nothing is assumed of the outcome. ``"normal"``: it is normal in each category, with a mean and
-        a separate variance; maximum likelihood, which is more precise where that is right and wrong where it is not.
-        The result then holds both, and the test that they agree.
+        None (default) assumes nothing about the outcome. ``"normal"`` assumes that it is normal in each category,
+        with separate means and variances, and maximizes the likelihood. That is more precise if the assumption is
+        right, and wrong if it is not. The result then contains both fits and a test that they agree.
     blocks
-        The most working distributions.
+        The largest number of working distributions.
     missing
-        What an empty cell of a column of subsets is: ``"error"`` (default) or ``"full"``, a missing answer.
+        How to treat an empty cell in a column of subsets: ``"error"`` (default) or ``"full"``, a missing answer.
 
     Raises
     ------
     ArgumentError, MismatchError
-        If outcomes are missing, infinite or no numbers, or arguments do not fit together; messages name a row and a
+        If outcomes are missing, infinite or no numbers, or arguments contradict each other. Messages give a row and a
         count.
     CodeError
         If a cell is no subset of its design.
     UnknownDesignError, NotIdentifiableError
-        If the design is not known, or cannot tell distributions apart.
+        If the design is not known, or not identifiable.
     NoDataError
-        If no subset says anything.
+        If no subset carries information.
 
     Warns
     -----
     SmallCountWarning
-        If the share of a category is within two standard errors of 0: its mean would be noise and is not given. If a
-        known group, or everyone, is fewer than 5 people who said something: they get no estimates.
+        If the share of a category is within two standard errors of 0: its mean would be noise and is not reported. If
+        a known group, or the whole sample, has fewer than 5 informative people: it gets no estimates.
 
     Notes
     -----
-    With the unbiased indicators :math:`D_{ij}` of `indicator`, the mean of category j solves
-    :math:`\sum_i w_i D_{ij}(y_i - m_j) = 0`, and its covariance is the sandwich, for labels White's (HC0). The bias of
-    order 1/n that draws bring into the ratio is taken out. The only assumption is that a person's subset depends on
-    the outcome through the private value alone, which `privatize` and `ask` guarantee. People who said nothing (the
-    full set) are left out and counted.
+    With the unbiased indicators :math:`D_{ij}` of `indicator`, the mean of category j solves :math:`\sum_i w_i
+    D_{ij}(y_i - m_j) = 0`. Its covariance is the sandwich estimator, which for labels is White's (HC0). The ratio's
+    bias of order 1/n from the draws is removed. The only assumption is that a person's subset depends on the outcome
+    only through the private value, which `privatize` and `ask` guarantee. People who gave no information (the full
+    set) are left out and counted.
 
     Examples
     --------
@@ -172,7 +173,7 @@ def group_means(
 
 @frozen(eq=False, repr=False)
 class _ColumnArguments:
-    """What may be given by the names of columns."""
+    """Arguments that may be column names."""
 
     by: Any
     given: Any
@@ -181,7 +182,7 @@ class _ColumnArguments:
     sampling: Sampling | None
 
     def columns(self) -> dict[str, Any]:
-        """Return what has a row for each person, by name; to compare indexes."""
+        """Return the arguments with a row for each person, by name, to compare their indexes."""
         made = {"by": self.by, "given": self.given, "weights": self.weights, "clusters": self.clusters}
         for name in ("by", "given"):
             if isinstance(made[name], Mapping):
@@ -189,14 +190,14 @@ class _ColumnArguments:
         return made | {"sampling": self.sampling}
 
     def names(self) -> list[str]:
-        """Return the columns that are named."""
+        """Return the named columns."""
         listed = [*_as_names(self.by), *_as_names(self.given), *_as_names(self.weights), *_as_names(self.clusters)]
         return listed + ([] if self.sampling is None else list(self.sampling.columns))
 
 
 @frozen(eq=False, repr=False)
 class _MeansData:
-    """An outcome and subsets, with what is seen besides, in memory."""
+    """Outcomes, subsets and observed columns, in memory."""
 
     outcome: str
     y: Any
@@ -211,7 +212,7 @@ class _MeansData:
     weights_kind: WeightsKind | None = None
 
     def working(self, w: Any) -> Any:
-        """Return the working distribution that was given, or that of a model of the value on covariates and outcome."""
+        """Return the given working distribution, or one from a model of the value on covariates and outcome."""
         if self.given is None or has_probabilities(self.given):
             return w if self.given is None else self.given
         is_columns = is_table(self.given) or hasattr(self.given, "__len__")
@@ -310,7 +311,7 @@ def _people(
     table: Any,
     kind: WeightsKind | None = None,
 ) -> _MeansData:
-    """Return people whose columns have been read."""
+    """Combine columns that have been read."""
     joint, design = _joined(codes, designs)
     given = {name: columns[name] for name in _as_names(named.given)} or named.given
     weights = columns[named.weights] if isinstance(named.weights, str) else named.weights

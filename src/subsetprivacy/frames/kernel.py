@@ -115,7 +115,7 @@ class Kernel:
     key, id
         The key and the column of ids, for draws that can be repeated.
     keep
-        Columns that are published as they are.
+        Columns that are published unchanged.
     as_text
         Whether the values come as text, as from a CSV file; then labels are
         recognised by how they are written.

@@ -1,4 +1,4 @@
-"""What a run of `privatize_table` will do: the plan that `prepare` makes, to look at and to run."""
+"""`PrivatizePlan`: what a run of `privatize_table` will do."""
 
 import os
 import warnings
@@ -25,14 +25,14 @@ Published = TypeVar("Published")
 
 
 class PlanTask:
-    """The work of a plan, which is done once.
+    """The work of a plan, which runs only once.
 
     Parameters
     ----------
     work
-        Does it, and returns what was published.
+        Does the work, and returns what was published.
     close
-        Closes what was opened for it.
+        Closes the files.
     """
 
     def __init__(self, work: Callable[[Progress | None], Any], close: Callable[[], None] = lambda: None) -> None:
@@ -40,7 +40,7 @@ class PlanTask:
         self._close = close
 
     def run(self, progress: Progress | None) -> Any:
-        """Do it."""
+        """Run the work."""
         work = self._work
         if work is None:
             raise ArgumentError("a plan must be run once; this one was run, or closed, before.", PREPARE_AGAIN)
@@ -51,41 +51,41 @@ class PlanTask:
             self._close()
 
     def close(self) -> None:
-        """Give it up."""
+        """Discard the work."""
         self._work = None
         self._close()
 
 
 @frozen(slots=False, repr=False)
 class PrivatizePlan(Result, Generic[Published]):
-    """What a run of `privatize_table` will do; made by `prepare`.
+    """The plan of a run of `privatize_table`, made by `prepare`.
 
     Attributes
     ----------
     table
-        What is read: the path of a file, or the kind of a table.
+        The input: the path of a file, or the kind of a table.
     output
-        What is written; None where the subsets are returned only.
+        The output; None if the subsets are only returned.
     designs
         The design of each column of subsets.
     read_from
-        For each of them, the columns that hold its values.
+        The columns with the values, for each column of subsets.
     keep
-        Columns that are published as they are.
+        Columns that are published unchanged.
     id
-        The column that tells people apart, where there is a key.
+        The column that identifies people, if there is a key.
     rows
-        How many rows there are to come; None where that is not known.
+        The number of rows; None if it is not known.
     rows_are_exact
-        Whether they were counted; otherwise they are estimated by the size of the file.
+        Whether the number of rows is exact, or estimated from the size of the file.
     keep_order
-        Whether the rows stay in their order.
+        Whether the rows keep their order.
     jobs
-        How many processes work.
+        The number of processes.
     is_finished
-        Whether the same job has written the output before, so that `run` only opens it.
+        Whether the same job wrote the output before, so that `run` only opens it.
     notes
-        What nothing protects.
+        Warnings about what is not protected.
     """
 
     why_not_restored: ClassVar[str] = "prepare it again, `sp.prepare(table, designs, output)`"
@@ -117,7 +117,7 @@ class PrivatizePlan(Result, Generic[Published]):
         rows_are_exact: bool,
         is_finished: bool = False,
     ) -> "PrivatizePlan[Any]":
-        """Describe a run that was checked."""
+        """Make the plan of a run that passed all checks."""
         revealing = [text for each in kernel.variables if (text := revealing_design(each.design))]
         kept = [_KEPT.format(", ".join(kernel.keep))] if kernel.keep else []
         notes = [Note(NoteKind.NOT_PRIVATE, _as_sentence(text)) for text in revealing]
@@ -140,7 +140,7 @@ class PrivatizePlan(Result, Generic[Published]):
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_task": None}  # the files are open in this process only, and the key stays here
+        return {**self.__dict__, "_task": None}  # open files and the key stay in this process
 
     def __enter__(self) -> Self:
         return self
@@ -158,7 +158,7 @@ class PrivatizePlan(Result, Generic[Published]):
         Parameters
         ----------
         progress
-            Called with the rows done and in all (None: not known yet).
+            Called with the number of finished rows and the total (None if not known yet).
 
         Returns
         -------
@@ -168,22 +168,22 @@ class PrivatizePlan(Result, Generic[Published]):
         Raises
         ------
         CategoryError
-            If a value is missing or is no category: how many in which column, and
-            the first row, never the value. Nothing is written then.
+            If a value is missing or is no category. The message gives the column, the count and the first row, never
+            the value. Nothing is written.
         DataFileError
             If a file cannot be read or written.
         ArgumentError
-            If the plan was run before: two draws of one person intersect.
+            If the plan was run before, because two draws of one person intersect.
 
         Warns
         -----
         NotPrivateWarning
-            If columns are kept as they are, or a design reports single values.
+            If columns are kept unchanged, or a design reports single values.
         """
         return self._run(progress, stacklevel=3)
 
     def _run(self, progress: Progress | None, *, stacklevel: int) -> Published:
-        """Run it; warnings name the line that is so many calls further out, 2 being the caller's."""
+        """Run it; `stacklevel` is the level of warnings, 2 for the caller."""
         if self._task is None:
             raise ArgumentError("a plan must be run where it was made; this one was read back.", PREPARE_AGAIN)
         if not self.is_finished:
@@ -193,7 +193,7 @@ class PrivatizePlan(Result, Generic[Published]):
         return published
 
     def close(self) -> None:
-        """Close the files that were opened; the plan cannot be run any more."""
+        """Close the files. The plan can no longer be run."""
         if self._task is not None:
             self._task.close()
 
@@ -213,7 +213,7 @@ class PrivatizePlan(Result, Generic[Published]):
         return f"{'' if self.rows_are_exact else 'about '}{counted(self.rows, 'row', comma=True)}"
 
     def summary(self) -> Table:
-        """Return what is published of each column, to print or to show."""
+        """Return a table of the columns to publish, to print or display."""
         lines = [
             (name, ", ".join(self.read_from[name]), design.kind, str(design.p), design.fingerprint[:16])
             for name, design in self.designs.items()
@@ -227,7 +227,7 @@ class PrivatizePlan(Result, Generic[Published]):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what will be read and written, for JSON."""
+        """Return the plan as plain data, for JSON."""
         return {
             "table": self.table,
             "output": self.output,
@@ -273,7 +273,7 @@ def _as_sentence(text: str) -> str:
 
 
 def _notes_of(options: RunOptions) -> list[Note]:
-    """Return the notes that a run by these options deserves; who chose them needs no warning."""
+    """Return notes about the options; they need no warning, because the user chose them."""
     notes = []
     if options.keep_order:
         text = "The rows keep their order: anyone who has a list of the people in this order knows who is who."

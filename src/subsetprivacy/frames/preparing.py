@@ -1,4 +1,4 @@
-"""`prepare`: check everything that a run of `privatize_table` needs, and say what it will do; then `run` does it."""
+"""`prepare`: check everything before `privatize_table` draws, and return the plan to run."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -38,7 +38,7 @@ from subsetprivacy.messages.for_files import NAME_AN_OUTPUT, PRIVATIZE_ONE_COLUM
 from subsetprivacy.processes import cores, exit_if_reimported
 
 IF_EXISTS: tuple[IfExists, ...] = get_args(IfExists)
-LARGE = 1 << 22  # rows from which several processes are worth their start
+LARGE = 1 << 22  # from this many rows on, several processes pay off
 NO_SAME = (
     "`if_exists` must be 'error' or 'overwrite' for a table that is no file: whether it is the same as before, nothing "
     "tells."
@@ -103,10 +103,9 @@ def prepare(
     jobs: int | None = 1,
     seed: Seed | None = None,
 ) -> PrivatizePlan[Any]:
-    """Check all that `privatize_table` checks before it draws, and say what it would do.
+    """Run all checks of `privatize_table` without drawing, and return the plan.
 
-    Files are opened once: the plan keeps them open, and `run` reads them.
-    Nothing is drawn or written before `run`.
+    The plan keeps the input files open, and `run` reads them. Nothing is drawn or written before `run`.
 
     Parameters
     ----------
@@ -116,24 +115,24 @@ def prepare(
     Returns
     -------
     PrivatizePlan
-        What will be read and written, as `summary()` prints it, and `run()`.
-        In a ``with`` the files are closed at its end, whether it was run or not.
+        What will be read and written. `summary()` shows it and `run()` carries it out. A ``with`` block closes the
+        files at its end, whether the plan was run or not.
 
     Raises
     ------
     ArgumentError
-        If arguments do not fit together, or a table has no such column.
+        If arguments contradict each other, or a column does not exist.
     DataFileError
-        If a file cannot be read, has no such column, or the output cannot be written.
+        If a file cannot be read, a column does not exist, or the output cannot be written.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from subsetprivacy.design import uniform
-    >>> people = pd.DataFrame({"name": ["Ann", "Bob", "Cid"], "colour": ["red", "blue", "red"]})
-    >>> plan = prepare(people, {"colour": uniform(["black", "red", "green", "blue"])})
+    >>> people = pd.DataFrame({"name": ["Ann", "Bob", "Cid"], "color": ["red", "blue", "red"]})
+    >>> plan = prepare(people, {"color": uniform(["black", "red", "green", "blue"])})
     >>> plan
-    <PrivatizePlan of a pandas table: 3 rows, colour (4)>
+    <PrivatizePlan of a pandas table: 3 rows, color (4)>
     >>> plan.run().shape
     (3, 1)
     """

@@ -1,4 +1,4 @@
-"""`privatize_table`: replace the values of a table's columns by subsets, wherever the table is."""
+"""`privatize_table`: replace the values in columns of any table by subsets."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -75,110 +75,95 @@ def privatize_table(
 ) -> Any:
     """Replace the values of a table's columns by random subsets that contain them.
 
-    Only the columns of subsets are in what is returned or written, their rows
-    shuffled.
+    The output contains only the columns of subsets, with its rows shuffled.
 
     Parameters
     ----------
     table
-        A data frame or table of pandas, Polars, PyArrow, DuckDB, PySpark,
-        Dask or Ibis; or the path of a CSV, Parquet or Arrow file, or of a
-        folder of Parquet files.
+        A data frame or table of pandas, Polars, PyArrow, DuckDB, PySpark, Dask or Ibis, or the path of a CSV, Parquet
+        or Arrow file or of a folder of Parquet files.
     designs
-        ``{column: design}``. A design on several variables, as `join` makes,
-        reads the columns that its variables are named after, and the name
-        given here is that of the column it writes. A `product` gives a column
-        for each of its factors.
+        ``{column: design}``. A design for several variables, made by `join`, reads the columns named after its
+        variables and writes the column named here. A `product` writes a column for each of its factors.
     output
-        The file to write: ``.parquet``, ``.arrow``, ``.csv``, ``.csv.gz`` or
-        ``.csv.zst``; for Spark and
-        Dask a folder. Needed for files and for lazy tables: a lazy table draws
-        anew each time it is looked at, and two draws of one person intersect,
-        so the one draw is written and read back.
+        The file to write: ``.parquet``, ``.arrow``, ``.csv``, ``.csv.gz`` or ``.csv.zst``; for Spark and Dask a
+        folder. Required for files and for lazy tables. A lazy table would draw again each time it is evaluated, and
+        two draws of one person intersect. So the table is drawn once, written, and read back.
     missing
         As in `privatize`.
     strip
-        Whether spaces before and after a text are left out: ``" White"`` is
-        then the category ``"White"``. Only values are stripped, not ids or
-        columns that are kept.
+        Whether to strip spaces around text, so that ``" White"`` is the category ``"White"``. Ids and kept columns
+        are not stripped.
     na
-        What marks a missing answer, such as ``"?"`` or ``[-9, "NA"]``. It is
-        stored as the full set. An empty cell remains what `missing` says.
+        Marks of a missing answer, such as ``"?"`` or ``[-9, "NA"]``, which is stored as the full set. Empty cells are
+        still handled by `missing`.
     key, id
-        A secret of 16 to 64 bytes, as `read_key` reads it from a file, and the
-        column that tells people apart, each by one row. The draw is then a function of key, id and the
-        columns of values: publishing again gives the same person the same
-        subset. Whoever has the key can ask the question of any id again.
+        A secret of 16 to 64 bytes, for example from `read_key`, and the column that identifies people, with one row
+        each. The draw is then a function of the key, the id and the names of the value columns, so publishing again
+        gives each person the same subset. Anyone who has the key can reproduce the question of any id.
     keep
-        Columns to publish as they are. Nothing protects them, and together
-        they may name a person.
+        Columns to publish unchanged. They are not protected, and together they may identify a person.
     keep_order
-        Whether the rows stay in their order, which shows who is who to
-        everybody who has, or can guess, the order of the table.
+        Whether to keep the order of the rows. It identifies people to anyone who has, or can guess, the order of the
+        table.
     form
         For CSV: ``"labels"`` joined by a bar (default) or ``"codes"``.
     overwrite
-        Whether to replace an existing output: the same as
-        ``if_exists="overwrite"``.
+        Whether to replace an existing output, the same as ``if_exists="overwrite"``.
     if_exists
-        What to do where the output exists: ``"error"`` (default),
-        ``"overwrite"``, or ``"same"``, for a script that runs again: an output
-        of the same job is left as it is and returned. The job is the same if
-        the files of the table are unchanged since (name, size and times), and
-        so are designs and options; for tables that are files.
+        What to do if the output exists: ``"error"`` (default), ``"overwrite"``, or ``"same"``, for scripts that run
+        repeatedly. With ``"same"``, an output of the same job is returned unchanged. The job is the same if the input
+        files (name, size and times), designs and options are unchanged. It is available for tables that are files.
     jobs
-        Processes, for files on this machine; None takes one for each core
-        where a file has millions of rows. In a script that is run as a
-        program, more than one needs the ``if __name__ == "__main__":`` that
-        Python's multiprocessing asks for.
+        The number of processes, for files on this machine. None takes one per core for files with millions of rows.
+        In a script, more than one process needs the guard ``if __name__ == "__main__":``, as always with Python's
+        multiprocessing.
     progress
-        Called with the rows done and in all (None: not known yet).
+        Called with the number of finished rows and the total (None if not known yet).
     seed
-        For experiments only: a number, or a NumPy Generator or SeedSequence.
-        Anyone who has the seed can repeat the draw, so the output is then
-        **not private**. The default is cryptographic.
+        For experiments only: a number, or a NumPy Generator or SeedSequence. Anyone who has the seed can repeat the
+        draw, so the output is **not private**. The default is cryptographic randomness.
 
     Returns
     -------
     table or Release
-        For a table one of the same library: in memory the subsets, else what
-        was written, read back. For a path a `Release`.
+        For a table, a table of the same library: the subsets in memory, or the written output, read back. For a path,
+        a `Release`.
 
     Raises
     ------
     CategoryError
-        If a value is missing or is no category: how many in which column, and
-        the first row, never the value. Nothing is written then.
+        If a value is missing or is no category. The message gives the column, the count and the first row, never the
+        value. Nothing is written.
     DataFileError
         If a file cannot be read or written.
 
     Warns
     -----
     NotPrivateWarning
-        If columns are kept as they are, or a design reports single values.
+        If columns are kept unchanged, or a design reports single values.
 
     See Also
     --------
-    prepare : The same in two steps: all checks, and what would be done; then `run`.
+    prepare : The same in two steps: first all checks and the plan, then `run`.
 
     Notes
     -----
-    A run over files that is stopped leaves a hidden folder beside the output
-    that only its owner can read: subsets or counts of them, what is kept,
-    digests of ids, no values. The same call goes on from there; until then the
-    order of the rows is in it, or of the units that were counted.
+    If a run over files is stopped, it leaves a hidden folder next to the output that only its owner can read. The
+    folder contains subsets or their counts, kept columns and digests of ids, but no values. The same call continues
+    from there. Until then, the folder also reveals the order of the rows, or of the counted units.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from subsetprivacy.design import uniform
-    >>> people = pd.DataFrame({"name": ["Ann", "Bob", "Cid"], "colour": ["red", "blue", "red"]})
-    >>> colours = uniform(["black", "red", "green", "blue"])
-    >>> privatize_table(people, {"colour": colours}, keep_order=True, seed=1)
-       colour
-    0      10
-    1       9
-    2       3
+    >>> people = pd.DataFrame({"name": ["Ann", "Bob", "Cid"], "color": ["red", "blue", "red"]})
+    >>> colors = uniform(["black", "red", "green", "blue"])
+    >>> privatize_table(people, {"color": colors}, keep_order=True, seed=1)
+       color
+    0     10
+    1      9
+    2      3
     """
     plan = prepare(
         table,

@@ -1,4 +1,4 @@
-"""How questions were put and answered, counted from tables and files of any size, or read from a survey's export."""
+"""`count_questions` and `read_questions`: how questions were asked and answered."""
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,32 +33,32 @@ def count_questions(
     weight: str | None = None,
     kind: QuestionKind | None = None,
 ) -> QuestionCounts:
-    """Count how questions were put and answered.
+    """Count how questions were asked and answered.
 
     Parameters
     ----------
     data
-        A table, which is grouped by the engine that holds it: pandas, Polars (eager or lazy), PyArrow, DuckDB, PySpark,
-        Dask, Ibis. Or the path of a CSV, Parquet or Arrow file, or of a folder of Parquet files, which is read in a
-        stream.
+        A table of pandas, Polars (eager or lazy), PyArrow, DuckDB, PySpark, Dask or Ibis, which is grouped by its own
+        engine. Or the path of a CSV, Parquet or Arrow file, or of a folder of Parquet files, which is streamed.
     answer
-        The column of answers. Yes/no questions: the words yes, no and skipped; or True and False; or 0 for yes, 1 for
-        no and -1 for a skip. Questions with groups: the position that was chosen, from 0, or -1. A secret bit: same and
-        different, or 0 and 1. An empty cell is a skip.
+        The column of answers. For yes/no questions: the words yes, no and skipped; or True and False; or 0 for yes, 1
+        for no and -1 for a skip. For questions with groups: the chosen position, from 0, or -1. For a secret bit:
+        same and different, or 0 and 1. An empty cell is a skip.
     design
-        The design that the questions are drawn by.
+        The design from which the questions are drawn.
     shown
-        The column of the set that was asked about: labels joined by a bar, or codes. For questions with groups a list
-        of columns, one for each group, empty where they were not kept; or none.
+        The column with the set in the question: labels joined by a bar, or codes. For questions with groups, a list
+        of columns, one for each group, with empty cells where the group was not recorded; or none.
     weight
-        A column that says how many people a row stands for, as in a table of counts.
+        A column with the number of people in each row, as in a table of counts.
     kind
-        How the question was put, where the design does not say it: see `QuestionCounts`.
+        How the question was asked, if the design does not determine it; see `QuestionCounts`.
 
     Raises
     ------
     CodeError
-        If a cell is no question or answer of the design: column, number of rows and the first one, never the cell.
+        If a cell is not a question or answer of the design. The message gives the column, the count and the first
+        row, never the cell.
     DataFileError
         If a file cannot be read.
 
@@ -92,25 +92,25 @@ def _of_file(path: Path, columns: QuestionColumns) -> QuestionCounts:
 
 
 def read_questions(path: str | PathLike[str], designs: Mapping[str, Design]) -> dict[str, QuestionCounts]:
-    """Read how the questions of a survey were put and answered, from the file `framings.csv` of its export.
+    """Read how the questions of a survey were asked and answered, from `framings.csv` of its export.
 
     Parameters
     ----------
     path
         The file.
     designs
-        The design of each variable, as ``read_release(file).designs`` of the exported counts has them. Variables
+        The design of each variable, for example ``read_release(file).designs`` of the exported counts. Variables
         without a design are left out.
 
     Returns
     -------
     dict
-        From the variable to its `QuestionCounts`, in the order of `designs`.
+        `QuestionCounts` by variable, in the order of `designs`.
 
     Raises
     ------
     DataFileError
-        If it is no such file: what is wrong and the first line, never its content.
+        If it is no such file. The message gives the problem and the first line, never its content.
     """
     place = Path(path)
     lines: dict[str, list[tuple[int, list[str]]]] = {name: [] for name in designs}
@@ -140,13 +140,13 @@ def _questions(path: Path, name: str, design: Design, lines: list[tuple[int, lis
     try:
         return QuestionCounts(design, shown, answers=answers, n=n)
     except SubsetPrivacyError as error:
-        # Without the number of a line: those of other variables are in between.
+        # Without a line number: lines of other variables are in between.
         what = error.message.partition(";")[0]
         raise file_error(path, f"must be of the given designs; for {name!r} {what}", error.advice) from None
 
 
 def _shown(partition: str, side: str, kind: str, design: Design, width: int) -> Iterator[int]:
-    """Yield the codes of what was shown, from the numbers of a line."""
+    """Yield the codes of the shown sets, from the numbers of a line."""
     if kind == "yes_no":
         code = int(partition)
         yield code if int(side) == 0 else int(design.complement(code))

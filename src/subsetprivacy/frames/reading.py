@@ -1,4 +1,4 @@
-"""`read_release`: open a file of subsets with the designs that travel with it."""
+"""`read_release`: open a file of subsets and its designs."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,7 +20,7 @@ from subsetprivacy.messages.for_files import SAY_THE_FORM
 def read_release(
     path: str | Path, designs: Mapping[str, Design] | Design | None = None, *, form: Form | None = None
 ) -> Release:
-    r"""Open a file of subsets; nothing of it is loaded.
+    r"""Open a file of subsets without loading it.
 
     Parameters
     ----------
@@ -29,14 +29,12 @@ def read_release(
         (``.parquet``, ``.pq``), an Arrow file (``.arrow``, ``.feather``, ``.ipc``), or a
         folder of Parquet files.
     designs
-        ``{column: design}``, or the design of the only column. By default
-        they are read from the key ``subset_privacy`` of a Parquet or Arrow
-        file, then from the document beside the file. All that is said must
+        ``{column: design}``, or the design of the only column. By default they are read from the key
+        ``subset_privacy`` of a Parquet or Arrow file and from the design document next to the file. All of them must
         agree.
     form
-        For columns of text whose document does not say it: ``"labels"``
-        joined by a bar, or ``"codes"``. By default labels, unless some label
-        looks like a number: then it must be said.
+        How columns of text write subsets, if no document tells it: as ``"labels"`` joined by a bar, or as
+        ``"codes"``. The default is labels. It is required if some label looks like a number.
 
     Returns
     -------
@@ -45,11 +43,11 @@ def read_release(
     Raises
     ------
     DataFileError
-        If the file cannot be read, has no such column, or no design is known.
+        If the file cannot be read, a column does not exist, or no design is known.
     MismatchError
-        If two designs of a column disagree, with both fingerprints.
+        If two designs of a column disagree. The message gives both fingerprints.
     DesignDocumentError
-        If a document that travels with the file was altered.
+        If a design document of the file was altered.
 
     Examples
     --------
@@ -63,7 +61,7 @@ def read_release(
     {'a|b': 0.666..., 'b|c': 0.333...}
     """
     arrow()  # or say how to get it
-    place = local_path(path).absolute()  # the release must not move when the process does; links are left as they are
+    place = local_path(path).absolute()  # the working directory may change; links are not resolved
     file = DataFile(place, format_of(place))
     found = found_with(file)
     given = _given(designs, file, found)
@@ -96,7 +94,7 @@ def _given(
 
 
 def _forms(file: DataFile, designs: dict[str, Design], known: Mapping[str, str], form: Form | None) -> dict[str, str]:
-    """Return the form of each column, as the document says, then as was said, then as can be told."""
+    """Return the form of each column: from the document, the argument, or the labels."""
     said = None if form is None else check_choice(form, FORMS, "form")
     return {name: _form(file, design, name, known.get(name), said) for name, design in designs.items()}
 

@@ -1,4 +1,4 @@
-"""`regress`: from a formula and a table, or from subsets and covariates, to a regression."""
+"""`regress`: fit a regression to a formula and a table, or to subsets and covariates."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args
@@ -61,108 +61,109 @@ def regress(
     stream: bool | None = None,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Regression | OutcomeRegression:
-    r"""Regress a response on terms, where the response, some of the terms, or both are private.
+    r"""Fit a regression whose response, some of whose terms, or both are private.
 
     Parameters
     ----------
     formula
         A formula such as ``"race ~ age + C(sex)"`` or ``"income ~ age + race"``. Names in `designs` are columns of
         subsets. They can be the response or terms, alone or in interactions (``race:age``, ``race*C(sex)``,
-        ``race:religion``), but not inside functions. Or the response itself: a `SubsetData`, codes with their
-        `design`, or, where some covariates are private, numbers or labels.
+        ``race:religion``), but not inside functions. Instead of a formula, pass the response: a `SubsetData`, codes
+        with their `design`, or, if some covariates are private, numbers or labels.
     data
-        With a formula, a table of any library, a dict of columns, or a `SubsetTable`; or a `Release`, the path of a
-        file that `read_release` opens, or several whose rows follow each other. Without a formula, the covariates: a
-        table, a dict of columns, or an array of numbers. An intercept is added. In a dict, a `SubsetData` is private.
+        With a formula: a table of any library, a dict of columns or a `SubsetTable`; or a `Release` or the path of a
+        file that `read_release` opens, or several of them, whose rows are concatenated. Without a formula: the
+        covariates, as a table, a dict of columns, or an array of numbers. An intercept is added. In a dict, a
+        `SubsetData` is private.
     designs
-        The designs of the columns of subsets, by name. A `Release` has them, and so have most files.
+        The designs of the columns of subsets, by name. A `Release` and most files include them.
     design
-        The design of the response, where it is given as codes.
+        The design of the response, if it is given as codes.
     family
-        For a private response, ``"logit"`` (default): a logit of each category against the baseline; or ``"ordinal"``:
-        proportional odds of ordered categories, in the order of the design, without private terms. For a response
-        that is seen, ``"linear"`` (default), ``"logit"`` (default for two levels, and for 0 and 1) or ``"poisson"``,
-        the logarithm of the mean of counts. Of two levels the second is modeled.
+        For a private response, ``"logit"`` (default): a logit of each category against the baseline; or
+        ``"ordinal"``: proportional odds of ordered categories, in the order of the design, without private terms. For
+        an observed response, ``"linear"`` (default), ``"logit"`` (default for two levels, and for 0 and 1) or
+        ``"poisson"``, the logarithm of the mean of counts. A logit models the second of two levels.
     method
         ``"ml"``, the default for a private response: maximum likelihood. ``"corrected"``, the default with private
-        terms: corrected scores, which estimate what the same fit to the values would estimate, even where the model
-        is wrong, at a larger variance. With private terms, the likelihood needs a model of the private value given
-        the other terms and the distribution of the response, and has wrong intervals where these are wrong.
+        terms: corrected scores, which estimate what the same fit to the values would estimate, even if the model is
+        wrong, with a larger variance. With private terms, the likelihood needs a model of the private value given the
+        other terms and the distribution of the response. If these are wrong, its intervals are wrong.
     baseline
-        The category that others are compared with, by default the most frequent one: a label of the response, or of
-        the only private term; or labels by column, ``{"race": "White"}``. Of a seen response with two levels, the
-        level that is not modeled.
+        The category that others are compared with, by default the most frequent one: a label of the response or of
+        the only private term, or labels by column, ``{"race": "White"}``. For an observed response with two levels,
+        the level that is not modeled.
     merge
         Categories of private terms that share their coefficients, under a new name, by column:
         ``{"race": {"Other": ["Other", "Eskimo"]}}``. The subsets stay as they are.
     weights, weights_kind
-        A weight for each person, or the name of a column, and what weights mean: ``"frequency"`` or ``"sampling"``.
+        A weight for each person or the name of a column, and the kind of weights: ``"frequency"`` or ``"sampling"``.
     clusters
-        The cluster of each person, or the name of a column: standard errors then are those of clusters, with one degree
-        of freedom less than there are clusters.
+        The cluster of each person, or the name of a column, for cluster-robust standard errors. The degrees of
+        freedom are the number of clusters minus 1.
     offset
-        A number for each person, or the name of a column, that is added to the linear predictors (of a private
-        response, of all categories but the baseline) with coefficient 1.
+        A number for each person, or the name of a column, to add to the linear predictors with coefficient 1. For a
+        private response, it is added for all categories except the baseline.
     shrink
-        True to add a few pseudo-people with the shares of all people: every estimate is finite then. For private
-        responses without private terms, as are `ridge`, `lasso` and `stream`.
+        Whether to add a few pseudo-observations with the overall shares, so that every estimate is finite. Like
+        `ridge`, `lasso` and `stream`, it is for private responses without private terms.
     ridge, lasso
-        The strength of a penalty on all coefficients but the intercept, the same for all categories; ``"cv"`` chooses
-        it by the likelihood of subsets that were left out.
+        The strength of a penalty on all coefficients except the intercept, the same for all categories. ``"cv"``
+        chooses it by cross-validated likelihood.
     starts
-        How many starts: the likelihood may have several maxima. ``"auto"`` (default): one, and nine more where there
-        are few people for so many covariates and a start is quick.
+        The number of starts, because the likelihood may have several maxima. ``"auto"`` (default) takes one, and nine
+        more if there are few people for the number of covariates and a start is quick.
     missing
-        What an empty cell of a private column is: ``"error"`` (default) or ``"full"``, a missing answer.
+        How to treat an empty cell of a private column: ``"error"`` (default) or ``"full"``, a missing answer.
     sampling
-        How people were drawn, a `Sampling`, in the place of weights and clusters. With a formula it may name columns.
+        How the sample was drawn, a `Sampling`, instead of weights and clusters. With a formula it may name columns.
     stream
-        For files and tables of Spark: True to read the rows again for every sum over people, in constant memory, or
-        to let Spark's workers add them up. False to hold all rows in memory. By default files are held where the model
-        matrix takes at most one GiB, and tables of Spark where they also have at most a million rows. A stream has no
-        clusters, chooses no penalty, and takes one row at a time: terms such as ``center(age)`` need them all.
+        For files and Spark tables. True reads the rows again for every sum over people, in constant memory, or lets
+        Spark's workers compute the sums. False loads all rows into memory. By default files are loaded if the model
+        matrix takes at most one GiB, and Spark tables if they also have at most a million rows. Streaming does not
+        support clusters, ``"cv"`` penalties, or terms such as ``center(age)`` that need all rows at once.
     progress
-        Called with the number of rows gone through so far, each as often as it was, and None: nobody knows how many
-        steps a fit takes.
+        Called with the number of rows processed so far, counting repeated passes, and None, because the number of
+        steps is not known in advance.
 
     Returns
     -------
     Regression or OutcomeRegression
-        A `Regression` where only the response is private. An `OutcomeRegression` where a term is private.
+        A `Regression` if only the response is private, an `OutcomeRegression` if a term is private.
 
     Raises
     ------
     ArgumentError
-        If covariates are missing or infinite, constant or combinations of each other (the columns are named); if
-        there are more parameters than people; if a private column is inside a function; or if arguments do not fit
-        together.
+        If covariates are missing, infinite, constant or linear combinations of each other (the message names the
+        columns), if there are more parameters than people, if a private column is inside a function, or if arguments
+        contradict each other.
     CodeError
         If a cell of a private column is no subset of its design.
     NotIdentifiableError
-        If the design cannot tell distributions apart.
+        If the design is not identifiable.
     NoDataError
-        If no subset says anything.
+        If no subset carries information.
     TooLargeError
         If files with private terms do not fit in memory.
 
     Warns
     -----
     SeparationWarning
-        If the data set no limit to some coefficients, which are infinite then.
+        If some coefficients are infinite, because the data do not bound them.
     NotUniqueWarning, ConvergenceWarning, SmallCountWarning
-        If there are several maxima, the fit did not arrive, or there are few people for so many covariates; or if
-        corrected equations have no solution, because a private category is rare.
+        If there are several maxima, the fit did not converge, or there are few people for the number of covariates;
+        or if corrected equations have no solution, because a private category is rare.
 
     Notes
     -----
     With the rows :math:`r_i` of the subsets and the model :math:`p(x)`, the log-likelihood of a private response is
-    :math:`\sum_i \ln \sum_j r_i(j)\, p_j(x_i)`. It needs no weights of the design, only that the subset depends on the
-    covariates through the value alone. `privatize` and `ask` guarantee that. Full sets carry no information; they are
-    left out and counted.
+    :math:`\sum_i \ln \sum_j r_i(j)\, p_j(x_i)`. It does not use the weights of the design. It assumes only that the
+    subset depends on the covariates only through the value, which `privatize` and `ask` guarantee. Full sets carry no
+    information and are left out and counted.
 
     With a private term, corrected scores solve :math:`\sum_i \sum_j D_i(j)\, \psi(y_i, j, v_i; \theta) = 0`, where
-    :math:`\psi` is the score that a person of category j would have and :math:`D_i` the unbiased `indicator` of the
-    person's category.
+    :math:`\psi` is the score of a person of category j and :math:`D_i` the unbiased `indicator` of the person's
+    category.
 
     Examples
     --------
@@ -182,7 +183,7 @@ def regress(
        estimate     se
     5     0.032  0.005
 
-    A private predictor, of a response that is seen:
+    A private predictor of an observed response:
 
     >>> days = np.where(values == "yes", 6.0, 4.0) + rng.normal(size=5000)
     >>> fit = sp.regress(days, {"age": age, "answer": data}, baseline="no")

@@ -1,4 +1,4 @@
-"""A file of subsets with its designs: counted where it lies, loaded only when asked for."""
+"""`Release`: a file of subsets with its designs, counted without loading it."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -31,16 +31,16 @@ _LARGE = 1 << 26  # bytes of a CSV file that take a second to read
 
 @frozen(slots=False, repr=False)
 class Release(Result):
-    """A file of subsets and the designs they were drawn with; made by `read_release` and `write_release`.
+    """A file of subsets and their designs, made by `read_release` and `write_release`.
 
     Attributes
     ----------
     file
-        Where it lies, and its format.
+        The path and format of the file.
     stored
         Designs, forms and weights, by column.
     known_rows
-        How many rows there are, where they have been counted already.
+        The number of rows, if they have been counted already.
 
     Examples
     --------
@@ -80,17 +80,17 @@ class Release(Result):
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """The other columns, published as they are: nothing protects them."""
+        """The other columns, which were published unchanged and are not protected."""
         weights = () if self.stored.weights is None else (self.stored.weights.column,)
         return tuple(name for name in self.file.names(self.names) if name not in (*self.names, *weights))
 
     def alone(self) -> int | None:
-        """Return how many rows no other row equals in the columns that are kept; None if that cannot be told."""
+        """Return how many rows are unique in the kept columns, or None if that is not known."""
         return count_unique_rows(self.file, self.kept) if self.kept else 0
 
     @cached_property
     def rows(self) -> int:
-        """How many rows there are; a CSV file is read to know it."""
+        """The number of rows; a CSV file is read to count them."""
         return self.file.rows() if self.known_rows is None else self.known_rows
 
     def __repr__(self) -> str:
@@ -136,22 +136,22 @@ class Release(Result):
         Parameters
         ----------
         column
-            Its name; may be left out where there is one.
+            The column. Optional if there is only one.
         by
-            A column of groups, or several: then a dict with the counts of
-            each group is returned, groups in the order of `sp.count`.
+            A column of groups, or several. The result is then a dict with the counts of each group, in the order of
+            `sp.count`.
         weights, weights_kind
-            A column of weights and what they are, as in `count`. A file of
-            counts knows its own.
+            A column of weights and their kind, as in `count`. A file of counts includes its own.
         missing
-            What an empty cell is: ``"error"``, by default, or ``"full"``, a missing answer.
+            How to treat an empty cell: ``"error"`` (default) or ``"full"``, a missing answer.
         progress
-            Called with the rows done and in all (None: not known).
+            Called with the number of finished rows and the total (None if not known).
 
         Raises
         ------
         CodeError
-            If a cell is no subset of the design: column, first row and number, never the cell.
+            If a cell is not a subset of the design. The message gives the column, the first row and the count, never
+            the cell.
         DataFileError
             If the file cannot be read.
         """
@@ -187,12 +187,12 @@ class Release(Result):
         missing: Missing | None = None,
         progress: Progress | None = None,
     ) -> JointCounts | GroupedCounts[JointCounts]:
-        """Count how often subsets of two or more columns occur together; arguments as in `count`.
+        """Count how often subsets of two or more columns occur together.
 
         Parameters
         ----------
         *columns
-            Their names; may be left out where there are two.
+            The columns. Optional if there are exactly two.
         by, weights, weights_kind, missing, progress
             As in `count`.
         """
@@ -243,12 +243,12 @@ class Release(Result):
     # Looking ----------------------------------------------------------------------------------
 
     def codes(self, column: str | None = None, *, missing: Missing | None = None) -> IntArray:
-        """Return the codes of a column, all of them, in the order of the file; checked as by `count`."""
+        """Return all codes of a column in file order, after the checks of `count`."""
         name = self._name(column)
         self.count(name, missing=missing)
         design = self.stored.designs[name]
         batches = read_batches(self.file, ColumnSelection({name: design}, self.stored.forms), parse=True)
-        # Where an empty cell is no error, it is the full set.
+        # If an empty cell is allowed, it is the full set.
         parts = [batch.column(0).cast("int64").fill_null(design.missing_code).to_numpy() for batch in batches]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
@@ -259,7 +259,7 @@ class Release(Result):
     @overload
     def to_frame(self, *, engine: Literal["pyarrow"], kept: bool = ...) -> ArrowTable: ...
     def to_frame(self, *, engine: Engine = "pandas", kept: bool = True) -> Frame:
-        """Load the codes, and the columns that are kept if asked, as a data frame of pandas, Polars or PyArrow."""
+        """Load the codes, and by default the kept columns, as a pandas, Polars or PyArrow table."""
         return frame(self._columns(kept), engine)
 
     def _columns(self, kept: bool = True) -> dict[str, Any]:
@@ -273,7 +273,7 @@ class Release(Result):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What to know of the file: dummy rows, weights, and columns that nothing protects."""
+        """Notes on the file: dummy rows, weights, and columns that are not protected."""
         covered = {name: one for name, one in self.stored.designs.items() if one.covered is not None}
         notes = [
             Note(NoteKind.DUMMIES, f"{name}: {design.rows_text(float('nan'))}.") for name, design in covered.items()
@@ -287,7 +287,7 @@ class Release(Result):
         return tuple(notes)
 
     def summary(self) -> Table:
-        """Return the columns with their designs, to print or to show; a large CSV file is not read for its rows."""
+        """Return a table of the columns and their designs; the rows of a large CSV file are not counted for it."""
         known = self.known_rows is not None or "rows" in self.__dict__
         large = self.file.kind == "csv" and not known and self.path.stat().st_size > _LARGE
         rows = "…" if large else str(self.rows)
@@ -299,7 +299,7 @@ class Release(Result):
         return Table(title, ("column", "kind", "categories", "rows", "fingerprint"), lines, self.notes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the file holds, without its rows, for JSON; a CSV file is read to know their number."""
+        """Return a description of the file as plain data, without its rows; a CSV file is read to count them."""
         document = json.loads(self.stored.to_json())
         return {
             "path": str(self.path),

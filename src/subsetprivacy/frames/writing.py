@@ -1,4 +1,4 @@
-"""`write_release`, `write_counts`: subsets to a file, with the designs that belong to them."""
+"""`write_release`, `write_counts`: write subsets to a file, with their designs."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -39,40 +39,37 @@ def write_release(
     Parameters
     ----------
     data
-        `SubsetData`, a `SubsetTable`, or a table of codes in memory (pandas,
-        Polars, PyArrow). Rows are written in their order, which must not
-        identify people.
+        `SubsetData`, a `SubsetTable`, or a table of codes in memory (pandas, Polars, PyArrow). Rows keep their order,
+        which must not identify people.
     path
         ``.csv``, ``.csv.gz``, ``.csv.zst``, ``.parquet``, ``.pq``, ``.arrow``, ``.feather`` or ``.ipc``.
     designs
-        ``{column: design}``. Needed for a table: its other columns are not
-        written. For `SubsetData` it names the column, by default "value".
+        ``{column: design}``. Required for a table, whose other columns are not written. For `SubsetData` it names the
+        column, by default "value".
     form
-        For CSV: ``"labels"`` joined by a bar, or ``"codes"``. By default
-        labels where the codes of a design are sets of labels, which they are
-        up to 48 categories. Other formats hold codes.
+        For CSV: ``"labels"`` joined by a bar, or ``"codes"``. The default is labels if the codes of a design are sets
+        of labels, which holds up to 48 categories. Other formats store codes.
     keep
-        Columns of a table to write as they are. Nothing protects them.
+        Columns of a table to write unchanged. They are not protected.
     overwrite
         Whether to replace an existing file.
 
     Returns
     -------
     Release
-        What was written, to be counted.
+        The written file, ready to be counted.
 
     Raises
     ------
     CodeError
-        If a code is none of its design: column, first row and number.
+        If a code is not a code of its design. The message gives the column, the first row and the count.
     DataFileError
-        If the file exists, or cannot be written; then nothing remains of it.
+        If the file exists or cannot be written. No partial file remains.
 
     Notes
     -----
-    The file is written under another name and renamed when it is whole. The
-    designs stand in a document beside it, ``private.csv.design.json``, and in
-    Parquet and Arrow files also under the key ``subset_privacy``.
+    The file is written under another name and renamed when it is complete. The designs are stored next to it in
+    ``private.csv.design.json``, and in Parquet and Arrow files also under the key ``subset_privacy``.
     """
     if isinstance(data, SubsetData):
         columns, held = _of_data(data, designs)
@@ -88,21 +85,21 @@ def write_release(
 def write_counts(
     counts: SubsetCounts, path: str | Path, *, name: str = "value", form: Form | None = None, overwrite: bool = False
 ) -> Release:
-    """Write counts of subsets to a file: a row per distinct subset, and its number in the column `count`.
+    """Write counts of subsets to a file: one row per distinct subset, with its count in the column `count`.
 
     Parameters
     ----------
     counts
-        Of one variable, or of several (`crosstab`), with a column each.
+        The counts of one variable, or of several (from `crosstab`), which get a column each.
     path, form, overwrite
         As in `write_release`.
     name
-        The column of subsets, where there is one variable.
+        The column of subsets, if there is one variable.
 
     Raises
     ------
     ArgumentError
-        If the counts are of a sample with sampling weights, which a row per subset cannot tell.
+        If the counts come from sampling weights, which one row per subset cannot represent.
 
     Examples
     --------
@@ -201,7 +198,7 @@ def _write_table(
 
 
 def _check_codes(table: Any, designs: dict[str, Design]) -> None:
-    """Raise if some cell is no code of its design; all rows are looked at before any is written."""
+    """Raise if some cell is not a code of its design; all rows are checked before any is written."""
     for name, design in designs.items():
         groups = tally_batches(arrow_batches(table, [name]), [name], bits=[design.code_bits])
         if groups.keys[0].kind == "text":
@@ -210,7 +207,7 @@ def _check_codes(table: Any, designs: dict[str, Design]) -> None:
 
 
 def _kept_fields(table: Any, keep: tuple[str, ...]) -> list[Any]:
-    """Return the Arrow fields of the columns that are kept, from the first rows that have them."""
+    """Return the Arrow fields of kept columns, from the first rows."""
     if not keep:
         return []
     pa = arrow()

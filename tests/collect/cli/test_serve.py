@@ -62,9 +62,9 @@ def test_the_first_start_prints_a_link_to_set_up(served, tmp_path, monkeypatch):
     assert re.fullmatch(
         r"Database  subsetprivacy\.db\n"
         r"Studio    (http://127\.0\.0\.1:\d+)/studio\n"
-        r"Set up    \1/studio/setup#[\w-]{32}  \(makes your account, works once\)\n"
-        r"Only this computer can reach it, and links made now work on this computer only\. [^\n]+\n"
-        r"with --base-url https://… [^\n]+ --host 0\.0\.0\.0\.\n"
+        r"Set up    \1/studio/setup#[\w-]{32}  \(creates your account, works once\)\n"
+        r"Only this computer can reach the server, and links made now work on this computer only\. [^\n]+\n"
+        r"it with --base-url https://… [^\n]+ --host 0\.0\.0\.0\.\n"
         r"Stop with Ctrl-C\.\n",
         result.stdout,
     )
@@ -96,7 +96,7 @@ def test_without_a_base_url_links_are_those_of_the_page_and_a_word_says_so(serve
     assert served[0].state.studio.base_url is None
     assert "this computer only" in result.stdout
     assert "--base-url" in result.stdout
-    assert ("Only this computer can reach it" in result.stdout) == (host != "0.0.0.0")
+    assert ("Only this computer can reach the server" in result.stdout) == (host != "0.0.0.0")
 
 
 def test_plain_http_beyond_this_machine_is_warned_of(served, sqlite_url):
@@ -130,11 +130,11 @@ def test_plain_http_beyond_this_machine_is_warned_of(served, sqlite_url):
         ("https://ask.example.org?q=1", "must end after the host"),
         ("https://ask.example.org?", "must end after the host"),
         ("https://ask.example.org/#top", "must end after the host"),
-        ("https://olga:CANARY@ask.example.org", "must hold no name and no password"),
-        ("https://CANARY@ask.example.org", "must hold no name and no password"),
-        ("https://olga:CANARY@", "must hold no name and no password"),
-        ("ftp://olga:CANARY@ask.example.org", "must hold no name and no password"),
-        ("https:olga:CANARY@ask.example.org", "must hold no name and no password"),
+        ("https://olga:CANARY@ask.example.org", "must contain no user name and no password"),
+        ("https://CANARY@ask.example.org", "must contain no user name and no password"),
+        ("https://olga:CANARY@", "must contain no user name and no password"),
+        ("ftp://olga:CANARY@ask.example.org", "must contain no user name and no password"),
+        ("https:olga:CANARY@ask.example.org", "must contain no user name and no password"),
         ("https://ask.example.org/?u=olga:CANARY", "must end after the host"),
     ],
 )
@@ -178,7 +178,7 @@ def test_the_demonstration_prints_ways_in_and_leaves_nothing(served, quick_sampl
         r"Simulating respondents …\n"
         r"Results   (http://127\.0\.0\.1:\d+)/studio/sample/results/[\w-]{32}  \(signs you in\)\n"
         r"Respond   \1/studio/sample/respond  \([^\n]+\)\n"
-        r"A sample: simulated people, nobody real\. [^\n]+\n"
+        r"This is a sample with simulated people\. [^\n]+\n"
         r"Stop with Ctrl-C\.\n",
         result.stdout,
     )

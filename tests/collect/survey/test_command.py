@@ -42,7 +42,7 @@ def test_a_good_file_is_described(good):
     assert result.exit_code == 0
     assert result.stderr == ""
     lines = result.stdout.splitlines()
-    assert lines[0] == f"{good} is a good survey: Work and health, study work-2026, code mode, batches of 25"
+    assert lines[0] == f"{good} is a valid survey: Work and health, study work-2026, code mode, batches of 25"
     rows = [line.split() for line in lines]
     assert ["smokes", "secret", "number", "randomized", "response", "1", "2", "of", "2", "0.8"] in rows
     assert ["sport", "drawn", "on", "the", "device", "fixed", "size", "3", "2", "of", "3", "1.0"] in rows
@@ -97,7 +97,7 @@ def test_several_files(good, bad, tmp_path):
     empty.write_bytes(b"")
     result = run("check", bad, good, empty)
     assert result.exit_code == 1
-    assert f"{good} is a good survey" in result.stdout
+    assert f"{good} is a valid survey" in result.stdout
     assert len(result.stderr.splitlines()) == 3
     assert f"{empty}:1: the file: must have a value here" in result.stderr
 

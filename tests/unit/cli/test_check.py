@@ -158,7 +158,7 @@ def test_strict_ends_with_1_on_an_alarm_and_prints_all_the_same(run, tables):
     [
         ("private.parquet --column shrub", 1, "shrub"),
         ("private.parquet --level 95", 1, "--level must be between 0 and 1"),
-        ("private.parquet --by tree", 2, "--by must name other columns"),
+        ("private.parquet --by tree", 2, "--by must name columns other"),
         ("private.parquet --by area --by area", 2, "each once"),
         ("private.parquet --earlier absent.parquet", 2, "'absent.parquet' does not exist"),
         ("private.parquet --earlier honest.framings.csv", 1, "must come with the designs of its columns"),

@@ -251,8 +251,8 @@ def test_a_file_is_replaced_by_force_alone(fine, refused, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["2025.parquet"], "give two TABLEs or more; or --by COLUMN"),
-        (["2025.parquet", "2024.parquet", "--by", "sex"], "--by makes groups of one TABLE"),
+        (["2025.parquet"], "give two or more TABLEs, or --by COLUMN"),
+        (["2025.parquet", "2024.parquet", "--by", "sex"], "--by compares groups within one TABLE"),
         (["2025.parquet", "x=2025.parquet"], "2025 and x are the same file"),
         (["a=2025.parquet", "a=2024.parquet"], "two samples are called a"),
         (["=2025.parquet", "2024.parquet"], "got no name"),
@@ -260,9 +260,9 @@ def test_a_file_is_replaced_by_force_alone(fine, refused, tmp_path):
         (["2025.parquet", "2024.parquet", "--baseline", "2023"], "must be one of 2025, 2024"),
         (["all.parquet", "--by", "year", "--baseline", "1999"], "must be one of the 3 groups of --by"),
         (["all.parquet", "--by", "year", "--by", "sex", "--baseline", "f"], "groups of --by, written YEAR,SEX"),
-        (["all.parquet", "--by", "answer"], "--by must name other columns"),
+        (["all.parquet", "--by", "answer"], "--by must name columns other"),
         (["twice.parquet", "--column", "answer", "--by", "again"], "again holds subsets"),
-        (["twice.parquet", "2025.parquet"], "say which --column of twice.parquet: answer, again"),
+        (["twice.parquet", "2025.parquet"], "choose a --column of twice.parquet: answer, again"),
         (["2025.parquet", "2024.parquet", "--merge", "often"], "must be NAME=LABEL,LABEL"),
         (["2025.parquet", "2024.parquet", "--merge", "a=never", "--merge", "a=daily"], "the name a twice"),
         (["2025.parquet", "2024.parquet", "--estimator", "mom"], "No such option"),

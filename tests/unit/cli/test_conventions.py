@@ -204,7 +204,7 @@ def test_documents_on_standard_input(piped, folder):
 
 def test_surveys_on_standard_input_and_output(piped, fine, folder):
     text = fine("survey", "example", "-o", "-")
-    assert "- is a good survey" in piped(text, "survey", "check", "-").stdout
+    assert "- is a valid survey" in piped(text, "survey", "check", "-").stdout
     made = piped(text, "survey", "convert", "-", "-o", "-", "--format", "json").stdout
     assert json.loads(made)["title"]
     assert piped(made, "survey", "check", "-", "--input-format", "json", "--quiet").stdout == ""
@@ -213,7 +213,7 @@ def test_surveys_on_standard_input_and_output(piped, fine, folder):
 
 def test_standard_input_is_read_once(piped, folder):
     said = piped("x", "privatize", "-", "--column", "colour=-", "-o", "o.csv", code=2).stderr
-    assert "- can be given once" in said
+    assert "- can be given only once" in said
 
 
 def test_messages_call_standard_input_by_its_sign(piped, folder):

@@ -93,7 +93,7 @@ def test_blanks_around_labels_are_warned_of(run, tmp_path):
     result = run("design", "uniform", "--file", path)
     assert sp.design_from_json(result.stdout) == sp.uniform(["Ulm", "Rye ", "Bor", "\tAba"])
     (line,) = result.stderr.splitlines()
-    assert line.startswith(f"Warning: 2 labels begin or end with a blank, first in line 2 of {path}")
+    assert line.startswith(f"Warning: 2 labels begin or end with a space, first in line 2 of {path}")
     assert "1 label begins" in run("design", "uniform", "a", "b", "c", " d").stderr
 
 
@@ -129,7 +129,7 @@ def test_labels_are_read_off_private_data_only_when_asked(run, misused, tmp_path
         assert not made.exists()
     result = run("design", "uniform", "--from", table, "--column", "town", "--infer-categories", "-o", made)
     assert result.exit_code == 0, result.output
-    assert result.stderr.startswith("Warning: 4 categories were read off the private column town.")
+    assert result.stderr.startswith("Warning: 4 categories were read from the private column town.")
     assert "before you publish" in result.stderr
     assert "Ulm" not in result.output
     assert sp.load_design(made) == sp.uniform(["Aba", "Bor", "Rye", "Ulm"])  # not in the order of the people
@@ -189,7 +189,7 @@ def test_a_design_without_a_fingerprint_passes_with_a_remark(fine, tmp_path):
     path.write_text(json.dumps(document))
     said = fine("design", "check", path)
     assert "unaltered" not in said
-    assert "no one can tell whether it was altered" in said
+    assert "changes to it cannot be detected" in said
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_the_even_distribution_and_what_is_odd(fine, saved):
 
 def test_comparing_wrongly(misused, refused, saved):
     path = saved(sp.uniform(list("abcd")))
-    assert "two design documents or more" in misused("design", "compare", path)
+    assert "two or more design documents" in misused("design", "compare", path)
     assert "one entry for each of the 4" in refused("design", "compare", path, path, "--w", "0.5,0.5")
     assert "does not exist" in misused("design", "compare", path, path.with_name("absent.json"))
 

@@ -153,7 +153,7 @@ def test_words_that_cannot_be_parsed(name, words, told):
         ("privatize people.csv --column tree -o x.csv", "column tree needs a design"),
         ("test private.parquet", "Missing argument"),
         ("test private.parquet tree", "give a second column"),
-        ("design compare tree.json", "two design documents or more"),
+        ("design compare tree.json", "two or more design documents"),
         ("plan", "give either LABELS"),
         ("db check --db password=x", "must be a file or a postgresql:// address"),
     ],

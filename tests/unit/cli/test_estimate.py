@@ -108,9 +108,9 @@ def test_pictures_of_one_estimate(more, fine, tmp_path):
         (["--merge", "=1,2"], "must be NAME=LABEL,LABEL"),
         (["--merge", "low=1,,2"], "must have a label before and after every comma"),
         (["--merge", "low=1", "--merge", "low=2"], "the name low twice"),
-        (["--merge", "low=1,2", "--interval", "bootstrap"], "--interval bootstrap is not for --merge"),
-        (["--merge", "low=1,2", "--by", "year", "-o", "x.png"], "a picture of groups has neither"),
-        (["--simultaneous", "--by", "year", "-o", "x.svg"], "a picture of groups has neither"),
+        (["--merge", "low=1,2", "--interval", "bootstrap"], "--interval bootstrap does not work with --merge"),
+        (["--merge", "low=1,2", "--by", "year", "-o", "x.png"], "a picture of groups cannot show"),
+        (["--simultaneous", "--by", "year", "-o", "x.svg"], "a picture of groups cannot show"),
     ],
 )
 def test_options_that_do_not_go_together(words, message, misused, folder):

@@ -115,7 +115,7 @@ def test_empty_cells_are_missing_answers(fine, made, tmp_path):
     [
         ([], "give --proba FILE, --guess COLUMN, or both"),
         (["--compare", "old.csv", "--guess", "said"], "--compare compares probabilities"),
-        (["--proba", "new.parquet", "--compare", "old.csv", "--interval", "logit"], "--interval is of one classifier"),
+        (["--proba", "new.parquet", "--compare", "old.csv", "--interval", "logit"], "--interval is for one classifier"),
         (["--proba", "nowhere.csv"], "'nowhere.csv' does not exist"),
         (["--proba", "new.parquet", "--metric", "kappa"], "'kappa' is not one of"),
         (["--proba", "new.parquet", "--weights", "weight"], "--weights and --weights-kind go together"),

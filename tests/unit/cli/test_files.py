@@ -180,7 +180,7 @@ def test_categories_read_off_the_data_are_warned_of(run, people, tmp_path):
     )
     assert result.exit_code == 0, result.output
     assert result.stderr.count("Warning: ") == 2
-    assert "5 categories were read off the private column race" in result.stderr
+    assert "5 categories were read from the private column race" in result.stderr
     assert "ash" not in result.output
     from subsetprivacy.frames.reading import read_release
 
@@ -197,7 +197,7 @@ def test_an_interrupted_run_says_how_to_go_on(run, people, tmp_path, monkeypatch
         "-o", tmp_path / "x.parquet",
     )  # fmt: skip
     assert result.exit_code == 130
-    assert result.stderr == "\nStopped. Nothing was published; the same command begins anew.\n"
+    assert result.stderr == "\nStopped. Nothing was published; the same command starts over.\n"
     assert not list(tmp_path.iterdir())
 
 
@@ -212,8 +212,8 @@ def test_a_run_that_was_stopped_goes_on(run, fine, people, tmp_path, monkeypatch
         patch.setattr("subsetprivacy.cli.progress.ProgressLine.__call__", stop)  # when the first rows are drawn
         result = run(*words)
     assert result.exit_code == 130
-    said = "\nStopped. Nothing was published; the same command goes on where it stopped."
-    assert result.stderr == f"{said} To give it up, delete {tmp_path / '.x.parquet.partial'}.\n"
+    said = "\nStopped. Nothing was published; the same command continues where it stopped."
+    assert result.stderr == f"{said} To discard it, delete {tmp_path / '.x.parquet.partial'}.\n"
     assert not (tmp_path / "x.parquet").exists()
     fine(*words)
     assert {path.name for path in tmp_path.iterdir()} == {"x.parquet", "x.parquet.design.json"}
@@ -357,7 +357,7 @@ def test_the_one_column_need_not_be_named(fine, people, misused, private, tmp_pa
     path = tmp_path / "one.parquet"
     fine("privatize", people / "people.csv", "--column", "race", "--design", people / "race.design.json", "-o", path)
     assert json.loads(fine("estimate", path, "--json"))["n"] == 900
-    assert "say which --column" in misused("estimate", private)
+    assert "choose a --column" in misused("estimate", private)
     assert "race, both" in misused("estimate", private)
 
 
@@ -490,8 +490,8 @@ def test_a_given_distribution_and_a_prior(fine, private):
 def test_a_design_is_audited_at_the_even_distribution_by_default(run, misused, people):
     design = people / "race.design.json"
     result = run("audit", design, "--json")
-    assert json.loads(result.stderr)["message"] == "At the even distribution; --w gives another."
-    assert run("audit", design).stderr == "At the even distribution; --w gives another.\n"
+    assert json.loads(result.stderr)["message"] == "At the uniform distribution. --w gives another."
+    assert run("audit", design).stderr == "At the uniform distribution. --w gives another.\n"
     assert json.loads(result.stdout) == json.loads(run("audit", design, "--json", "--w", "0.2,0.2,0.2,0.2,0.2").stdout)
     assert "are for tables" in misused("audit", design, "--w", "0.2,0.2,0.2,0.2,0.2", "--column", "race")
 
@@ -534,7 +534,7 @@ def test_probabilities_that_do_not_fit_are_refused_without_showing_a_cell(refuse
         assert "0.31" not in line
     path.write_text("a,b\n0.5,0.5\n")
     assert "got no column" in refused("audit", design, "--given", path)
-    assert "--given is for one column" in misused("audit", private, "--given", path)
+    assert "--given is for a single column" in misused("audit", private, "--given", path)
 
 
 # report -------------------------------------------------------------------------------------------
@@ -602,4 +602,4 @@ def test_a_dry_run_finds_what_a_run_would(run, people, tmp_path):
     result = run(*words, "-o", tmp_path / "nowhere" / "x.csv")
     assert (result.exit_code, "must be in a folder that exists" in result.stderr) == (1, True)
     result = run(*words, "-o", "-")
-    assert (result.exit_code, "name one by --output" in result.stderr) == (2, True)
+    assert (result.exit_code, "name one with --output" in result.stderr) == (2, True)

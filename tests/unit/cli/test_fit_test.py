@@ -182,10 +182,10 @@ def test_progress_is_told(fine, monkeypatch):
 
     seen = []
 
-    class Listening(fit_test.Progress):
+    class Listening(fit_test.ProgressLine):
         def __call__(self, done, total):
             seen.append((self._what, done, total))
 
-    monkeypatch.setattr(fit_test, "Progress", Listening)
+    monkeypatch.setattr(fit_test, "ProgressLine", Listening)
     fine(*TEST, "--reference", WORDS)
     assert seen[-1] == ("samples", 99, 99)

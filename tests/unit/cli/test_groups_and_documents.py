@@ -63,7 +63,7 @@ def test_groups_are_compared(fine, made):
         (["tree", "pay", "--by", "year"], "--by is for one column A"),
         (["tree", "--by", "year", "--given", "pay"], "--by is for one column A"),
         (["tree", "--by", "pay"], "give pay as B"),
-        (["tree", "--by", "tree"], "--by must name other columns"),
+        (["tree", "--by", "tree"], "--by must name columns other"),
         (["tree"], "give a second column, B: pay; or --by COLUMN"),
         (["tree=tree.json", "tree"], "got tree twice"),
         (["tree", "pay", "--weights-kind", "sampling"], "--weights and --weights-kind go together"),
@@ -108,7 +108,7 @@ def test_shares_are_of_the_rows_that_say_something(fine, made):
             code = DESIGN.categories.code(subset.split("|"))
             assert int(n) == (told == code).sum()
             assert float(share) == pytest.approx(int(n) / len(told), abs=6e-5)
-        assert f"say nothing, or lack an answer: {len(these) - len(told)};" in " ".join(text.split())
+        assert f"say nothing, or lack an answer: {len(these) - len(told)}." in " ".join(text.split())
 
     check(fine("count", "out.csv", "--column", "tree"), codes["tree"])
     parts = fine("count", "out.csv", "--column", "tree", "--by", "year").split("\n\n")  # a blank line between groups
@@ -235,7 +235,8 @@ def test_a_covered_column_beside_another(refused, folder, tmp_path):
 def test_places_that_cannot_be_written(words, refused, tmp_path):
     (tmp_path / "file").write_text("x")
     assert refused(*words, "-o", tmp_path / "nowhere" / "x") == (
-        f"Error: the file {str(tmp_path / 'nowhere' / 'x')!r} must be in a folder that exists; it is not."
+        f"Error: the file {str(tmp_path / 'nowhere' / 'x')!r} must be in a folder that exists; the folder does not "
+        f"exist."
     )
     assert "one part of its path is a file" in refused(*words, "-o", tmp_path / "file" / "x")
 

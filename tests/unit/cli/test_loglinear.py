@@ -126,7 +126,7 @@ def test_files_are_written(fine, made, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["[use vote]", "--test", "--odds", "use,vote"], "give one of them"),
+        (["[use vote]", "--test", "--odds", "use,vote"], "give only one of them"),
         (["[use vote]", "--given", "use"], "--given is for --shares"),
         (["[use vote]", "--where", "use=no"], "--where is for --odds"),
         (["[use vote]", "--bootstrap", "9"], "--bootstrap is for"),

@@ -107,11 +107,11 @@ def test_files(fine, tmp_path):
 @pytest.mark.parametrize(
     ("words", "match"),
     [
-        ("--test --differences categories", "each show something instead of means"),
-        ("--simultaneous", "--simultaneous is of differences"),
-        ("--test --interval wald", "--interval is of means"),
+        ("--test --differences categories", "each replace the means"),
+        ("--simultaneous", "--simultaneous is for differences"),
+        ("--test --interval wald", "--interval is for means"),
         ("--test -o test.png", "--test has no picture"),
-        ("--by tree", "--by must name other columns"),
+        ("--by tree", "--by must name columns other"),
     ],
 )
 def test_words_that_do_not_go_together(misused, words, match):

@@ -65,12 +65,12 @@ def test_the_closing_line_names_what_is_kept(run):
 @pytest.mark.parametrize("output", ["out.csv", "out.parquet", "out.arrow"])
 def test_rows_that_stand_alone_are_counted(output, run):
     together = warnings_of(run(*WORDS, "--keep", "year", "--keep", "town", "-o", output))
-    assert together[-1] == "3 of 10 rows are alone in year, town: whoever knows these knows the row."
+    assert together[-1] == "3 of 10 rows are unique in year, town: anyone who knows these can find the row."
     assert "published as it is" in together[0]
     year = warnings_of(run(*WORDS, "--keep", "year", "-o", f"year-{output}"))
-    assert year[-1] == "2 of 10 rows are alone in year: whoever knows this knows the row."
+    assert year[-1] == "2 of 10 rows are unique in year: anyone who knows this can find the row."
     town = warnings_of(run(*WORDS, "--keep", "town", "-o", f"town-{output}"))
-    assert town[-1] == "1 of 10 row is alone in town: whoever knows this knows the row."
+    assert town[-1] == "1 of 10 row is unique in town: anyone who knows this can find the row."
 
 
 def test_nobody_alone_is_nothing_to_say(run, folder):
@@ -95,13 +95,13 @@ def test_many_batches_are_merged(fine, folder, monkeypatch):
 def test_cells_that_cannot_be_compared(run, folder):
     pq.write_table(pa.table({"tree": ["ash", "elm"], "list": [[1], [2, 3]]}), folder / "people.parquet")
     said = warnings_of(run("privatize", "people.parquet", *WORDS[2:], "--keep", "list", "-o", "out.parquet"))
-    assert said[-1].startswith("how many rows are alone in list was not counted")
+    assert said[-1].startswith("the number of unique rows in list was not counted")
 
 
 def test_no_rows_are_warned_of(run, folder):
     (folder / "people.csv").write_text("tree\n")
     result = run(*WORDS, "-o", "out.parquet")
-    assert warnings_of(result) == ["the table has no rows: nothing was drawn, and nothing can be estimated."]
+    assert warnings_of(result) == ["the table has no rows, so nothing was drawn and nothing can be estimated."]
     assert result.stdout.startswith("Wrote 0 rows")
 
 
@@ -123,7 +123,7 @@ def test_for_machines_and_for_nobody(run, fine):
 def test_a_second_draw_is_warned_of_unless_it_is_the_same(run, fine):
     assert warnings_of(run(*WORDS, "-o", "out.csv", "--force")) == []
     (said,) = warnings_of(run(*WORDS, "-o", "out.csv", "--force"))
-    assert said.startswith("--force makes a second draw of the same people")
+    assert said.startswith("--force draws the same people a second time")
     assert "--key-file" in said
     fine("key", "-o", "secret.key")
     assert warnings_of(run(*WORDS, "-o", "out.csv", "--force", "--key-file", "secret.key", "--id", "id")) == []
@@ -162,14 +162,14 @@ def test_the_same_command_again(run, fine, misused, refused, folder):
     fine(*words)
     held = (folder / "out.csv").read_bytes()
     assert "Hint: --force replaces it" in refused(*words)
-    assert fine(*words, "--if-exists", "same") == "Nothing to do: the same job has written out.csv before, 10 rows.\n"
+    assert fine(*words, "--if-exists", "same") == "Nothing to do: the same job already wrote out.csv before, 10 rows.\n"
     assert json.loads(fine(*words, "--if-exists", "same", "--json"))["written"] is False
     assert (folder / "out.csv").read_bytes() == held
     said = refused(*words, "--if-exists", "same", "--missing", "full")
     assert "must not exist yet, or come from the same job" in said
-    assert "--force is --if-exists overwrite" in misused(*words, "--force", "--if-exists", "same")
+    assert "--force means --if-exists overwrite" in misused(*words, "--force", "--if-exists", "same")
     for more in (["--force"], ["--if-exists", "overwrite"], ["--force", "--if-exists", "overwrite"]):
-        assert "a second draw of the same people" in run(*words, *more).stderr
+        assert "draws the same people a second time" in run(*words, *more).stderr
     (folder / "out.csv").unlink()  # its document stays
     assert json.loads(fine(*words, "--if-exists", "same", "--json"))["written"] is True
 
@@ -193,7 +193,7 @@ def test_stopped_after_everything_was_written(run, folder, monkeypatch):
     for more in ([], ["--force"]):  # also over an older file
         result = run(*WORDS, "-o", "out.csv", *more)
         assert result.exit_code == 130
-        assert result.stderr.endswith("\nStopped, but after everything was written: out.csv is complete.\n")
+        assert result.stderr.endswith("\nStopped, but only after everything was written: out.csv is complete.\n")
         assert sp.read_release("out.csv").rows == 10
         assert not (folder / ".out.csv.partial").exists()
 
@@ -203,16 +203,15 @@ def test_what_a_stopped_run_has_left(folder):
     output.write_text("an older file")
     document.write_text("{}")
     before = marks(output)
-    assert left(output, before) == "Stopped. Nothing was published; the same command begins anew."
+    assert left(output, before) == "Stopped. Nothing was published; the same command starts over."
     stage.mkdir()
     (stage / "job.json").write_text("{}")
     assert left(output, before) == (
-        "Stopped. Nothing was published; the same command goes on where it stopped. "
-        f"To give it up, delete {stage}."
+        f"Stopped. Nothing was published; the same command continues where it stopped. To discard it, delete {stage}."
     )  # fmt: skip
     (folder / "draft").write_text("a new one")
     (folder / "draft").replace(output)
-    assert "out.csv lacks its document; the same command with --force goes on" in left(output, before)
+    assert "out.csv lacks its document; the same command with --force continues" in left(output, before)
     (folder / "draft").write_text("{ }")
     (folder / "draft").replace(document)
     assert left(output, before).endswith("out.csv is complete.")

@@ -179,8 +179,8 @@ def test_a_table_that_does_not_bring_its_design(fine, made):
 
 
 USAGE = [
-    (["--test", "--effects"], "--test and --effects each show something instead of coefficients"),
-    (["--test", "--interval", "robust"], "--interval is of coefficients, which --test does not show"),
+    (["--test", "--effects"], "--test and --effects each replace the coefficients"),
+    (["--test", "--interval", "robust"], "--interval is for coefficients, which --test does not show"),
     (["--test", "-o", "it.png"], "--test has no picture"),
     (["--effects", "--stream"], "--effects needs all rows in memory; leave --stream out"),
     (["--method", "corrected", "--interval", "profile"], "--interval profile needs --method ml"),

@@ -148,7 +148,7 @@ def test_a_table_that_does_not_bring_its_design(fine, made):
 
 
 USAGE = [
-    ([FORMULA, "--adjusted", "race", "--effects"], "--effects and --adjusted each show something"),
+    ([FORMULA, "--adjusted", "race", "--effects"], "--effects and --adjusted each replace"),
     ([FORMULA, "--baseline", "race=Blue"], "must be one of 'Asian', 'Black', 'Other', 'White' for race"),
     ([FORMULA, "--baseline", "age=3"], "must be of the response or a private column; age is neither"),
     (["income ~ race + rating", "--baseline", "Black"], "must be COLUMN=LABEL; the private columns are race, rating"),

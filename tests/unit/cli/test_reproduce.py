@@ -121,7 +121,7 @@ def test_a_stopped_run_goes_on(tmp_path):
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=300)
     assert process.returncode == 130, errors
-    assert errors.strip() == "Stopped. What is finished is kept; the same command goes on from there."
+    assert errors.strip() == "Stopped. Finished experiments are kept, and the same command continues from there."
     assert (tmp_path / "toy_example.json").exists()
     assert not (tmp_path / "tab_consistency.json").exists()
     assert "finished before" in run("toy_example", "-o", tmp_path).stdout

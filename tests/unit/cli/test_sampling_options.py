@@ -133,6 +133,6 @@ def test_wrong_words(run):
     assert "--weights-kind sampling" in failed(
         "estimate", "private.parquet", "--strata", "h", "--weights", "w", "--weights-kind", "frequency"
     )
-    assert "matches none" in failed("estimate", "private.parquet", "--replicates", "no*")
+    assert "no column matches" in failed("estimate", "private.parquet", "--replicates", "no*")
     assert "two numbers" in failed("rake", "private.parquet", "margins.json", "--bounds", "3")
     assert "nobody" in failed("estimate", "private.parquet", "--strata", "nobody")
