@@ -154,7 +154,10 @@ def _set_title(ax: Axes, title: str | None, pad: float | None = None) -> None:
     place, width = ax.get_position(), figure.get_figwidth()
     room = 2 * min((place.x0 + place.x1) / 2, 1 - (place.x0 + place.x1) / 2) * width
     size = 12.0 if len(title) / 10 <= room else 10.0  # in points; what is still too long takes several lines
-    text = _plain(title, int(max(24, 120 * room / size)))
+    width = int(max(24, 120 * room / size))
+    if len(title) > width:
+        title = type(title)(title.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"))  # "n = 500" stays together
+    text = _plain(title, width)
     look: Any = {"fontsize": size} if isinstance(title, Heading) and size < 12 else {}
     ax.set_title(text, pad=pad, **look)
     ax.title.set_gid(text if isinstance(title, Heading) else None)  # to know it again

@@ -52,9 +52,9 @@ def power_curves(
     people = np.asarray(n, dtype=float)
     ax = _axes(ax, 7.2, 4.2)
     for i, name in enumerate(dict.fromkeys([*curves, *points])):
-        color, label = _tone(ax, COLORS[i % 7]), _plain(name)
+        direct = name.startswith("PT:")
+        color, label = _tone(ax, COLORS[i % 7]), _plain(f"asked directly ({name})" if direct else name)
         if name in curves:
-            direct = name.startswith("PT:")
             height = _vector(curves[name], len(people), name)
             style, width = (":", 1.8) if direct else (STYLES[i % 3], 2.0)
             ax.plot(people, height, style, color=color, lw=width, label=label)

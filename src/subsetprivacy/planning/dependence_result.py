@@ -293,7 +293,7 @@ class IndependencePower(Result):
             points={test.name: (test.n, test.power, test.se) for test in self.rows if isfinite(test.power)},
             level=self.level,
             target=self.target,
-            title=draw.Heading(f"Is {' independent of '.join(self.variables)}?") if title is None else title,
+            title=draw.Heading(f"Power to find that {' depends on '.join(self.variables)}") if title is None else title,
             ax=ax,
         )
 

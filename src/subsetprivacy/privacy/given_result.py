@@ -138,8 +138,8 @@ class CovariateLeakage(Result):
     def finding(self) -> str:
         """The share of rows above 95%, and the part of the covariates alone, as a sentence without a full stop."""
         return (
-            f"one value gets more than 95% in {_percent(self.both.above_95)} of the rows, from covariates alone in "
-            f"{_percent(self.covariates.above_95)}"
+            f"in {_percent(self.both.above_95)} of the rows one value is more than 95% likely "
+            f"({_percent(self.covariates.above_95)} from covariates alone)"
         )
 
     def rows(self) -> dict[str, FloatArray]:

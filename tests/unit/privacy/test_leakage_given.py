@@ -355,8 +355,8 @@ def test_the_first_line_is_the_share_above_95_with_the_part_of_the_covariates(ma
     table = made[0].summary()
     found = made[0]
     assert table.title == (
-        f"Leakage given covariates: one value gets more than 95% in {100 * found.both.above_95:.1f}% of the rows, from "
-        f"covariates alone in {100 * found.covariates.above_95:.1f}%"
+        f"Leakage given covariates: in {100 * found.both.above_95:.1f}% of the rows one value is more than 95% likely "
+        f"({100 * found.covariates.above_95:.1f}% from covariates alone)"
     )
     assert table.rows[0][0] == "rows with one value above 95%"
     assert table.columns == ("quantity", *ATTACKERS, "subset, published", "both, published")
@@ -382,7 +382,7 @@ def test_shares_that_are_not_0_are_not_printed_as_0():
     P = np.tile([0.25] * 4, (5000, 1))
     P[0] = 0.97, 0.01, 0.01, 0.01
     found = leakage_given(sp.fully_private(ABCD), P)
-    assert found.finding.endswith("from covariates alone in less than 0.1%")
+    assert found.finding.endswith("(less than 0.1% from covariates alone)")
     sure = leakage_given(sp.fully_private(["a", "b"]), [[0.99999, 0.00001]])
     assert "the largest probability is more than 0.9999." in sure.notes[1].text
 
