@@ -1,4 +1,4 @@
-"""A user's own copy of the Adult data, counted and checked against the file that the paper analyses (`sec_exp`)."""
+"""Count a user's copy of the Adult data, and check it against the file that the paper analyzes (`sec_exp`)."""
 
 from __future__ import annotations
 

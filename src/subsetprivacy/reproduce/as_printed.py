@@ -1,4 +1,4 @@
-"""The paper's estimators as the paper computes them: a row per person, no counting (`sec_est`, `subsec_est_exp`).
+"""The paper's estimators as the paper computes them, with a row per person (`sec_est`, `subsec_est_exp`).
 
 They are here to be timed and to be compared with; the package's own take counts. `R` has a row per person: the
 indicators of the members of the subset that was reported.

@@ -1,4 +1,4 @@
-"""What the figures of ROC-AUC share: p-values of one sample, the area and its error, the claims (`subsec_indtest`)."""
+"""Shared code of the ROC-AUC figures: p-values of one sample, the area and its error, the claims (`subsec_indtest`)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -40,12 +40,12 @@ with other factors fixed”""".replace("\n", " ")
 OUTPERFORM = "“the LRT:MLE and LRT:MoM outperform the Pearson and Bon tests”"
 ALIKE = "“LRT:MoM has similar AUC scores compared with LRT:MLE”"
 
-HOW = """In half of the replications X and Y are independent, in the other half their joint distribution is
-proportional to w_X w_Y' + rho I, which puts more people on the diagonal. Both margins and both designs are drawn anew
-each time. The area under the ROC curve is the chance that a test's p-value is smaller in a dependent sample than in an
-independent one: 1/2 is guessing, 1 is perfect. P-values are those of the limit laws, as in the paper (Pearson with s·r
-degrees of freedom, moments with the law of the likelihood ratio); an area asks only for their order, so it does not
-see that some of these laws are wrong. Whiskers are two standard errors (DeLong)."""
+HOW = """In half of the replications X and Y are independent. In the other half their joint distribution is proportional
+to w_X w_Y' + rho I, which puts more people on the diagonal. Both margins and both designs are drawn again each time.
+The area under the ROC curve is the probability that a test's p-value is smaller in a dependent sample than in an
+independent one: 1/2 is guessing, 1 is perfect. P-values come from the limit distributions, as in the paper (Pearson
+with s·r degrees of freedom, moments with the distribution of the likelihood ratio). An area depends only on their
+order, so it does not show that some of these distributions are wrong. Whiskers are two standard errors (DeLong)."""
 
 
 # One sample -----------------------------------------------------------------------------------

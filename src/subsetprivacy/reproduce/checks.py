@@ -1,4 +1,4 @@
-"""A claim of the paper beside what was obtained, and the verdict."""
+"""A claim of the paper, the number obtained, and the verdict."""
 
 from math import hypot
 

@@ -1,4 +1,4 @@
-"""An experiment of the paper: what it is, what it needs to run, what comes out."""
+"""An experiment of the paper, how it is run, and its result."""
 
 from __future__ import annotations
 

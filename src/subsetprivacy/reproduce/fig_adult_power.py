@@ -29,21 +29,22 @@ from subsetprivacy.reproduce.gender_income import (
 )
 from subsetprivacy.reproduce.summaries import as_columns
 
-ABOUT = """How many people does it take to find out that income depends on gender, if nobody tells either? Both are
+ABOUT = """How many people does it take to detect that income depends on gender, if no one reports either? Both are
 binary, so each is joined with a fair artificial bit (X becomes Y, with four values), and a random pair of values that
 contains Y is reported. Four tests of the pairs, with permutation p-values, are compared with Pearson's test of the
-values (PT:X) and of the values with their bits (PT:Y), all at the level 5 %. A line of the figure is the share of
-samples in which a test finds the dependence; dashes are at 80 %. "LRT, bits held" is ours: the bits are known to be
-fair, and a test that knows it needs half the people.
+values (PT:X) and of the values with their bits (PT:Y), all at the level 5%. Each line of the figure is the share of
+samples in which a test finds the dependence. Dashed lines mark 80%. "LRT, bits held" is ours: it uses the fact that the
+bits are fair, and needs half the people.
 
-A pair tells gender in a third of the rows and nothing otherwise; so for income, and both are told in a ninth. The
-paper says that subsets take four times the people of Y; the same test takes nine times. This way of asking also
-reveals what it was to protect in a third of the rows: the package offers better ones for two categories.
+A pair reveals gender in a third of the rows and nothing otherwise. The same holds for income, and a ninth of the rows
+reveal both. The paper states that subsets take four times as many people as Y. The same test takes nine times as many.
+This way of asking also reveals in a third of the rows what it was meant to protect. The package has better designs for
+two categories.
 
-People are drawn with replacement: the data's distribution is the population. The p-values of the pairs are from 199
-permutations, 99 in the short form. That the tests reject 5 % where there is nothing to find is checked with people of
-the same margins whose gender and income are independent. What moments lose in the likelihood ratio is too little for
-100 samples; the long form draws more for that alone."""
+People are drawn with replacement, so the distribution of the data is the population. The p-values of the pairs use 199
+permutations, or 99 in the short form. To check that the tests reject in 5% of samples without dependence, we draw
+people with the same margins whose gender and income are independent. The loss from using moments in the likelihood
+ratio is too small to measure with 100 samples, so the long form draws more for that comparison."""
 
 SIZES = tuple(50 * 2**i for i in range(10))
 OPEN_SIZES = (100, 200, 400)  # for Pearson's tests of what is not private

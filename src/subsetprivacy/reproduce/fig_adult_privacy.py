@@ -1,4 +1,4 @@
-"""What single people's subsets give away (`fig:adult_privacy`)."""
+"""What the subsets of individuals reveal (`fig:adult_privacy`)."""
 
 import numpy as np
 from attrs import frozen
@@ -11,16 +11,18 @@ from subsetprivacy.reproduce.checks import Check, corrected, number, says, state
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 from subsetprivacy.subsets import bits
 
-ABOUT = """Averages hide the single person, so the paper looks at four of them: cases 12 to 15 of the Adult data. A row
-of the figure is a person; the area of a ball is the share of its category in the population. Dark is the true race,
-light blue what the reported subset leaves possible beside it, pale grey what is ruled out. Size leakage is the sum of
-the grey balls. The subset of case 12 is that of the paper. Of case 14's it says only that White is in it and that its
-leakage is 0.11; more than one subset has that, and the smallest is shown. The others it does not tell: they are ours.
+ABOUT = """Averages hide individuals, so the paper looks at four of them: cases 12 to 15 of the Adult data. Each row of
+the figure is a person. The area of a ball is the share of its category in the population. The dark ball is the true
+race, light blue balls are the other categories that the reported subset leaves possible, and pale gray balls are ruled
+out. Size leakage is the sum of the gray balls. The subset of case 12 is the one in the paper. For case 14 the paper
+says only that White is in the subset and that its leakage is 0.11. More than one subset has this leakage, and the
+smallest is shown. The paper does not give the other subsets, so we chose them.
 
-Somebody who sees a subset guesses its most frequent member. Case 12 is White and the guess is right, subset or not;
-case 14 is not and hides behind White. The paper concludes that rare categories are protected much better. That depends
-on the measure: the guess is right for White always and for the rarest never, and of the bits that a value would tell
-less is told the rarer it is; but of size leakage the uniform design leaves everybody the same 60 %."""
+Anyone who sees a subset guesses its most frequent member. Case 12 is White, and the guess is right with or without the
+subset. Case 14 is not White and hides behind White. The paper concludes that rare categories are protected much better.
+That depends on the measure. The guess is always right for White and never right for the rarest category. The rarer a
+value is, the smaller the share of its information that is revealed. But by size leakage, the uniform design leaves
+everyone the same 60%."""
 
 GIVEN: dict[int, tuple[str, ...]] = {
     12: ("Black", "White", "Asian-Pac-Islander"),
@@ -161,4 +163,4 @@ def rarity(races: list[str], w: FloatArray, each: PerCategory) -> list[Check]:
     ]
 
 
-EXPERIMENT = Experiment("fig:adult_privacy", "What the subsets of four people give away", ABOUT, perform, adult=True)
+EXPERIMENT = Experiment("fig:adult_privacy", "What the subsets of four people reveal", ABOUT, perform, adult=True)

@@ -1,4 +1,4 @@
-"""What three designs give away about race, by three measures (`fig:adult_privacy_leak`)."""
+"""What three designs reveal about race, by three measures (`fig:adult_privacy_leak`)."""
 
 from collections.abc import Callable, Iterable
 from math import floor
@@ -11,14 +11,14 @@ from subsetprivacy.draw import leakage
 from subsetprivacy.reproduce.checks import Check, corrected, number, says, stated
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 
-ABOUT = """How much does a report give away? Three designs are compared on the race of the Adult data: the value itself
-is reported, a uniform random subset that contains it, or nothing. Size leakage is the share of people that the report
-rules out, mutual information the bits that it tells about the value, prediction leakage the chance that the best guess
-is right. All numbers are exact.
+ABOUT = """How much does a report reveal? Three designs are compared on the race of the Adult data: they report the
+value itself, a uniform random subset that contains it, or nothing. Size leakage is the share of people that the report
+rules out. Mutual information is the number of bits that it reveals about the value. Prediction leakage is the
+probability that the best guess is right. All numbers are exact.
 
-A prediction leakage must be read against the dashed line: somebody who has seen no report guesses White and is right
-in 85 cases of a hundred. In print "one bit" stands for the mutual information: a yes/no answer can tell at most one
-bit, and about this race it tells .41. Two numbers in print are cut off and not rounded."""
+Compare prediction leakage with the dashed line: anyone who has seen no report guesses White and is right in 85 cases
+out of a hundred. The paper prints "one bit" for the mutual information. A yes/no answer can reveal at most one bit, and
+about this race it reveals 0.41. Two numbers in print are truncated, not rounded."""
 
 DESIGNS: dict[str, Callable[[Iterable[Label]], Design]] = {
     "value published": nonprivate,

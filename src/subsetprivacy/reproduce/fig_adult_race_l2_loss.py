@@ -14,18 +14,18 @@ from subsetprivacy.reproduce.race_sample import NAMES, SAMPLE, estimates, limits
 
 ABOUT = """What does privacy cost in precision? People are drawn from the Adult data, each reports a uniform random
 subset that contains their race, and the distribution is estimated. The squared error times n should settle at a
-constant; the constants of two methods are to one another as the people that they need. "Sample" has the values
-themselves. "MoM:cond" is ours: moments given the questions that were asked.
+constant. The ratio of the constants of two methods is the ratio of the numbers of people that they need. "Sample" uses
+the values themselves. "MoM:cond" is ours: moments given the questions asked.
 
-A line of the figure is a method, with whiskers of two standard errors; dashes are the exact limits. Maximum likelihood
-needs 3.3 times the people of the sample itself. It is below its limit where people are few, because rare categories
-are then estimated as zero, which is not far off. One step from plain moments (ONE) has the same limit in theory, but
-starts far away; here it is the package's, which keeps the step in the simplex. "MLE" is the maximum that the package
-finds and certifies, not CVXPY's; they are the same.
+Each line of the figure is a method, with whiskers of two standard errors. Dashed lines are the exact limits. Maximum
+likelihood needs 3.3 times as many people as the sample itself. With few people it is below its limit, because rare
+categories are then estimated as zero, which is not far off. One step from plain moments (ONE) has the same limit in
+theory, but starts far away. Here it is the package's version, which keeps the step in the simplex. "MLE" is the maximum
+that the package finds and certifies, not CVXPY's. Both are the same.
 
-People are drawn with replacement, so that the data's distribution is the population. The paper does not say how it
-draws. Without replacement the losses of 10 000 of 32 561 people would be smaller, and most of all that of the sample:
-the price would seem higher, and that may be the paper's "about four"."""
+People are drawn with replacement, so that the distribution of the data is the population. The paper does not say how it
+draws. Without replacement the losses of 10 000 of 32 561 people would be smaller, most of all that of the sample. The
+price would seem higher, which may explain the paper's "about four"."""
 
 SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000)
 MARGIN = 0.03

@@ -6,13 +6,13 @@ from subsetprivacy.reproduce.auc import HOW, Areas, claims, measure_areas, pictu
 from subsetprivacy.reproduce.checks import Check, stated
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 
-ABOUT = f"""How many people do tests of independence need to find a dependence, when all they see is a subset of each
-variable? Here the number of people varies; there are four categories each, and rho = .05.
+ABOUT = f"""How many people do tests of independence need to find a dependence if they only see a subset of each
+variable? Here the number of people varies, with four categories for each variable and rho = 0.05.
 
 {HOW}
 
-Read from left to right, the figure says what a better test is worth: how many people Pearson's test needs to do as
-well as the likelihood ratio with 1000. The short form has the paper's 200 replications, the long one 2000."""
+Read from left to right, the figure shows the value of a better test: how many people Pearson's test needs to do as well
+as the likelihood ratio with 1000. The short form has the paper's 200 replications, the long one 2000."""
 
 P, RHO, PEOPLE, WORTH = 4, 0.05, (200, 500, 1000, 2000, 5000), 1000
 

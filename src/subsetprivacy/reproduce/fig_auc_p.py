@@ -16,16 +16,16 @@ from subsetprivacy.reproduce.auc import (
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, corrected, spread, stated
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 
-ABOUT = f"""What happens to tests of independence when both variables have more categories? With p categories there are
-2^p - 2p - 2 subsets each and the square of that of pairs: 36 for four categories, 56 644 for eight. The paper's list
-says that there were 1000 people, the caption 2000; both are here, with rho = .05.
+ABOUT = f"""What happens to tests of independence when both variables have more categories? With p categories each
+variable has 2^p - 2p - 2 subsets. The number of pairs is the square of that: 36 for four categories, 56 644 for eight.
+The paper's list says 1000 people, its caption 2000. Both are shown here, with rho = 0.05.
 
 {HOW}
 
-Pearson's test, which looks at every pair of subsets, soon is no better than guessing. The likelihood ratio loses
-little: its (p - 1)² degrees of freedom grow slowly, and the share of people that rho puts on the diagonal, p rho / (1
-+ p rho), grows too. With moments in the place of maxima it loses more the more categories there are. The short form,
-with 30 replications, can only refute a trend or an ordering, not show it; the long one has 1200."""
+Pearson's test, which compares every pair of subsets, is soon no better than guessing. The likelihood ratio loses
+little: its (p - 1)² degrees of freedom grow slowly, and the share of people that rho puts on the diagonal, p rho / (1 +
+p rho), grows too. With moments instead of maxima it loses more as the number of categories grows. The short form, with
+30 replications, can only refute a trend or an ordering, not show it. The long one has 1200."""
 
 RHO, PEOPLE, CATEGORIES = 0.05, (1000, 2000), (4, 5, 6, 7, 8)
 LIKELIHOOD = ("LRT:MLE", "LRT:MoM")

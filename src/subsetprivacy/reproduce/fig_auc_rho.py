@@ -3,14 +3,15 @@
 from subsetprivacy.reproduce.auc import HOW, claims, measure_areas, picture, tabulate
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 
-ABOUT = f"""How well do tests of independence tell dependent variables from independent ones, when all they see is a
-subset of each? Here the strength of the dependence, rho, varies; there are four categories each and 1000 people.
+ABOUT = f"""How well do tests of independence distinguish dependent variables from independent ones if they only see a
+subset of each? Here the strength of the dependence, rho, varies, with four categories for each variable and 1000
+people.
 
 {HOW}
 
-The likelihood ratio looks for the few kinds of dependence that the values can have; Pearson's test spreads its
-attention over all pairs of subsets. A fifth line is ours: Pearson's test given which questions were asked. The short
-form has the paper's 200 replications, which leave a standard error of .02 to .03; the long one has 2000."""
+The likelihood ratio looks for the few kinds of dependence that the values can have. Pearson's test spreads its power
+over all pairs of subsets. A fifth line is ours: Pearson's test given the questions asked. The short form has the
+paper's 200 replications, with a standard error of 0.02 to 0.03. The long one has 2000."""
 
 P, N, STRENGTHS = 4, 1000, (0.01, 0.02, 0.03, 0.05, 0.08, 0.12)
 

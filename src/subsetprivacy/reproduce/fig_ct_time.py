@@ -23,18 +23,18 @@ from subsetprivacy.reproduce.summaries import as_columns
 from subsetprivacy.subsets import bits
 
 ABOUT = """How long does a test of independence take? For each number of categories, random margins and designs are
-drawn as in the figures of AUC, then 2000 people, and every test goes from the list of their pairs of subsets to a
-p-value of the limit law. The picture has the time of 100 tests.
+drawn as in the figures of AUC, then 2000 people. Every test starts from the list of their pairs of subsets and ends
+with a p-value from the limit distribution. The figure shows the time of 100 tests.
 
-Two lines do the likelihood ratio by EM: over people, as the paper's cost of O(np) an iteration says, with the
-probability of every pair of categories for every person; and over the distinct pairs of subsets, which saves next to
-nothing once most pairs occur once. EM starts from the even distribution and stops where a step gains less than 1e-8 of
-the log-likelihood. All other lines are this package, which counts the pairs first. There the likelihood ratio is
-maximised by Newton steps to a proven gap; how many times the time of moments that takes is stated below.
+Two lines compute the likelihood ratio by EM. The first goes over people, at the paper's cost of O(np) per iteration,
+with the probability of every pair of categories for every person. The second goes over the distinct pairs of subsets,
+which saves almost nothing when most pairs occur once. EM starts from the uniform distribution and stops when a step
+gains less than 1e-8 of the log-likelihood. All other lines are this package, which counts the pairs first. Newton steps
+then maximize the likelihood to a proven gap. The time relative to moments is stated below.
 
-The time of 100 tests is a hundred times the median. All tests but EM are timed on all samples, the quickest of three
-trials; EM, which takes longest, once on the first fifth of them, and on three at least. Times depend on the machine;
-what is checked are ratios that are far from their tolerance."""
+The time of 100 tests is a hundred times the median. All tests except EM are timed on all samples, and the fastest of
+three trials counts. EM, which takes longest, is timed once, on the first fifth of the samples and on at least three.
+Times depend on the machine. The checks compare ratios that are far from their tolerance."""
 
 N, CATEGORIES, TESTS = 2000, (4, 5, 6, 7, 8), 100
 CHANGE, MOST = 1e-8, 100_000

@@ -1,4 +1,4 @@
-"""The law of a moment estimate is normal (`fig:dist`)."""
+"""The distribution of a moment estimate is normal (`fig:dist`)."""
 
 import numpy as np
 from scipy import stats
@@ -13,15 +13,15 @@ from subsetprivacy.reproduce.fig_high_1 import METHODS
 from subsetprivacy.reproduce.limit_covariances import moment_limit
 from subsetprivacy.reproduce.summaries import normal_checks
 
-ABOUT = """An estimate from a thousand people varies from sample to sample. Does it vary as the theory says, by a
-normal law with a known standard deviation? Four equally frequent categories, uniform questions, a thousand samples of
-a thousand people: from each we keep the error of the first share, divided by the standard deviation of its limit law,
-which is computed exactly.
+ABOUT = """An estimate from a thousand people varies from sample to sample. Does it follow a normal distribution with a
+known standard deviation, as the theory says? With four equally frequent categories and uniform questions, we draw a
+thousand samples of a thousand people. From each we keep the error of the first share, divided by the standard deviation
+of its limit distribution, which is computed exactly.
 
-On the left the histogram of the moment estimate and the density of the standard normal law; on the right the ordered
-errors against the quantiles of that law: on the dashed diagonal they agree. The steps are real, since so many people
-out of a thousand is a whole number. The paper adds that other estimators look alike; maximum likelihood and one
-Newton step are checked beside it."""
+The left panel shows the histogram of the moment estimate and the standard normal density. The right panel shows the
+ordered errors against the normal quantiles. On the dashed diagonal they agree. The steps are real, because a number of
+people out of a thousand is a whole number. The paper adds that other estimators look similar. Maximum likelihood and
+one Newton step are checked as well."""
 
 P, N = 4, 1000
 PRINTED = {
@@ -61,5 +61,5 @@ def perform(run: Run) -> ExperimentResult:
 
 
 EXPERIMENT = Experiment(
-    "fig:dist", "The law of an estimated share: histogram and Q-Q plot", ABOUT, perform, quick=1000, full=1000
+    "fig:dist", "The distribution of an estimated share: histogram and Q-Q plot", ABOUT, perform, quick=1000, full=1000
 )

@@ -1,4 +1,4 @@
-"""The loss where categories and people grow together (`fig:high_1`)."""
+"""The loss as categories and people grow together (`fig:high_1`)."""
 
 import numpy as np
 
@@ -16,19 +16,19 @@ from subsetprivacy.reproduce.random_populations import random_design, random_dis
 from subsetprivacy.reproduce.summaries import falling, mean_and_error, share_error
 from subsetprivacy.subsets import bits
 
-ABOUT = """Can a longer list of categories be estimated if there are more people to ask? With p categories n is (p ln
-p)², rounded: 31 people for four categories, 889 for twelve. Population and questions are drawn anew for each sample.
-The loss is the sum of the absolute errors of all shares, and for consistency it must fall from point to point.
+ABOUT = """Can a longer list of categories be estimated by asking more people? With p categories, n is (p ln p)²,
+rounded: 31 people for four categories, 889 for twelve. Population and questions are drawn again for each sample. The
+loss is the sum of the absolute errors of all shares. For consistency it must fall from point to point.
 
-EM and MLE are the same maximum by two algorithms and lie on one line; the paper's MLE is CVXPY's, ours is Newton's on
-counts, certified. ONE is this package's Newton step from MoM, which stays in the simplex; where so few people leave no
-Hessian to invert it is not defined, and those samples are left out of its mean. "MoM, given the questions" is this
-package's own. For MoM the expected loss is known but for the shape of the law: sqrt(2/pi) times the sum of the standard
-deviations.
+EM and MLE are the same maximum by two algorithms and share one line. The paper's MLE is CVXPY's, ours is Newton's
+method on counts, certified. ONE is this package's Newton step from MoM, which stays in the simplex. In samples with so
+few people that the Hessian cannot be inverted, it is not defined, and these are left out of its mean. "MoM, given the
+questions" is this package's own. For MoM the expected loss is known up to the shape of the distribution: sqrt(2/pi)
+times the sum of the standard deviations.
 
-Why not fewer people than categories? The maximum is unique if the people's subsets, as rows of zeros and ones, see
-every direction in which shares can move. With twelve categories these are eleven directions, so that ten people never
-do; how often a few more fail is counted, in samples of their own."""
+Why not fewer people than categories? The maximum is unique if the people's subsets, as rows of zeros and ones,
+distinguish every direction in which shares can move. With twelve categories there are eleven directions, so ten people
+are never enough. How often a few more people fail is counted in separate samples."""
 
 CATEGORIES = (4, 6, 8, 10, 12)
 FEW = (6, 11, 12, 14, 24)  # people, for the last of them

@@ -1,4 +1,4 @@
-"""The law of the maximum near the edge of the simplex (`fig:high_2`)."""
+"""The distribution of the maximum near the edge of the simplex (`fig:high_2`)."""
 
 import numpy as np
 from scipy import stats
@@ -16,18 +16,19 @@ from subsetprivacy.reproduce.limit_covariances import moment_limit
 from subsetprivacy.reproduce.random_populations import random_design, random_distribution
 from subsetprivacy.reproduce.summaries import LEVEL, mean_and_error, normal_checks, share_error
 
-ABOUT = """With twelve categories and (12 ln 12)² = 889 people some shares are no larger than their own standard
+ABOUT = """With twelve categories and (12 ln 12)² = 889 people, some shares are no larger than their own standard
 deviation. A maximum of the likelihood is never negative, so such a share is often estimated as exactly zero, and a
-law with a lump at one point is not normal. Moments may become negative and stay normal. Each panel shows the error of
-the first share, divided by the standard deviation of the limit law. The paper names neither the number of categories
-nor that of people for this figure, nor what it divides by; twelve, the most of `fig:high_1`, is our choice.
+distribution with a spike at one point is not normal. Moments may become negative and stay normal. Each panel shows the
+error of the first share, divided by the standard deviation of the limit distribution. For this figure the paper gives
+neither the number of categories, nor the number of people, nor the divisor. We chose twelve, the largest number of
+`fig:high_1`.
 
-Left: population and questions drawn anew for each sample, as the text says. The lumps are at different places and
-blend, so that this histogram looks normal, where the paper says of its own that it is not; one must count the zeros.
-Middle, of ours: one population, shares in proportion to 1, 3, 5 … 23 as twelve random numbers would be, and uniform
-questions; its smallest share piles up at zero. Right: MoM in the samples of the middle panel.
+Left: population and questions are drawn again for each sample, as the text says. The spikes are at different places and
+blend, so this histogram looks normal, although the paper says that its own does not. The zeros have to be counted.
+Middle, ours: one population, with shares in proportion to 1, 3, 5 … 23 as twelve random numbers would be, and uniform
+questions. Its smallest share piles up at zero. Right: MoM in the samples of the middle panel.
 
-The cause is the edge, not the number of categories: with a hundred times the people most of the zeros are gone."""
+The cause is the edge, not the number of categories: with a hundred times as many people, most of the zeros are gone."""
 
 P = 12
 MORE = 100

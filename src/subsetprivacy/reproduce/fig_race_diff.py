@@ -13,17 +13,19 @@ from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 from subsetprivacy.reproduce.race_sample import NAMES, estimates, limits
 
 ABOUT = """What does one estimate look like? Five hundred people are drawn from the Adult data, each reports a random
-subset that contains their race, and every method estimates the shares of the five categories. The figure shows by how
-much each is off, in percentage points. "Sample" has seen the values themselves. EM and MLE are maximum likelihood by
-two algorithms, MoM matches moments, ONE goes one step from there towards the maximum; MoM:cond, moments given the
-questions that were asked, is ours.
+subset that contains their race, and every method estimates the shares of the five categories. The figure shows the
+error of each estimate, in percentage points. "Sample" uses the values themselves. EM and MLE are maximum likelihood by
+two algorithms. MoM matches moments, and ONE goes one step from there toward the maximum. MoM:cond, moments given the
+questions asked, is ours.
 
-The paper shows its own sample and prints no number. What can be checked in one sample is whether it is an ordinary
-one: the squared error of the sample and of maximum likelihood times n must be below what their limit law exceeds once
-in a thousand samples. The others are stated. Moments may give a negative share, and shares that do not sum to one.
+The paper shows its own sample and prints no numbers. In one sample we can only check whether it is an ordinary one: for
+the sample and for maximum likelihood, the squared error times n must be below the value that its limit distribution
+exceeds once in a thousand samples. The other errors are stated. Moments may give a negative share, and shares that do
+not sum to one.
 
-People are drawn with replacement: the data's distribution is the population. "MLE" is the maximum that the package
-finds and certifies, not CVXPY's; they are the same. ONE is the package's, which keeps the step in the simplex."""
+People are drawn with replacement, so the distribution of the data is the population. "MLE" is the maximum that the
+package finds and certifies, not CVXPY's. Both are the same. ONE is the package's version, which keeps the step in the
+simplex."""
 
 N = 500
 LEVEL = 0.999

@@ -8,17 +8,17 @@ from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 from subsetprivacy.reproduce.timing import CVXPY, HOW, PAPERS, order_checks, recommendation, time_methods, total
 
 ABOUT = """The paper recommends moments because they are fast. How fast is each estimator, for 2000 people, four
-categories and a thousand samples? Populations and questions are random. The paper's four are timed as the paper has
-them, with a row per person: EM updates until no share moves by more than 1e-6, MLE is CVXPY with a term per person,
-MoM solves four equations, ONE adds up its Hessian person by person and clips start and end of its step to the simplex
-(elsewhere ONE is this package's, which stays in the simplex by its own quadratic model). Below them the same step
-with the Hessian as one matrix product, and this package's maximum and moments, from the people's subsets: checking
-and counting them is in their time. Standard errors are in nobody's.
+categories and a thousand samples? Populations and questions are random. The paper's four estimators are timed as in the
+paper, with a row per person. EM updates until no share moves by more than 1e-6. MLE is CVXPY with a term per person.
+MoM solves four equations. ONE adds up its Hessian person by person and clips the start and end of its step to the
+simplex. (Elsewhere ONE is this package's version, which stays in the simplex by its own quadratic model.) Below them
+are the same step with the Hessian as one matrix product, and this package's maximum and moments from the people's
+subsets. Their time includes checking and counting the subsets. No time includes standard errors.
 
-What belongs to a design alone (the matrix Q, whether it is identifiable) is worked out before the clock starts, and
-each method runs once before it is timed. Seconds depend on the machine; ratios less so, and may differ tenfold from
-those in print. A total is the median time of a sample, times a thousand, so that pauses of a busy machine do not
-count; in the short form it is the median of fewer samples."""
+What depends on the design alone (the matrix Q, whether it is identifiable) is computed before the clock starts, and
+each method runs once before it is timed. Seconds depend on the machine. Ratios depend on it less, and may differ
+tenfold from those in print. A total is the median time of a sample times a thousand, so that pauses of a busy machine
+do not count. The short form uses the median of fewer samples."""
 
 P, N, SHOWN = 4, 2000, 1000
 

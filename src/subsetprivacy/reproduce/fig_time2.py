@@ -16,18 +16,18 @@ from subsetprivacy.reproduce.summaries import falling, mean_and_error
 from subsetprivacy.reproduce.timing import METHODS, PRODUCT, order_checks, recommendation, time_methods, total
 from subsetprivacy.subsets import bits
 
-ABOUT = """The same clock as in `fig:time1`, for 4 to 12 categories, 2000 people and totals of a hundred samples: the
+ABOUT = """The same timing as in `fig:time1`, for 4 to 12 categories, 2000 people and totals of a hundred samples: the
 paper's estimators with a row per person, and this package's from counts.
 
-MoM solves p equations. EM updates n rows of p numbers, more often the more categories there are; how often is counted
-as well, in samples of its own. ONE (the clipped step of the paper's formula, as in `fig:time1`) needs a Hessian, n
-times p² numbers. Added up person by person, in Python, its time is of the order of EM's, as the paper reports; as one
-matrix product it is several times faster than either, so that this finding is about an implementation and not about
-the estimator. Counts have no more rows than there are distinct subsets, and the certified maximum from them takes a
-few Newton steps.
+MoM solves p equations. EM updates n rows of p numbers, and needs more updates with more categories. Their number is
+counted too, in separate samples. ONE (the clipped step of the paper's formula, as in `fig:time1`) needs a Hessian, n
+times p² numbers. Added up person by person, in Python, its time is of the order of EM's, as the paper reports. As one
+matrix product it is several times faster than either. The paper's finding is therefore about an implementation, not
+about the estimator. Counts have no more rows than there are distinct subsets, and the certified maximum from them takes
+a few Newton steps.
 
-The exponents say how time grows with p, fitted to the five points. They are about so few categories: what a call costs
-whatever p is, and the n rows that are averaged before MoM's p equations are solved, keep them small."""
+The exponents, fitted to the five points, show how time grows with p. With so few categories they are small, because of
+the fixed cost of a call and of averaging the n rows before MoM's p equations are solved."""
 
 CATEGORIES, N, SHOWN = (4, 6, 8, 10, 12), 2000, 100
 

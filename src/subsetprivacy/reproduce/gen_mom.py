@@ -1,4 +1,4 @@
-"""The limit law of the moment estimator, under several designs (`gen_mom`)."""
+"""The limit distribution of the moment estimator, under several designs (`gen_mom`)."""
 
 import numpy as np
 from scipy import stats
@@ -17,16 +17,17 @@ from subsetprivacy.reproduce.summaries import as_columns, covariance_check, law_
 from subsetprivacy.subsets import bits
 
 ABOUT = """How often is each category in the reported subset? These frequencies are a known matrix Q times the shares,
-so that solving p equations gives the moment estimate. It is linear in the data; hence its mean is the truth, exactly,
-and in large samples its error is normal with the covariance Q⁻¹CQ⁻¹/n, C that of the indicators of a subset. The
-theorem asks for nothing but that Q can be inverted. Four designs: uniform questions with four and with five
-categories, random questions with five, and five categories in a ring of which two or three neighbours are reported,
-the value among them, which no yes/no question does. Two thousand people in each sample.
+so solving p equations gives the moment estimate. It is linear in the data. Its mean is therefore exactly the truth, and
+in large samples its error is normal with covariance Q⁻¹CQ⁻¹/n, where C is the covariance of the indicators of a subset.
+The theorem only requires that Q can be inverted. We use four designs: uniform questions with four and with five
+categories, random questions with five, and five categories in a ring of which two or three neighbors are reported,
+including the value. No yes/no question does the last. Each sample has two thousand people.
 
-The squared error in units of its covariance then follows the chi-squared law. Each panel has its ordered values against
-the quantiles of that law: on the dashed diagonal they agree. With five categories it has five degrees of freedom, not
-four, since the estimates do not sum to one: their sum varies with the size of the reported subsets. Where all subsets
-have the same size, as with four categories, the sum is one and a degree of freedom is gone."""
+The squared error in units of its covariance then follows the chi-squared distribution. Each panel shows its ordered
+values against the quantiles of that distribution. On the dashed diagonal they agree. With five categories it has five
+degrees of freedom, not four, because the estimates do not sum to one: their sum varies with the size of the reported
+subsets. If all subsets have the same size, as with four categories, the sum is one and there is one degree of freedom
+less."""
 
 N = 2000
 SHARES = (0.1, 0.15, 0.2, 0.25, 0.3)
@@ -138,4 +139,6 @@ def sums(errors: dict[str, FloatArray], every: dict[str, Design]) -> Check:
     )
 
 
-EXPERIMENT = Experiment("gen_mom", "The limit law of moments, under four designs", ABOUT, perform, quick=400, full=2000)
+EXPERIMENT = Experiment(
+    "gen_mom", "The limit distribution of moments, under four designs", ABOUT, perform, quick=400, full=2000
+)

@@ -1,4 +1,4 @@
-"""One Newton step from moments has the limit law of the maximum, sooner or later (`one_step`)."""
+"""One Newton step from moments has the limit distribution of the maximum, in large enough samples (`one_step`)."""
 
 import numpy as np
 from scipy import stats
@@ -16,20 +16,20 @@ from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 from subsetprivacy.reproduce.limit_covariances import moment_limit
 from subsetprivacy.reproduce.summaries import as_columns, law_check, mean_and_error
 
-ABOUT = """A maximum takes many steps; the theorem says that one Newton step from the moment estimate has the same limit
-law. Samples of a hundred to a million people, uniform questions, five categories: a population in which all of them are
-frequent, and race in the Adult data, where two of five have less than one per cent. The figure shows the mean squared
-error times n, divided by its limit, the trace of the limit covariance; all lines must settle at 1. One step is taken
-from the paper's MoM and from this package's moments given the questions, in the same samples as the maximum, and stays
-in the simplex.
+ABOUT = """Computing a maximum takes many steps. The theorem says that one Newton step from the moment estimate has the
+same limit distribution. We draw samples of a hundred to a million people with uniform questions and five categories,
+from a population in which all of them are frequent, and from race in the Adult data, where two of five have less than
+one percent. The figure shows the mean squared error times n, divided by its limit, the trace of the limit covariance.
+All lines must settle at 1. One step is taken from the paper's MoM and from this package's moments given the questions,
+in the same samples as the maximum, and stays in the simplex.
 
-With frequent categories one step and the maximum can hardly be told apart. With rare ones it is slow: a start that
-misses a share by as much as the share itself is not where one step is enough. With ten thousand people the step from
-MoM still ends well away from the maximum; the better start, or a million people, leaves little of that. Their
+With frequent categories, one step and the maximum can hardly be distinguished. With rare ones, convergence is slow: if
+the start misses a share by as much as the share itself, one step is not enough. With ten thousand people the step from
+MoM still ends well away from the maximum. The better start, or a million people, removes most of the difference. Their
 distance, times the root of n, vanishes in both populations.
 
-The formula in print has the wrong sign: a step downhill, away from the maximum. Its loss is known as well: that of the
-maximum, and four times what moments lose beyond it."""
+The formula in print has the wrong sign, so its step goes downhill, away from the maximum. Its loss is also known: the
+loss of the maximum, plus four times what moments lose beyond it."""
 
 SIZES = (10**2, 10**3, 10**4, 10**5, 10**6)
 FREQUENT = (0.1, 0.15, 0.2, 0.25, 0.3)

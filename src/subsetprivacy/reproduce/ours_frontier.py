@@ -13,17 +13,18 @@ from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 from subsetprivacy.reproduce.summaries import as_columns
 from subsetprivacy.reproduce.timing import HOW
 
-ABOUT = """The paper ends with an open question: what is the best possible trade of privacy for precision? A design is
-a list of subsets with probabilities. Both its leakage and the information it carries are linear in these, so the
-design of least loss within a budget of leakage is the solution of a convex program, and it comes with a proof of how
-near it is to the best. The frontier is the least loss at every leakage.
+ABOUT = """The paper ends with an open question: what is the best possible trade of privacy for precision? A design is a
+list of subsets with probabilities. Its leakage and its information are both linear in these. The design with the
+smallest loss within a budget of leakage is therefore the solution of a convex program, with a proof of how near it is
+to the best. The frontier is the smallest loss at every leakage.
 
-The figure is for race in the Adult data: across, how much an answer gives away about the person, in bits; upwards, how
-imprecise the estimate is (n times its mean squared error); on the right, how many people stand in for one asked
-directly. The uniform design of the paper is above both curves: better yes/no questions save people and leak less, and
-whoever holds the values and may report any subset saves more; how many is stated below. Where all categories are
-equally likely nothing beats the bound (p - 1)/(S - 1), S being the sum of the subset probabilities (2 for yes/no
-questions), and the best designs meet it; it does not hold for the mean squared error of other distributions."""
+The figure is for race in the Adult data. The horizontal axis is how much an answer reveals about the person, in bits.
+The vertical axis is how imprecise the estimate is (n times its mean squared error). The right axis is how many people
+replace one person asked directly. The uniform design of the paper is above both curves. Better yes/no questions save
+people and leak less. A data holder who has the values and may report any subset saves more. The numbers are stated
+below. If all categories are equally likely, nothing beats the bound (p - 1)/(S - 1), where S is the sum of the subset
+probabilities (2 for yes/no questions), and the best designs meet it. The bound does not hold for the mean squared error
+of other distributions."""
 
 KINDS: tuple[OptimalKind, ...] = ("independent", "conditional")
 PROVEN, BOUND = 1e-4, 1e-6

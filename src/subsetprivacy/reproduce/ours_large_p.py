@@ -16,15 +16,15 @@ from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 
 ABOUT = """With many categories the uniform design has too many subsets to list: 16 354 of them for 14 categories, a
 number of 31 digits for a hundred. The paper calls for “new mechanisms with fewer subset candidates”. The rows of a
-Hadamard matrix are such: as many yes/no questions as there are categories, about, chosen so that all pairs of
-categories are treated alike. Moments are then a fast transform, whose time grows little faster than p.
+Hadamard matrix are such a mechanism: about as many yes/no questions as categories, chosen so that all pairs of
+categories are treated equally. Moments are then a fast transform, whose time grows little faster than p.
 
-What is lost? At equally likely categories no yes/no design can do better than p - 1 times the people of asking
-directly. The figure shows that the Hadamard design is at this bound for every p (balls: simulated, with whiskers of
-two standard errors; moments are unbiased, so theory is exact for any number of people), with about twice as many
-subsets as categories. For 14 categories its moments are even more precise than those of the uniform design, since the
-size of a subset varies less. The price is paid where the distribution is uneven and the estimate is the maximum of the
-likelihood; more questions buy it back."""
+What is lost? With equally likely categories, no yes/no design can do better than p - 1 times as many people as asking
+directly. The figure shows that the Hadamard design is at this bound for every p, with about twice as many subsets as
+categories. (Balls are simulated, with whiskers of two standard errors. Moments are unbiased, so theory is exact for any
+number of people.) For 14 categories its moments are even more precise than those of the uniform design, because the
+size of a subset varies less. It loses precision if the distribution is uneven and the estimate is the maximum of the
+likelihood. More questions recover the loss."""
 
 SIZES = (8, 14, 16, 64, 256, 1024, 4096)
 BEYOND = 65_536  # timed only

@@ -1,4 +1,4 @@
-"""How often tests reject independent variables: p-values of shuffled tables and of limit laws (`sec_2D`)."""
+"""How often tests reject independent variables, with shuffled tables and with limit distributions (`sec_2D`)."""
 
 import numpy as np
 from scipy.special import chdtrc
@@ -14,16 +14,16 @@ from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, corrected, says, 
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 from subsetprivacy.reproduce.summaries import as_columns, share_error
 
-ABOUT = """A test at the 5 % level should reject independent variables in 5 % of the samples, no more, and not much
-less, since a test that hardly ever rejects finds nothing. Here the variables are independent, four categories each,
-asked with uniform designs: equally likely categories, uneven ones (.7, .2, .07, .03), and the colours of the urn (.01,
-.1, .2, .69).
+ABOUT = """A test at the 5% level should reject independent variables in 5% of the samples. It should not reject more
+often, nor much less often, because a test that hardly ever rejects finds nothing. Here the variables are independent,
+with four categories each and uniform designs. The categories are equally likely, uneven (0.7, 0.2, 0.07, 0.03), or the
+colors of the urn (0.01, 0.1, 0.2, 0.69).
 
 The p-value comes either from shuffling one column of subsets against the other (99 times for each sample), which is
-right for any number of people and any distribution; or from the limit law of the statistic. The paper's law of
-Pearson's statistic has s·r degrees of freedom and rejects next to never; with those of the estimated margins taken off
-it is right. The law of the likelihood ratio holds inside the simplex only: where categories are rare it rejects too
-seldom, and 5000 people are not enough to mend that. Whiskers are two standard errors."""
+valid for any number of people and any distribution, or from the limit distribution of the statistic. The paper's
+distribution of Pearson's statistic has s·r degrees of freedom and rejects almost never. After subtracting those of the
+estimated margins it is correct. The distribution of the likelihood ratio holds inside the simplex only. With rare
+categories it rejects too rarely, and 5000 people are not enough to fix that. Whiskers are two standard errors."""
 
 MARGINS = {
     "equally likely": (0.25, 0.25, 0.25, 0.25),

@@ -1,4 +1,4 @@
-"""How often tests find a dependence, at 5 % and by shuffled tables; and what privacy costs them (`subsec_indtest`)."""
+"""How often tests at 5% with shuffled tables find a dependence, and what privacy costs them (`subsec_indtest`)."""
 
 import numpy as np
 
@@ -15,15 +15,16 @@ from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 from subsetprivacy.reproduce.random_populations import random_design, random_distribution
 from subsetprivacy.reproduce.summaries import as_columns, share_error
 
-ABOUT = """An area under a curve says how well a test could do with the right threshold. In practice the threshold is 5
-%, and the p-value must be right for it: here it comes from shuffled tables, 199 for each sample. The dependence is
-that of the paper, W proportional to w_X w_Y' + .05 I, with four categories each and 2000 people: once with margins and
-designs drawn at random as in the paper, once with equally likely categories and uniform designs.
+ABOUT = """An area under a curve measures how well a test could do with the right threshold. In practice the threshold
+is 5%, and the p-value must be valid at that level. Here it comes from 199 shuffled tables for each sample. The
+dependence is that of the paper, W proportional to w_X w_Y' + 0.05 I, with four categories each and 2000 people. Margins
+and designs are drawn at random as in the paper, or the categories are equally likely and the designs uniform.
 
-The figure is for the second case: balls are the simulated power of five tests (that of moments a little to the right),
-with whiskers of two standard errors; lines are the power that limit laws promise for other numbers of people. PT:X is
-Pearson's test of the values themselves, which nobody who uses subsets has: the distance to its line is the price of
-privacy, nine times the people with yes/no questions on both sides, since each variable alone costs p - 1 = 3."""
+The figure is for the second case. Balls are the simulated power of five tests (moments slightly to the right), with
+whiskers of two standard errors. Lines are the power that limit distributions predict for other numbers of people. PT:X
+is Pearson's test of the values themselves, which are not available when subsets are used. The distance to its line is
+the price of privacy: nine times as many people with yes/no questions for both variables, because each variable alone
+costs p - 1 = 3."""
 
 P, N, RHO, LEVEL, SHUFFLES = 4, 2000, 0.05, 0.05, 199
 RANDOM, EVEN = "random margins and designs", "equally likely, uniform designs"

@@ -1,4 +1,4 @@
-"""The page of all results: each claim printed and obtained, its tolerance, the verdict, the time it took."""
+"""The page of all results: each claim with the printed and obtained number, its tolerance, verdict and time."""
 
 from __future__ import annotations
 

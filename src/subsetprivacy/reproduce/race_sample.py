@@ -1,4 +1,4 @@
-"""People drawn from the Adult data: their race, its subsets, the estimates and their limit laws (`sec_exp`).
+"""People drawn from the Adult data: their race, its subsets, the estimates and their limit distributions (`sec_exp`).
 
 Shared by `fig:adult_race_l2_loss` and `fig:race_diff`.
 """

@@ -1,4 +1,4 @@
-"""All experiments, in the order of the paper; a file each, named after its label."""
+"""All experiments, in the order of the paper, each in a file named after its label."""
 
 import ast
 from difflib import get_close_matches

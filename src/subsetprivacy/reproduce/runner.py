@@ -1,4 +1,4 @@
-"""Run experiments one after the other, keep what is finished, and say what happened."""
+"""Run experiments one after the other, store what is finished, and report each result."""
 
 from __future__ import annotations
 

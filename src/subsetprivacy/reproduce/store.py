@@ -1,4 +1,4 @@
-"""Results in a folder: a CSV file, a figure and a record for each experiment, and a page of all.
+"""Store results in a folder: a CSV file, a figure and a record for each experiment, and a page of all.
 
 The record is written last and under its final name at once: where there is one, the experiment was finished.
 """

@@ -17,15 +17,15 @@ from subsetprivacy.reproduce.limit_covariances import moment_limit
 from subsetprivacy.reproduce.random_populations import random_design, random_distribution
 from subsetprivacy.reproduce.summaries import as_columns, mean_and_error
 
-ABOUT = """Is the error of an estimate from subsets what the theory says? A population and a design are drawn at
-random, then n people, then each method estimates the population. The squared error times n should tend to a constant:
-the trace of the method's limit covariance, averaged over populations and designs (the rows LIM, for which the paper
-draws from the limit law as we do).
+ABOUT = """Is the error of an estimate from subsets what the theory says? A population and a design are drawn at random,
+then n people, and each method estimates the population. The squared error times n should tend to a constant: the trace
+of the method's limit covariance, averaged over populations and designs (the rows LIM, for which both the paper and we
+draw from the limit distribution).
 
-EM and MLE are the same maximum by two algorithms; ours is Newton's, certified, where the paper's MLE is CVXPY's. ONE
-is one Newton step from MoM, kept in the simplex. The brackets in print are called standard deviations and are standard
-errors of the mean. A number holds if it is within three standard errors, those of both sides together; with another
-seed one of the 36 may be outside by chance."""
+EM and MLE are the same maximum by two algorithms. Ours is Newton's method, certified; the paper's MLE is CVXPY's. ONE
+is one Newton step from MoM, kept in the simplex. The brackets in print are called standard deviations but are standard
+errors of the mean. A number holds if it is within three standard errors, combined for both sides. With another seed,
+one of the 36 may be outside by chance."""
 
 SETTINGS = [(p, n) for p in (4, 8) for n in (100, 500, 1000)]
 PRINTED = {  # mean and standard error, per method in the order of SETTINGS

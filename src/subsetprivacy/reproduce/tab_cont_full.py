@@ -13,12 +13,12 @@ from subsetprivacy.independence import independence_test
 from subsetprivacy.reproduce.checks import number, says, stated
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 
-ABOUT = """Does income depend on gender? In the Adult data it does: of the men 31 in a hundred have a high income, of
-the women 11. Pearson's test of the table leaves no doubt. The paper takes this dependence as the truth that tests of
-subsets are to find (fig:adult_power).
+ABOUT = """Does income depend on gender? In the Adult data it does: 31 of a hundred men have a high income, and 11 of a
+hundred women. Pearson's test of the table is decisive. The paper takes this dependence as the truth that tests of
+subsets should find (fig:adult_power).
 
-A cell of the figure is a pair of categories with its people; the colour says how far it is from what independence
-would give, in standard errors."""
+Each cell of the figure is a pair of categories with its number of people. The color shows how far it is from
+independence, in standard errors."""
 
 SEXES, INCOMES = ("Female", "Male"), ("low", "high")
 PRINTED = (("9592", "1179"), ("15128", "6662"))

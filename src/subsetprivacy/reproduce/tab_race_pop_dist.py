@@ -4,11 +4,11 @@ from subsetprivacy.draw import printed_and_obtained
 from subsetprivacy.reproduce.checks import number, stated
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 
-ABOUT = """The Adult data are 32 561 people of the census of 1994, published by UCI; the paper protects their race and
-asks how well its distribution can still be estimated. This is the distribution that all estimates are compared with.
+ABOUT = """The Adult data are 32 561 people of the 1994 census, published by UCI. The paper protects their race and asks
+how well its distribution can still be estimated. All estimates are compared with this distribution.
 
-One category has 85 in a hundred, two have less than one: the rare ones are hard to estimate, and they are the ones who
-need the protection. The package ships the counts; with --adult and a copy of adult.data they are counted anew."""
+One category has 85 in a hundred, and two have less than one. The rare ones are hard to estimate, and they need the
+protection most. The package includes the counts. With --adult and a copy of adult.data, it counts them again."""
 
 PRINTED = {
     "Amer-Indian-Eskimo": "0.009551",

@@ -14,14 +14,14 @@ from subsetprivacy.reproduce.checks import Check, says, stated, theory
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 
 ABOUT = """The theorem says that, almost surely, the estimate tends to the truth as one and the same sample grows. No
-simulation can show "almost surely"; it can follow samples. Each thin line is one survey that grows from a hundred
-people to a million, all earlier people kept, with the error of the estimate after so many (Euclidean distance to the
-truth). Five categories, uniform questions, two populations: one with all categories, and one in which two are empty,
-where the theorem holds as well although normality (`thm_normality_mle`) does not.
+simulation can show "almost surely", but it can follow samples. Each thin line is one survey that grows from a hundred
+people to a million, keeping all earlier people. It shows the error of the estimate (Euclidean distance to the truth) at
+each size. There are five categories, uniform questions and two populations: one with all categories, and one in which
+two are empty. There the theorem holds as well, although normality (`thm_normality_mle`) does not.
 
-The dashed line falls as one over the root of n. Errors wander about it and do not stay behind. Convergence on a path
-means that the largest error from n on vanishes: it is what is checked, beside the exponent and the limit law at the
-end."""
+The dashed line falls as one over the root of n. Errors fluctuate around it and keep falling. Convergence on a path
+means that the largest error from n on vanishes. This is checked, together with the exponent and the limit distribution
+at the end."""
 
 SIZES = np.unique(np.rint(np.logspace(2, 6, 17)).astype(int))
 POPULATIONS = {

@@ -1,4 +1,4 @@
-"""Which designs can tell distributions apart (`thm_identi`)."""
+"""Which designs can distinguish distributions (`thm_identi`)."""
 
 import numpy as np
 from scipy.optimize import linprog
@@ -10,18 +10,18 @@ from subsetprivacy.reproduce.checks import Check, corrected, says, stated
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 from subsetprivacy.subsets import bits
 
-ABOUT = """Some designs ask so few questions that two different populations give exactly the same answers; no amount
-of data helps then. The theorem says when: if a direction in which shares can move, their sum kept, is invisible to
-every subset. We draw many small random designs and look for two such populations by brute force, with a linear
+ABOUT = """Some designs ask so few questions that two different populations give exactly the same answers. Then no
+amount of data helps. The theorem says when: if a direction in which shares can move, with their sum fixed, is invisible
+to every subset. We draw many small random designs and search for two such populations by brute force, with a linear
 program that moves one share as far as it can while every subset keeps its probability. Its answer must agree with the
-theorem's condition on ranks and with what the package says.
+theorem's condition on ranks and with the package's answer.
 
-The paper gives a simpler condition, without "their sum kept", for independent designs, those that yes/no questions
-realise. It is right, and right for every other design as well; the random ones here are of both kinds.
+For independent designs, those that yes/no questions can realize, the paper gives a simpler condition, without "with
+their sum fixed". It is right, and right for every other design as well. The random designs here are of both kinds.
 
-The figure: four colours, and the expected log-likelihood per person as weight moves from the first and third colour
-to the second and fourth. With the four pairs of neighbours it is flat, all these populations are equally likely; with
-all six pairs it has its peak at the truth."""
+The figure shows four colors, and the expected log-likelihood per person as weight moves from the first and third color
+to the second and fourth. With the four pairs of neighbors it is flat: all these populations are equally likely. With
+all six pairs it peaks at the truth."""
 
 CLOSE = 1e-7
 SQUARE = {(0, 1): 0.5, (1, 2): 0.5, (2, 3): 0.5, (3, 0): 0.5}

@@ -11,17 +11,18 @@ from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 from subsetprivacy.reproduce.random_populations import random_distribution
 from subsetprivacy.reproduce.summaries import falling, mean_and_error, normal_checks
 
-ABOUT = """How many people does it take if the list of categories is long? The theorem says of moments under uniform
-questions: the sum of absolute errors (L1) vanishes if p² ln p / n does, the sum of squares (L2²) if p/n does. Three
-ways to let n grow with p, from 8 to 512 categories: n = p² (ln p)², for which the theorem promises L1; n = p² ln p,
-where its condition just fails; and n = p (ln p)², enough for L2² alone. A random population is drawn for each sample.
+ABOUT = """How many people does a long list of categories need? For moments under uniform questions, the theorem says
+that the sum of absolute errors (L1) vanishes if p² ln p / n does, and the sum of squares (L2²) if p/n does. We let n
+grow with p in three ways, from 8 to 512 categories: n = p² (ln p)², for which the theorem guarantees L1; n = p² ln p,
+for which its condition just fails; and n = p (ln p)², which is enough for L2² only. A random population is drawn for
+each sample.
 
 The variance of each share is known exactly, so both losses can be predicted: L2² is close to p/n, L1 to sqrt(2/pi)
-p/√n. Lines are predictions, markers simulations. L1 falls on the second way too: p²/n → 0 is enough and the logarithm
-is not needed (E L1 ≤ sqrt(p E L2²), by Cauchy and Schwarz). On the third way L2² falls and L1 rises.
+p/√n. Lines are predictions, markers simulations. L1 also falls in the second case: p²/n → 0 is enough and the logarithm
+is not needed (E L1 ≤ sqrt(p E L2²), by Cauchy and Schwarz). In the third case L2² falls and L1 rises.
 
-A share is a shifted and scaled binomial number, however many categories there are; so its law is nearly normal even
-with more categories than people, here 1000 and 500."""
+A share is a shifted and scaled binomial number for any number of categories. Its distribution is therefore nearly
+normal even with more categories than people, here 1000 and 500."""
 
 CATEGORIES = (8, 16, 32, 64, 128, 256, 512)
 WAYS = {"n = p² (ln p)²": (2, 2), "n = p² ln p": (2, 1), "n = p (ln p)²": (1, 2)}

@@ -1,4 +1,4 @@
-"""The limit law of the maximum of the likelihood, inside the simplex and on its edge (`thm_normality_mle`)."""
+"""The limit distribution of the maximum of the likelihood, inside the simplex and on its edge (`thm_normality_mle`)."""
 
 import numpy as np
 from scipy import stats
@@ -15,15 +15,15 @@ from subsetprivacy.reproduce.limit_covariances import whitener
 from subsetprivacy.reproduce.summaries import LEVEL, covariance_check, law_check, mean_and_error
 
 ABOUT = """In large samples the error of the maximum should be normal with covariance BI⁻¹B'/n, where I is the Fisher
-information: that is what standard errors and intervals are made from. Then n(ŵ − w)'I(ŵ − w) follows the chi-squared
-law with p − 1 degrees of freedom. Five categories, uniform questions, five thousand people per sample: the figure
-compares this number over many samples with that law. The covariance and the coverage of 95 % intervals are checked as
-well.
+information. Standard errors and intervals rest on this. Then n(ŵ − w)'I(ŵ − w) follows the chi-squared distribution
+with p − 1 degrees of freedom. With five categories, uniform questions and five thousand people per sample, the figure
+compares this number over many samples with that distribution. The covariance and the coverage of 95% intervals are
+checked as well.
 
-The theorem assumes that no two shares are zero together. That is not enough: with one empty category it is met, yet
-the estimate of that share cannot be negative, is exactly zero in every second sample, and the number above mixes the
-chi-squared laws with p − 1 and p − 2 degrees of freedom. All shares must be positive. How large, depends on n: a
-share of one limit standard deviation is stated beside them."""
+The theorem assumes that no two shares are zero together. That is not enough. With one empty category the assumption is
+met, but the estimate of that share cannot be negative. It is exactly zero in every second sample, and the number above
+mixes the chi-squared distributions with p − 1 and p − 2 degrees of freedom. All shares must be positive. How large they
+must be depends on n: the result for a share of one limit standard deviation is stated too."""
 
 N = 5000
 INSIDE = (0.1, 0.15, 0.2, 0.25, 0.3)
@@ -125,5 +125,10 @@ def _near(results: FloatArray) -> Check:
 
 
 EXPERIMENT = Experiment(
-    "thm_normality_mle", "The limit law of the maximum, inside and on the edge", ABOUT, perform, quick=600, full=2000
+    "thm_normality_mle",
+    "The limit distribution of the maximum, inside and on the edge",
+    ABOUT,
+    perform,
+    quick=600,
+    full=2000,
 )

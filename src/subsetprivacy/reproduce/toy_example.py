@@ -11,12 +11,12 @@ from subsetprivacy.privacy.person import person_leakage
 from subsetprivacy.reproduce.checks import number, says, stated
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 
-ABOUT = """An urn holds black, red, green and blue balls, 1, 10, 20 and 69 in a hundred. Somebody draws a ball and says
-only whether its colour is in a random subset. The size of a subset is the share of the urn that it leaves possible:
-the larger it is, the less the answer has given away. Averaged over colours and subsets this is the size coverage.
+ABOUT = """An urn holds black, red, green and blue balls, 1, 10, 20 and 69 in a hundred. Someone draws a ball and says
+only whether its color is in a random subset. The size of a subset is the share of the urn that it leaves possible: the
+larger it is, the less the answer has revealed. Averaged over colors and subsets, this is the size coverage.
 
-A row of the figure is one answer: balls in the reported subset are coloured, the others are ruled out. The three
-colours of the last row cannot come from a yes/no question about two colours; they need a design that reports three."""
+Each row of the figure is one answer. Balls in the reported subset are colored, the others are ruled out. The three
+colors of the last row cannot come from a yes/no question about two colors. They need a design that reports three."""
 
 SUBSETS = (("black", "red"), ("green", "blue"), ("red", "green", "blue"))
 

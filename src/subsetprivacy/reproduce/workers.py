@@ -1,4 +1,4 @@
-"""Replications over several processes, with progress; the numbers do not depend on how many there are."""
+"""Run replications in several processes, with progress. The numbers do not depend on how many there are."""
 
 from __future__ import annotations
 
