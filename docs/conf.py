@@ -40,6 +40,7 @@ extensions = [
     "reproduction",
     "adversaries",
     "unsearched",
+    "navigation",
     "offline",
 ]
 exclude_patterns = ["_build", "pictures", "reproduction"]
@@ -77,6 +78,11 @@ _style = Path(subsetprivacy.__file__).parent / "draw" / "style.mplstyle"
 (Path(_home) / "matplotlibrc").write_text(
     _style.read_text(encoding="utf-8") + (HERE / "_ext" / "matplotlibrc").read_text(encoding="utf-8"), encoding="utf-8"
 )
+# Pages' own plots look as the package's: its style sheet, then what the site adds.
+_style = Path(subsetprivacy.__file__).parent / "draw" / "style.mplstyle"
+(Path(_home) / "matplotlibrc").write_text(
+    _style.read_text(encoding="utf-8") + (HERE / "_ext" / "matplotlibrc").read_text(encoding="utf-8"), encoding="utf-8"
+)
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # a hundred processes would each compile the package
 os.environ.update(
     PATH=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
@@ -105,11 +111,8 @@ toc_object_entries_show_parents = "hide"
 
 nitpicky = True
 nitpick_ignore_regex = [
-    (
-        r"py:class",
-        r"subsetprivacy\..*\.(AnswerTable|C|Codes|Columns|Crossing|DataCheck|Demand|EstimateOptions|Fit|Layout|Limit|Model|OutcomeFit|OutcomeProblem|Problem|"
-        r"Published|Replicates|Rows|NullSampler|Settings|Structure|SubsetScorer|SurveySample|TableFit|Units)",
-    ),  # what results keep inside
+    # What results keep inside: types in modules, which are documented only where a reader meets them.
+    (r"py:class", r"subsetprivacy\.[a-z_.]+\.[A-Z]\w*"),
     (r"py:class", r"subsetprivacy\.Annotated|'table'|Frame"),  # arrays of two dimensions, and frames of any library
     (r"py:class", r"D\[k\] if k in D.*|an? (set-like )?object providing .*"),  # what Python says of mappings
     (

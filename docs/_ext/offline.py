@@ -13,6 +13,9 @@ logger = logging.getLogger(__name__)
 FETCHED = {"script", "link", "img", "source", "iframe", "object", "embed", "video", "audio", "image", "use"}
 ELSEWHERE = re.compile(r"\s*(?:https?:)?//", re.IGNORECASE)
 IN_STYLE = re.compile(r"(?:url\(\s*['\"]?|@import\s+['\"])((?:https?:)?//[^'\")\s]+)", re.IGNORECASE)
+# An element that is no link and names an address; a page without any need not be read by element.
+SUSPECT = re.compile(r"<(?!a\s)[a-z][^<>]*(?:https?:)?//", re.IGNORECASE)
+NAMESPACE = re.compile(r"\sxmlns(?::\w+)?=(\"[^\"]*\"|'[^']*')")
 
 
 class Requests(HTMLParser):
@@ -36,9 +39,12 @@ def requests_elsewhere(page: Path) -> list[str]:
     text = page.read_text(encoding="utf-8")
     if page.suffix == ".css":
         return IN_STYLE.findall(text)
+    styles = IN_STYLE.findall("".join(re.findall(r"<style.*?</style>", text, re.DOTALL)))
+    if not SUSPECT.search(NAMESPACE.sub("", text)):
+        return styles
     reader = Requests()
     reader.feed(text)
-    return reader.found + IN_STYLE.findall("".join(re.findall(r"<style.*?</style>", text, re.DOTALL)))
+    return reader.found + styles
 
 
 def check(app: Sphinx, exception: Exception | None) -> None:

@@ -294,6 +294,21 @@ def test_records_of_decisions_are_not_searched(part):
     assert searched("tutorial")
 
 
+def test_the_sidebar_marks_the_page_and_has_its_addresses(part):
+    navigation = part("navigation")
+    from docutils import nodes
+
+    def entry(address, *inner):
+        link = nodes.reference("", "x", refuri=address, internal=True)
+        return nodes.list_item("", nodes.paragraph("", "", link), *inner)
+
+    tree = nodes.bullet_list("", entry("a.html", nodes.bullet_list("", entry("deep/b.html"))), entry("c.html"))
+    made = navigation.tree_for(tree, "index.html", "deep/b.html")
+    assert [link["refuri"] for link in made.findall(nodes.reference)] == ["../a.html", "#", "../c.html"]
+    assert ["current" in item["classes"] for item in made.findall(nodes.list_item)] == [True, True, False]
+    assert "current" not in str(tree)
+
+
 def test_every_public_name_is_in_the_index_of_the_library(part):
     import subsetprivacy as sp
 
