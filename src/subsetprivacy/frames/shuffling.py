@@ -13,7 +13,7 @@ from attrs import field, frozen
 
 from subsetprivacy._types import IntArray
 from subsetprivacy.frames.drawing import DrawingJob, DrawnUnit, read_tally
-from subsetprivacy.mechanism.shuffle import dealt_counts
+from subsetprivacy.mechanism.shuffle import bucket_counts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -88,7 +88,7 @@ def _counted(units: Sequence[DrawnUnit], job: DrawingJob) -> Iterator[CountedBuc
     counts = job.packing.no_counts()
     for unit in units:
         read_tally(job.stage.unit(unit.name), counts)
-    dealt = dealt_counts(counts, enough_buckets(counts, COUNTED_ROWS), job.rng(3))
+    dealt = bucket_counts(counts, enough_buckets(counts, COUNTED_ROWS), job.rng(3))
     yield from (CountedBucket(number, part) for number, part in enumerate(dealt))
 
 

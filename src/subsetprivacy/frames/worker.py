@@ -20,7 +20,7 @@ from subsetprivacy.frames.packing import Packing
 from subsetprivacy.frames.refused_rows import RefusedRows, refuse
 from subsetprivacy.frames.shuffling import COUNTED_ROWS, enough_buckets
 from subsetprivacy.mechanism.randomness import SecureSource
-from subsetprivacy.mechanism.shuffle import dealt_counts
+from subsetprivacy.mechanism.shuffle import bucket_counts
 from subsetprivacy.messages import Hint
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class LayOutTask:
         for batch in batches:
             for held in batch.column(0).to_pylist():
                 counts = np.frombuffer(held, _COUNTS).astype(np.int64)
-                for bucket in dealt_counts(counts, enough_buckets(counts, COUNTED_ROWS), rng):
+                for bucket in bucket_counts(counts, enough_buckets(counts, COUNTED_ROWS), rng):
                     rows = self.packing.unpack(self.packing.laid_out(bucket, rng))
                     codes = [rows.column(name).cast(pa.int64()) for name in rows.column_names]
                     yield from pa.table(codes, names=rows.column_names).to_batches(max_chunksize=_ROWS)
@@ -192,7 +192,7 @@ class LayOutTask:
 def shares_of_work(counts: IntArray) -> list[bytes]:
     """Deal rows that were counted to the tasks that are to lay them out; return the counts of each."""
     shares = min(enough_buckets(counts, SHARE_ROWS), _MOST_SHARES)
-    return [part.astype(_COUNTS).tobytes() for part in dealt_counts(counts, shares, SecureSource())]
+    return [part.astype(_COUNTS).tobytes() for part in bucket_counts(counts, shares, SecureSource())]
 
 
 @frozen

@@ -210,17 +210,17 @@ class _Streams:
         return np.empty((len(self), _BLOCK), np.uint8)
 
     @cached_property
-    def _held(self) -> IntArray:
+    def _current_block(self) -> IntArray:
         """The number of the block in each row of the table."""
         return np.full(len(self), -1)
 
     def _fill(self, rows: IntArray, wanted: IntArray) -> None:
         """Put the wanted block of each of the given rows into the table."""
-        stale = np.flatnonzero(self._held[rows] != wanted)
+        stale = np.flatnonzero(self._current_block[rows] != wanted)
         for number in np.unique(wanted[stale]).tolist():
             missing = rows[stale[wanted[stale] == number]]
             self._table[missing] = self._hashing.blocks([self._ids[row] for row in missing.tolist()], number)
-            self._held[missing] = number
+            self._current_block[missing] = number
 
 
 @frozen(repr=False)

@@ -55,14 +55,14 @@ def shuffled_values(values: AnyArray, source: RandomSource) -> AnyArray:
     return mixed
 
 
-def dealt_counts(counts: IntArray, heaps: int, source: RandomSource) -> Iterator[IntArray]:
+def bucket_counts(counts: IntArray, buckets: int, source: RandomSource) -> Iterator[IntArray]:
     """Deal rows of which only the counts are known to heaps, each row evenly and by itself.
 
     Parameters
     ----------
     counts
         How many rows there are of each kind.
-    heaps
+    buckets
         How many heaps; a power of two.
     source
         Where the bits come from, one for each row and division of the heaps.
@@ -82,16 +82,16 @@ def dealt_counts(counts: IntArray, heaps: int, source: RandomSource) -> Iterator
     Examples
     --------
     >>> from subsetprivacy.mechanism.randomness import SecureSource
-    >>> parts = list(dealt_counts(np.array([3, 0, 1000]), 4, SecureSource()))
+    >>> parts = list(bucket_counts(np.array([3, 0, 1000]), 4, SecureSource()))
     >>> sum(parts).tolist()
     [3, 0, 1000]
     """
-    if heaps == 1:
+    if buckets == 1:
         yield counts
         return
     late = _ones(counts, source)
-    yield from dealt_counts(counts - late, heaps // 2, source)
-    yield from dealt_counts(late, heaps // 2, source)
+    yield from bucket_counts(counts - late, buckets // 2, source)
+    yield from bucket_counts(late, buckets // 2, source)
 
 
 def _ones(counts: IntArray, source: RandomSource) -> IntArray:

@@ -10,7 +10,7 @@ import pytest
 import subsetprivacy as sp
 from subsetprivacy.frames.packing import Packing
 from subsetprivacy.mechanism.randomness import random_source
-from subsetprivacy.mechanism.shuffle import dealt_counts
+from subsetprivacy.mechanism.shuffle import bucket_counts
 
 SMALL = {"x": sp.uniform(list("abcde")), "y": sp.uniform(list("rstu")), "z": sp.uniform(list("klmnop"))}
 LARGE = {"x": sp.uniform([f"{k}" for k in range(30)]), "y": sp.uniform(list("rstu"))}
@@ -96,7 +96,7 @@ def test_all_orders_of_counted_rows_are_equally_likely():
     source = random_source(seed=8)
     seen = Counter()
     for _ in range(4800):
-        buckets = dealt_counts(counts, 2, source)
+        buckets = bucket_counts(counts, 2, source)
         seen[tuple(pa.concat_tables(packing.laid_out(bucket, source) for bucket in buckets).column(0).to_pylist())] += 1
     assert set(seen) == set(permutations([3, 3, 5, 9]))
     assert sum((count - 400) ** 2 / 400 for count in seen.values()) < 33  # the upper 0.05 % of the law

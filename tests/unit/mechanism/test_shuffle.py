@@ -11,7 +11,7 @@ import pytest
 from subsetprivacy.errors import TooLargeError
 from subsetprivacy.mechanism import shuffle
 from subsetprivacy.mechanism.randomness import SecureSource, SeededSource
-from subsetprivacy.mechanism.shuffle import dealt_counts, shuffled, shuffled_values
+from subsetprivacy.mechanism.shuffle import bucket_counts, shuffled, shuffled_values
 
 
 class Script:
@@ -119,7 +119,7 @@ COUNTS = np.array([0, 1, 7, 0, 0, 1000, 123_456, 0])
 
 def test_every_row_falls_on_either_heap_by_its_own_bit():
     # Two rows of one kind and one of another: all eight patterns of three bits, each as likely as the others.
-    law = Counter(tuple(list(dealt_counts(np.array([2, 0, 1]), 2, Words([word])))[1].tolist()) for word in range(8))
+    law = Counter(tuple(list(bucket_counts(np.array([2, 0, 1]), 2, Words([word])))[1].tolist()) for word in range(8))
     assert law == {(0, 0, 0): 1, (1, 0, 0): 2, (2, 0, 0): 1, (0, 0, 1): 1, (1, 0, 1): 2, (2, 0, 1): 1}
 
 
@@ -133,27 +133,27 @@ def test_bits_are_counted_kind_after_kind(counts, held, monkeypatch):
     for count in counts:
         expected.append(int(line[at : at + count].sum()))
         at += count
-    first, second = dealt_counts(np.array(counts, dtype=np.int64), 2, Words(words))
+    first, second = bucket_counts(np.array(counts, dtype=np.int64), 2, Words(words))
     assert second.tolist() == expected
     assert (first + second).tolist() == counts
 
 
-@pytest.mark.parametrize("heaps", [1, 2, 8, 64])
-def test_counts_are_dealt_to_all_heaps_and_none_is_lost(heaps):
-    parts = list(dealt_counts(COUNTS, heaps, SecureSource()))
-    assert len(parts) == heaps
+@pytest.mark.parametrize("buckets", [1, 2, 8, 64])
+def test_counts_are_dealt_to_all_heaps_and_none_is_lost(buckets):
+    parts = list(bucket_counts(COUNTS, buckets, SecureSource()))
+    assert len(parts) == buckets
     assert np.array_equal(np.sum(parts, axis=0), COUNTS)
     assert min(part.min() for part in parts) >= 0
     # Every part is within eight standard deviations of its share; few rows, which may all fall on one heap, may do so.
-    spread = np.sqrt(COUNTS / heaps * (1 - 1 / heaps))
-    assert all((np.abs(part - COUNTS / heaps) <= 8 * spread + 7).all() for part in parts)
+    spread = np.sqrt(COUNTS / buckets * (1 - 1 / buckets))
+    assert all((np.abs(part - COUNTS / buckets) <= 8 * spread + 7).all() for part in parts)
 
 
 def test_every_row_falls_evenly_and_by_itself_on_four_heaps():
     # Three rows of one kind and one of another: 20 x 4 outcomes, each row on each heap with 1/4.
     source = SeededSource(np.random.default_rng(2))
     rows = np.array([3, 1])
-    seen = Counter(tuple(tuple(part.tolist()) for part in dealt_counts(rows, 4, source)) for _ in range(8000))
+    seen = Counter(tuple(tuple(part.tolist()) for part in bucket_counts(rows, 4, source)) for _ in range(8000))
     law = Counter()
     for three in product(range(4), repeat=3):
         for one in range(4):
