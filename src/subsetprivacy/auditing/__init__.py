@@ -1,4 +1,4 @@
-"""`audit`: what a design, or a published column or table, reveals (`subsec_quantity`)."""
+"""`audit`: measure what a design, or a published column or table, reveals (`subsec_quantity`)."""
 
 from collections.abc import Mapping
 from typing import Any, overload
@@ -49,38 +49,38 @@ def audit(
     level: float = 0.95,
     given: Any = None,
 ) -> Audit | TableAudit:
-    """Say in numbers what a design, a column or a table of subsets reveals.
+    """Measure what a design, a column or a table of subsets reveals.
 
     Parameters
     ----------
     what
-        A design, then `w` is needed; or data or counts, then w is estimated
-        and the leakages get intervals. A table, joint counts, or a product
-        with a distribution for each variable, gets a `TableAudit`: what each
-        variable reveals and what they add up to for one person. Of a table
-        and of joint counts the joint distribution is estimated where it has at
-        most 1024 combinations.
+        A design, which needs `w`. Or data or counts, from which w is
+        estimated, and the leakages get intervals. A table, joint counts, or a
+        product with a distribution for each variable gives a `TableAudit`:
+        what each variable reveals, and what one person reveals in total. For
+        a table and for joint counts, the joint distribution is estimated if
+        it has at most 1024 combinations.
     w
         The distribution of the value, in category order or by label. For a
-        table ``{name: distribution}``; for a product that, or the joint
-        distribution, and then the report is on the combinations.
+        table, ``{name: distribution}``. For a product, the same or the joint
+        distribution, which gives an audit of the combinations.
     prior
-        An attacker's own belief about the distribution; by default w.
+        The attacker's belief about the distribution, by default w.
     level
         The confidence level of the intervals.
     given
-        The probabilities of the categories for each row of a table that has
+        The probabilities of the categories for each row of a table with
         covariates, for one variable: an array of shape (n, p) in category
-        order, a data frame with a column for each category, or a fit. The
-        audit then says what the covariates and the subset reveal together, as
-        `Audit.given`. A design needs no `w` with it. The rows may be those of
-        a pilot or of a published model, so that this is known before any
+        order, a data frame with a column for each category, or a fit.
+        `Audit.given` is then what the covariates and the subset reveal
+        together. A design needs no `w` with it. The rows may come from a
+        pilot or a published model, so that the audit is possible before any
         subset is drawn. With `SubsetData` they must be the rows of the people.
 
     Notes
     -----
-    Of a covered design the numbers are for someone who knows that a row is a
-    real person's; the floor is in the notes.
+    For a covered design the numbers are for someone who knows that a row
+    belongs to a real person. The notes contain the floor.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def audit(
     >>> round(report.to_dict()["size_coverage"], 4), round(report.to_dict()["mi_leakage"], 4)
     (0.6841, 0.7076)
 
-    Rows with covariates, before they are published:
+    Audit rows with covariates before publishing them:
 
     >>> model = [[0.01, 0.1, 0.2, 0.69], [0.01, 0.01, 0.97, 0.01]]
     >>> report = audit(uniform(["black", "red", "green", "blue"]), given=model)
@@ -116,7 +116,7 @@ def audit(
         return Audit(setting, level, data=data, counts=counts, covered=covered, given=rows)
     fit = estimate(counts)
     setting = Setting.of(counts.design.exposed, fit.w, prior)
-    # An interval needs the belief to move with w; against a fixed prior only the numbers are given.
+    # An interval requires that the belief varies with w. With a fixed prior there are only estimates.
     known = fit if prior is None else None
     return Audit(setting, level, fit=known, data=data, counts=counts, remarks=fit.notes, covered=covered, given=rows)
 
@@ -137,7 +137,7 @@ def _audit_design(design: Design, w: Any, prior: Any, level: float, given: Any) 
 
 
 def _check_given(what: Any, w: Any, prior: Any) -> None:
-    """Raise where probabilities of rows are given for several variables, or next to another belief."""
+    """Raise if probabilities of rows are given for several variables, or together with a prior."""
     names = getattr(what.exposed.product, "categories", None) if isinstance(what, Design) else None
     by_name = names is not None and isinstance(w, Mapping) and bool(set(w) & set(names.names))
     if isinstance(what, SubsetTable) or by_name or (isinstance(what, JointCounts) and w is None):

@@ -1,4 +1,4 @@
-"""What an audit says below its table: worst cases, price, and what to be careful about."""
+"""The notes of an audit: worst cases, the price of privacy, and caveats."""
 
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.privacy import worst_cases
 
-_APART = 0.05  # how far two distributions of the value may be apart before that is said
+_APART = 0.05  # two distributions of the value that differ by more get a note
 
 if TYPE_CHECKING:
     from subsetprivacy.auditing.report import Audit
@@ -50,7 +50,7 @@ def revealed(shares: dict[str, float]) -> list[Note]:
 
 
 def _given(audit: "Audit") -> list[Note]:
-    """Say what rows with covariates reveal, where the audit is of them as well."""
+    """Return the notes about rows with covariates, if the audit includes them."""
     if audit.given is None:
         return []
     legend = "In rows “given covariates”, “without data” stands for the covariates alone, without the subset."
@@ -89,7 +89,7 @@ def _epsilon(epsilon: float) -> Note:
 
 
 def _dummies(design: Covered) -> list[Note]:
-    """Say what dummies add, and to whom."""
+    """Return the notes about the protection by dummy rows."""
     texts = [
         f"Floor: every row could have been sent by {100 * design.share:.3g}% of the rows at least, whatever the "
         f"distribution; {100 * design.D * design.share:.3g}% of the rows are dummies. The numbers above are for "
@@ -105,7 +105,7 @@ def _dummies(design: Covered) -> list[Note]:
 
 
 def _precision(audit: "Audit") -> list[Note]:
-    """Say what is doubtful about the estimated distribution, and so about the intervals."""
+    """Return the caveats about the estimated distribution and the intervals."""
     notes: list[Note] = []
     if audit.has_tie:
         text = "The two likeliest categories can hardly be told apart: the prediction interval is too short."

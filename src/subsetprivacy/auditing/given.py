@@ -1,4 +1,4 @@
-"""What `audit(..., given=)` takes: the probabilities of the categories for each row, in any of three forms."""
+"""The argument `given` of `audit`: the probabilities of the categories for each row, in one of three forms."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,28 +17,28 @@ from subsetprivacy.tables import label_text
 
 
 def audit_given(design: Design, given: Any, data: SubsetData | None = None) -> CovariateLeakage:
-    """Return what rows with covariates reveal, at the subsets of people where there are some.
+    """Return what rows with covariates reveal, for the subsets of people if they are given.
 
     Parameters
     ----------
     design
-        How subsets are drawn.
+        The design with which subsets are drawn.
     given
-        Probabilities as `audit` takes them.
+        Probabilities in a form that `audit` accepts.
     data
-        The subsets of the same rows; those of a covered design are not read, since dummy rows have no covariates.
+        The subsets of the same rows. Those of a covered design are ignored, because dummy rows have no covariates.
 
     Raises
     ------
     MismatchError
-        If there are not as many rows as people.
+        If the number of rows is not the number of people.
     """
     P = probabilities_of(given, design.categories)
     if data is None or design.covered is not None:
         return leakage_given(design, P)
     codes, informative = data.codes, ~design.is_missing(data.codes)
     if hasattr(given, "probabilities") and len(P) == informative.sum():
-        codes = codes[informative]  # a fit leaves out the people whose subset says nothing
+        codes = codes[informative]  # a fit leaves out the people with full sets
     if len(P) != len(codes):
         raise MismatchError(
             f"`given` must have a row for each of the {len(data)} people; got {len(P)}.", AUDIT_OTHER_ROWS
@@ -60,7 +60,7 @@ def probabilities_of(given: Any, categories: Categories) -> FloatArray:
     Raises
     ------
     ArgumentError
-        If it is none of them.
+        If it has none of these forms.
     CategoryError
         If a category has no column.
     DistributionError
@@ -83,17 +83,17 @@ def probabilities_of(given: Any, categories: Categories) -> FloatArray:
 
 
 def _column_names(given: Any, labels: Sequence[Label]) -> list[Any] | None:
-    """Return the names of the columns of a data frame in memory; None for what is not one, or only numbers them."""
+    """Return the column names of a data frame in memory; None for other objects, or if names are only numbers."""
     if not hasattr(given, "__array__"):
         return None
-    names = getattr(given, "column_names", None)  # of PyArrow, whose `columns` are the columns themselves
+    names = getattr(given, "column_names", None)  # for PyArrow, whose `columns` contains the columns themselves
     names = getattr(given, "columns", None) if names is None else names
     columns = None if names is None else list(names)
     return None if columns == list(range(len(labels))) and set(columns) != set(labels) else columns
 
 
 def _in_order(names: Sequence[Any], labels: Sequence[Label]) -> list[Any]:
-    """Return the name of each category, which may be the label as text."""
+    """Return the column name of each category, which may be the label as text."""
     by_text = {label_text(name): name for name in names}
     ordered = [label if label in names else by_text.get(label_text(label)) for label in labels]
     absent = [label for label, name in zip(labels, ordered, strict=True) if name is None]

@@ -1,4 +1,4 @@
-"""What a design costs: people, against asking directly."""
+"""The cost of a design in people, compared with asking directly."""
 
 import numpy as np
 
@@ -10,17 +10,17 @@ MAX_CATEGORIES = 512
 
 
 def bound(design: Design) -> float:
-    """Return (p-1)/(S-1), the least that any design with this S costs at an even distribution."""
+    """Return (p-1)/(S-1), the least cost of any design with this S at a uniform distribution."""
     return (design.p - 1) / (design.S - 1) if design.S > 1 else float("inf")
 
 
 def cost(design: Design, w: FloatArray) -> float:
-    """Return how many times the people of asking directly maximum likelihood needs for the same squared error.
+    """Return how many times as many people as asking directly maximum likelihood needs for the same squared error.
 
-    Of a covered design the people are counted, not the dummy rows, and it is
-    an upper bound: the number of dummies is taken for random. Not a
-    number where that is not computed: too many categories or subsets, a design
-    that is not identifiable, or a category without weight.
+    For a covered design this counts people, not dummy rows, and it is an upper
+    bound, because the number of dummy rows is treated as random. It is NaN if
+    there are too many categories or subsets, if the design is not
+    identifiable, or if a category has no weight.
     """
     direct = float(1 - w @ w)
     if not design.enumerable or design.p > MAX_CATEGORIES or not design.is_identifiable or w.min() <= 0 or direct <= 0:

@@ -1,4 +1,4 @@
-"""The report on one variable: every number next to its baseline."""
+"""`Audit`: the result of an audit of one variable, with a baseline for every number."""
 
 from functools import cached_property
 from typing import Any, ClassVar, Literal, get_args, overload
@@ -34,9 +34,9 @@ METRICS = ("size", "mi", "prediction")
 class Audit(Result):
     """What a design reveals at a distribution.
 
-    Read `to_dict()` for the numbers, `summary()` for the table, `plot()` for
-    the picture. With data, `persons()` has each person's leakage. With
-    covariates, `given` is the `CovariateLeakage` of rows that hold them too.
+    `to_dict()` returns the numbers, `summary()` the table and `plot()` the
+    picture. With data, `persons()` returns each person's leakage. With
+    covariates, `given` is the `CovariateLeakage` of rows that include them.
     """
 
     why_not_restored: ClassVar[str] = "keep the design and the distribution, or the counts, and audit them again"
@@ -62,7 +62,7 @@ class Audit(Result):
 
     @cached_property
     def notes(self) -> tuple[Note, ...]:
-        """Worst cases, price, and the caveats."""
+        """Worst cases, the price of privacy, and caveats."""
         return caveats(self)
 
     @cached_property
@@ -72,7 +72,7 @@ class Audit(Result):
 
     @property
     def simulation_error(self) -> float:
-        """The Monte-Carlo standard error of the mutual information; 0 where it was computed exactly."""
+        """The Monte Carlo standard error of the mutual information; 0 if it was computed exactly."""
         return self._mi.simulation_error
 
     @cached_property
@@ -81,7 +81,7 @@ class Audit(Result):
 
     @cached_property
     def _numbers(self) -> dict[str, tuple[float, float, float, float]]:
-        """Leakage, coverage, baseline and value-published leakage of each metric."""
+        """For each metric: leakage, coverage, leakage without data, and leakage if values were published."""
         s, bits = self.setting, self._mi.value
         return {
             "size": (size.leakage(s), size.coverage(s), size.baseline(), size.nonprivate(s)),
@@ -106,7 +106,7 @@ class Audit(Result):
         return {name: float(np.sqrt(max(v, 0.0))) for name, v in variances.items() if np.isfinite(v)}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all numbers under stable names; `_lower` and `_upper` only where there are data."""
+        """Return all numbers under stable names, with `_lower` and `_upper` only if there are data."""
         return plain({**self.facts(), "notes": self.notes})
 
     def facts(self) -> dict[str, Any]:
@@ -137,7 +137,7 @@ class Audit(Result):
         return out
 
     def _columns(self) -> dict[str, Any]:
-        """Return a row per metric; what needs data is NaN without."""
+        """Return a row per metric. Numbers that need data are NaN without data."""
         numbers = np.array([self._numbers[name] for name in METRICS]).T
         bounds = np.array([self._bounds(name) for name in METRICS])
         known = np.isfinite(bounds[:, 0])
@@ -157,23 +157,23 @@ class Audit(Result):
 
     @cached_property
     def reveals(self) -> dict[str, float]:
-        """The share of rows that leave a single value, of the whole or of each joined variable; empty if not listed."""
+        """The share of rows that reveal the value, or each joined variable. Empty if the subsets cannot be listed."""
         return worst_cases.revealed_shares(self.setting) if self.design.enumerable else {}
 
     @cached_property
     def cost(self) -> float:
-        """How many times the people of asking directly the estimate needs at this distribution."""
+        """How many times as many people as asking directly the estimate needs at this distribution."""
         return price.cost(self.covered or self.design, self.setting.w)
 
     def _interval(self, name: str) -> tuple[float, float]:
         leaked = self._numbers[name][0]
         half = float(ndtri(0.5 + self.level / 2)) * self._standard_errors[name]
-        # Only what is true of every distribution may cut an interval: estimated bounds would cost coverage.
+        # Intervals are truncated only at bounds that hold for every distribution. Others would reduce coverage.
         most = float(np.log2(self.design.p)) if name == "mi" else 1.0
         return max(leaked - half, 0.0), min(leaked + half, most)
 
     def summary(self) -> Table:
-        """Return the table: each leakage between no data and the value itself, then the worst cases as notes."""
+        """Return a table of each leakage, compared with no data and with the value itself, and the worst cases."""
         ranged = bool(self._standard_errors)
         columns = ["metric", "leakage", "coverage", "without data", "value published"]
         if ranged:
@@ -197,7 +197,7 @@ class Audit(Result):
         return Table(title, tuple(columns), tuple(rows), self.notes)
 
     def _given_rows(self, ranged: bool) -> list[tuple[str, ...]]:
-        """Return the rows of the table that are about rows with covariates; the share above 95% comes first."""
+        """Return the rows of the table for rows with covariates, the share above 95% first."""
         if self.given is None:
             return []
         known, both = self.given.covariates, self.given.both
@@ -221,7 +221,7 @@ class Audit(Result):
 
     @property
     def has_tie(self) -> bool:
-        """Whether the two likeliest categories are within two standard errors: a maximum has no slope at a tie."""
+        """Whether the two most likely categories are within two standard errors, where the maximum is not smooth."""
         if "prediction" not in self._standard_errors or self.fit is None:
             return False
         second, first = np.argsort(self.setting.w)[-2:]
@@ -232,11 +232,11 @@ class Audit(Result):
 
     @property
     def has_prior(self) -> bool:
-        """Whether the attacker has a belief of their own."""
+        """Whether the attacker has a separate prior."""
         return self.setting.belief is not self.setting.w
 
     def persons(self, values: Any = None) -> PersonLeakage:
-        """Return each person's leakage; needs an audit of data with a row per person."""
+        """Return each person's leakage. This needs an audit of data with a row per person."""
         if self.data is None:
             raise ArgumentError(
                 "`persons` must have a subset per person; this audit is of a design or of counts.", AUDIT_DATA
@@ -256,14 +256,14 @@ class Audit(Result):
         ax: draw.AxesOrNone = ...,
     ) -> draw.Axes: ...
     def plot(self, kind: AuditPicture = "designs", **options: Any) -> "draw.Figure | draw.Axes":
-        """Draw the leakage next to that of reporting the value and reporting nothing, or individual cases.
+        """Draw the leakage compared with reporting the value and reporting nothing, or draw single people.
 
         Parameters
         ----------
         kind
             ``"designs"``: bars of three designs by three metrics
             (`fig:adult_privacy_leak`). ``"persons"``: rows of balls
-            (`fig:adult_privacy`); needs an audit of data.
+            (`fig:adult_privacy`), which needs an audit of data.
         **options
             Passed to `PersonLeakage.plot`, for ``"persons"``.
         """

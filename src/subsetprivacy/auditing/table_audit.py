@@ -1,4 +1,4 @@
-"""What one person reveals over several variables."""
+"""`TableAudit`: what one person reveals through several variables."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -21,12 +21,12 @@ from subsetprivacy.privacy.attacker import Setting
 from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import Table, number
 
-MAX_JOINT = 1024  # combinations up to which the joint distribution is looked at
+MAX_JOINT = 1024  # the most combinations for which the joint distribution is estimated
 
 
 @frozen(slots=False, eq=False, repr=False)
 class TableAudit(Result):
-    """What each variable of a product reveals, and what that adds up to.
+    """What each variable of a product reveals, and what they reveal together.
 
     Attributes
     ----------
@@ -35,8 +35,8 @@ class TableAudit(Result):
     parts
         An audit for each factor alone, by the names of its variables.
     joint
-        The audit at the joint distribution, or None where that is not known:
-        then only what holds for every dependence is said of all together.
+        The audit at the joint distribution, or None if it is unknown. In that
+        case the totals are bounds that hold for every dependence.
     """
 
     why_not_restored: ClassVar[str] = "keep the design and the distributions, or the counts, and audit them again"
@@ -52,12 +52,13 @@ class TableAudit(Result):
         return plain({"design": "product", **known, "variables": each, "notes": self.notes})
 
     def totals(self) -> dict[str, float]:
-        """Return what one person reveals over all variables.
+        """Return what one person reveals through all variables.
 
-        Maximal leakages add up exactly, whatever the dependence. Without the
-        joint distribution the others are the worst over all of them: mutual
-        information at most the sum, the guess of all variables at once at
-        most S times the best guess without data, a posterior up to 1.
+        Maximal leakages add up exactly for every dependence. Without the
+        joint distribution the other numbers are the worst case over all joint
+        distributions: mutual information is at most the sum, the chance to
+        guess all variables at once is at most S times the best guess without
+        data, and a posterior can be 1.
         """
         numbers = [part.facts() for part in self.parts.values()]
         shared = {
@@ -80,7 +81,7 @@ class TableAudit(Result):
 
     @cached_property
     def guesses(self) -> dict[str, float]:
-        """How often each variable is guessed right from all answers together; empty without the joint distribution."""
+        """How often each variable is guessed right from all answers. Empty without the joint distribution."""
         if self.joint is None:
             return {}
         setting, categories = self.joint.setting, self.design.categories
@@ -99,7 +100,7 @@ class TableAudit(Result):
         return [(name, *(numbers[key] for key in (*keys, "largest_posterior"))) for name, numbers in facts.items()]
 
     def summary(self) -> Table:
-        """Return the table: a row per factor alone, then all together."""
+        """Return a table with a row per factor alone, and one for all together."""
         columns = (
             "variable",
             "mutual information (bits)",
@@ -118,7 +119,7 @@ class TableAudit(Result):
 
     @cached_property
     def notes(self) -> tuple[Note, ...]:
-        """What the rows mean, and which variables are revealed."""
+        """The meaning of the rows, and the variables that are revealed."""
         legend = "Each variable alone, then all together; maximal leakage adds up exactly."
         if self.joint is not None:
             named = ", ".join(f"{name} {chance:.4f}" for name, chance in self.guesses.items())
@@ -140,12 +141,12 @@ class TableAudit(Result):
         return dict(zip(columns, map(list, zip(*self._rows(), strict=True)), strict=True))
 
     def plot(self, *, title: str | None = None) -> draw.Figure:
-        """Draw what each variable reveals, and all together: a panel per metric, a bar per variable.
+        """Draw what each variable and all together reveal, with a panel per metric and a bar per variable.
 
         Parameters
         ----------
         title
-            A heading; by default what is drawn, in words.
+            A title, by default a description of the picture.
         """
         columns = self._columns()
         return draw.leakage(
@@ -165,7 +166,7 @@ class TableAudit(Result):
 
 
 def audit_table(table: SubsetTable) -> TableAudit:
-    """Audit a table: each factor at its own estimate, all at the joint estimate where there are not too many cells."""
+    """Audit each factor of a table at its own estimate, and all at the joint estimate if it has few enough cells."""
     design = table.design
     parts = {
         names: Audit(Setting.of(factor.exposed, estimate(table[names[0]]).w), 0.95)
@@ -178,7 +179,7 @@ def audit_table(table: SubsetTable) -> TableAudit:
 
 
 def audit_joint(counts: JointCounts, level: float) -> TableAudit:
-    """Audit counts of several variables as a table is audited, each variable at those who answered it."""
+    """Audit counts of several variables like a table, each variable at the people who answered it."""
     design = counts.design
     parts = {}
     for (names, factor), name in zip(design.named().items(), counts.names, strict=True):
@@ -192,7 +193,7 @@ def audit_joint(counts: JointCounts, level: float) -> TableAudit:
 
 
 def audit_margins(design: Product, w: Mapping[Any, Any]) -> TableAudit:
-    """Audit each factor at a given distribution; of the joint one nothing is known.
+    """Audit each factor at a given distribution, without the joint distribution.
 
     Raises
     ------

@@ -1,7 +1,8 @@
-"""`count`: from anything that holds subsets to their counts, in groups and with weights.
+"""`count`: count subsets in columns and tables, by group and with weights.
 
-`columns` reads what holds a subset per person, `tables` asks the engine of a
-table to group it, `distinct` turns what comes back into codes of a design.
+`columns` reads data with a subset per person. `tables` lets the engine of a
+table group its rows. `distinct` converts the resulting groups to codes of a
+design.
 """
 
 from subsetprivacy.counting.columns import read_column

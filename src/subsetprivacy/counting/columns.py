@@ -24,12 +24,12 @@ MISSING: tuple[Missing, ...] = get_args(Missing)
 
 
 def check_kind(weights: Any, weights_kind: WeightsKind | None) -> bool:
-    """Return whether weights say how many people a row stands for, as rows without weights do.
+    """Return whether counts are frequencies: there are no weights, or they are frequency weights.
 
     Raises
     ------
     ArgumentError
-        If there are weights and their kind is not said.
+        If there are weights without `weights_kind`.
     """
     if weights is not None and weights_kind is None:
         raise ArgumentError(
@@ -40,7 +40,7 @@ def check_kind(weights: Any, weights_kind: WeightsKind | None) -> bool:
 
 
 def chosen_design(design: Design | None, categories: Iterable[Label] | None) -> Design:
-    """Return the design that was given, or the one of categories whose design is not known."""
+    """Return the given design, or the coarse design of the categories if the design is unknown."""
     if (design is None) == (categories is None):
         got = "neither" if design is None else "both"
         raise ArgumentError(f"`design` must be given, or `categories` where the design is not known; got {got}.")
@@ -48,12 +48,12 @@ def chosen_design(design: Design | None, categories: Iterable[Label] | None) -> 
 
 
 def check_covered(design: Design, *, groups: bool, sampling: bool) -> None:
-    """Raise if a covered release is to be counted in groups, or with sampling weights.
+    """Raise if a covered release would be counted by group, or with sampling weights.
 
     Raises
     ------
     ArgumentError
-        If so. Frequencies are fine: a table of counts has a row for each subset, dummy rows among them.
+        If so. Frequency weights are allowed: a table of counts has a row for each subset, including dummy rows.
     """
     if groups and design.covered is not None:
         raise ArgumentError("`by` must be left out for a covered release: dummy rows belong to no group.")
@@ -73,7 +73,7 @@ def read_column(
     data, design, categories
         As in `count`.
     missing
-        "full", by default: a missing entry counts as the full set; "error"
+        "full" (default) counts a missing entry as the full set. "error"
         refuses it.
     """
     if isinstance(data, SubsetData):
@@ -105,7 +105,7 @@ def _codes_of(column: Any, design: Design, missing: Missing | None) -> IntArray:
         rows = list(rows)
         first = next((row for row in rows if not is_missing(row)), None)
         numbers = isinstance(first, (int, float, np.number))
-        if numbers:  # codes with gaps, as a nullable column has them: a missing answer is the full set
+        if numbers:  # codes with gaps, as in a nullable column: a missing answer is the full set
             rows = [design.missing_code if is_missing(row) else row for row in rows]
     if numbers:
         return check_codes(_whole_numbers(rows, design))
@@ -117,7 +117,7 @@ def _codes_of(column: Any, design: Design, missing: Missing | None) -> IntArray:
 
 
 def _of_labels(rows: list[Any], design: Design) -> IntArray:
-    """Return the codes of subsets that are given by labels: collections of them, or text that joins them by a bar."""
+    """Return the codes of subsets given as collections of labels, or as text that joins labels by a bar."""
     texts = [row if isinstance(row, str) else None for row in rows]
     if any(text is not None for text in texts):
         codes = codes_of(texts, design)
@@ -130,9 +130,9 @@ def _of_labels(rows: list[Any], design: Design) -> IntArray:
 
 
 def _whole_numbers(rows: Any, design: Design) -> Any:
-    """Return codes that a file with gaps turned into floats as integers, gaps as full sets; others as they are."""
+    """Return float codes, which gaps in a file cause, as integers with gaps as full sets. Others stay unchanged."""
     if np.ma.isMaskedArray(rows):
-        return rows  # refused if anything is masked
+        return rows  # `check_codes` refuses masked entries
     if not isinstance(rows, np.ndarray) and not any(isinstance(row, float) for row in rows):
         return rows
     floats = np.asarray(rows)
@@ -158,7 +158,7 @@ def _refuse_gaps(rows: Any) -> None:
 
 
 def _plain_rows(column: Any) -> Any:
-    """Return an array where a column's numbers survive it, else a list: nulls would turn codes into floats."""
+    """Return an array if that preserves the codes, else a list, because nulls would turn integers into floats."""
     for to_list in ("to_pylist", "to_list"):  # Arrow; pandas and Polars
         if hasattr(column, to_list):
             kind = str(getattr(column, "type", getattr(column, "dtype", ""))).lower()
@@ -182,7 +182,7 @@ def _row_code(row: Any, number: int, categories: Categories) -> int:
         code = categories.code(labels)
     except CategoryError:
         code = None
-    if code is None:  # raised out here: the inner error names a label that a person reported
+    if code is None:  # raised outside of the handler: the inner error names a label that a person reported
         raise CategoryError(
             f"a subset must hold distinct labels of the categories; got {_why(labels, categories)} in row {number}."
         )
@@ -192,7 +192,7 @@ def _row_code(row: Any, number: int, categories: Categories) -> int:
 
 
 def _why(row: Iterable[Any], categories: Categories) -> str:
-    """Return what is wrong with a collection of labels, in words that tell nothing of it."""
+    """Return what is wrong with a collection of labels, without revealing its content."""
     known = set(categories.labels)
     if any(not isinstance(label, Hashable) or label not in known for label in row):
         return "a label that is no category"
@@ -200,12 +200,12 @@ def _why(row: Iterable[Any], categories: Categories) -> str:
 
 
 def check_weights(weights: ArrayLike, length: int, kind: str) -> FloatArray:
-    """Return a weight per person as numbers that are fit for their kind."""
+    """Return a weight per person as numbers that are valid for the kind of weight."""
     try:
         amounts = np.asarray(weights, np.float64)
     except (TypeError, ValueError):
         amounts = None
-    if amounts is None:  # raised out here: the inner message shows an entry
+    if amounts is None:  # raised outside of the handler: the inner message shows an entry
         raise ArgumentError(
             f"`weights` must be numbers, one per person; got {type(weights).__name__} of something else."
         )
@@ -223,7 +223,7 @@ def check_weights(weights: ArrayLike, length: int, kind: str) -> FloatArray:
 
 
 def group_rows(by: Any, length: int) -> dict[Label, IntArray]:
-    """Return the rows of each group, groups in order: see `ordering`."""
+    """Return the rows of each group, with the groups in the order of `ordering`."""
     groups = group_column(by)
     if len(groups.labels) != length:
         raise MismatchError(f"`by` must give one group per person; got {len(groups.labels)} for {people(length)}.")
@@ -234,12 +234,12 @@ def group_rows(by: Any, length: int) -> dict[Label, IntArray]:
 
 
 def group_column(by: Any) -> GroupColumn:
-    """Return a group for each person, of whatever was given."""
+    """Return the group of each person, from any type of column."""
     if isinstance(by, GroupColumn):
         return by
     if isinstance(by, (str, bytes, Set, Mapping)) or not isinstance(by, Iterable) or is_table(by):
         raise ArgumentError(f"`by` must be a list or column with one group per person; got {type(by).__name__}.")
     to_list = next((name for name in ("to_pylist", "to_list", "tolist") if hasattr(by, name)), None)
     labels = list(by) if to_list is None else getattr(by, to_list)()
-    # No two NaN are equal: without this every missing group would be a separate one.
+    # No two NaN are equal: otherwise every missing group would be a separate group.
     return GroupColumn([None if is_missing(label) else label for label in labels], [declared_order(by)], False)

@@ -1,4 +1,4 @@
-"""`count`, the one door: a column with a subset per person, or a table and the name of one of its columns."""
+"""`count`: the entry point, for a column with a subset per person or a column of a table."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, overload
@@ -58,53 +58,54 @@ def count(
     weights_kind: WeightsKind | None = None,
     missing: Missing | None = None,
 ) -> SubsetCounts | GroupedCounts[SubsetCounts]:
-    """Count subsets.
+    """Count how many people reported each subset.
 
     Parameters
     ----------
     data
-        `SubsetData`; or integer codes; or, for each person, a collection of
-        labels or a text that joins them by a bar, ``"a|b"``. Or a table, which is grouped by the engine that holds it:
-        pandas, Polars (eager or lazy), PyArrow (table, record batch,
-        dataset), DuckDB, PySpark (classic or Connect), Dask, Ibis.
+        A column with a subset per person: `SubsetData`, integer codes,
+        collections of labels, or texts that join labels by a bar, ``"a|b"``.
+        Or a table, which its own engine groups: pandas, Polars (eager or
+        lazy), PyArrow (table, record batch, dataset), DuckDB, PySpark
+        (classic or Connect), Dask, Ibis.
     column
-        The column of a table. It holds integer codes, or text: labels joined
-        by a bar. Spaces around the bar mean nothing, unless some labels of
-        the design differ by spaces only.
+        The column of a table, with integer codes or with text that joins
+        labels by a bar. Spaces around the bar are ignored, unless some labels
+        of the design differ only by spaces.
     design
-        The design of codes or label collections.
+        The design of codes or labels.
     categories
-        The labels, for subsets that were collected by others with no known
-        design. Then *coarsening at random* is assumed: which subset was
-        reported, given that it holds the value, does not depend on the
-        value. Estimate with the default method; its standard errors come
+        The labels, for subsets that someone else collected with an unknown
+        design. The counts then assume *coarsening at random*: which subset
+        was reported, given that it contains the value, does not depend on the
+        value. Estimate with the default method, whose standard errors come
         from the observed information.
     by
-        A group label per person; of a table the name of a column, or a list
-        of names, whose groups are tuples. Then `GroupedCounts` are returned, a
-        dict of counts per group. Groups are in ascending order, numbers before words and
-        missing ones last, as None. An ordered categorical column (pandas,
-        Dask, Polars' Enum, Arrow's ordered dictionary, DuckDB's ENUM) keeps
-        the order it declares.
+        A group label per person, or for a table the name of a column or a
+        list of names, whose groups are tuples. The result is then a
+        `GroupedCounts`, a dict of counts per group. Groups are in ascending
+        order, with numbers before words and missing groups last, as None. An
+        ordered categorical column (pandas, Dask, Polars' Enum, Arrow's
+        ordered dictionary, DuckDB's ENUM) keeps its declared order.
     weights
-        A weight per person; of a table the name of a column. Groups and
-        weights are matched with people by position; pandas series must have
+        A weight per person, or for a table the name of a column. Groups and
+        weights are matched with people by position. A pandas series must have
         the same index as the data.
     weights_kind
-        Must be said with weights. ``"sampling"``: survey weights; sums and
-        sums of squares are kept, standard errors are of the sandwich kind and
-        n is Kish's effective size. ``"frequency"``: a row stands for that
-        many people, as in a table of counts that SQL has made.
+        Required with weights. ``"sampling"`` means survey weights: sums and
+        sums of squares are kept, standard errors are sandwich estimates and
+        n is Kish's effective size. ``"frequency"`` means that a row stands
+        for that many people, as in a table of counts from SQL.
     missing
-        ``"full"``: a missing entry counts as the full set, as it does by
-        default in a column. ``"error"``: it is refused, as it is by default
-        in a table.
+        ``"full"`` counts a missing entry as the full set, which is the
+        default for a column. ``"error"`` refuses it, which is the default for
+        a table.
 
     Raises
     ------
     CodeError, CategoryError
-        Saying the first row that is wrong, where rows have an order, never
-        its content.
+        If an entry is not a subset of the design. If rows have an order, the
+        message names the first such row, never its content.
 
     Examples
     --------
@@ -112,7 +113,7 @@ def count(
     >>> count(answers, categories=["a", "b", "c"])
     <SubsetCounts: n = 2, 2 distinct subsets, 2 missing, <coarse design on 3 categories: 'a', 'b', 'c'>>
 
-    A table, here one of counts that the user's database has made:
+    Count a table, here one with counts from a database:
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"vote": [3, 5, 6], "n": [60, 25, 15]})
@@ -135,7 +136,7 @@ def count(
     amounts = None if weights is None else check_weights(weights, len(codes), str(weights_kind))
     if by is None:
         return count_codes(codes, chosen, amounts, frequency=frequency)
-    check_allowed(codes, chosen)  # now, while a row number is still that of the whole
+    check_allowed(codes, chosen)  # before grouping, so that row numbers refer to all data
     groups = group_column(by)
     by_group = {
         group: count_codes(codes[rows], chosen, None if amounts is None else amounts[rows], frequency=frequency)

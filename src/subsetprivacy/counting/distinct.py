@@ -1,4 +1,4 @@
-"""From the distinct rows of a table to counts: what a column's values mean under its design, and which are refused."""
+"""Convert the distinct rows of a table to counts, and refuse values that are not subsets of the design."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -33,34 +33,34 @@ def counts_of_groups(
     missing: Missing = "error",
     place: Callable[[int], str] = "row {}".format,
 ) -> SubsetCounts | dict[Label, SubsetCounts]:
-    """Return the counts of what an engine has grouped.
+    """Return the counts of rows that an engine has grouped.
 
     Parameters
     ----------
     groups
-        The distinct rows: first the columns of subsets, then those of groups.
+        The distinct rows: first the columns of subsets, then the grouping columns.
     columns
-        The design of each column of subsets. Of several the table of their
-        combinations is made, under the product of their designs.
+        The design of each column of subsets. Several columns give the counts
+        of their combinations, under the product of their designs.
     by
-        1: the one column of groups gives its values as groups. 0: they are
-        tuples of the values of all such columns. None: no groups.
+        1: groups are the values of the single grouping column. 0: groups are
+        tuples of the values of all grouping columns. None: no groups.
     orders
-        The order that each column of groups declares, None where it declares none.
+        The declared order of each grouping column, None if it has none.
     weights, weights_kind
-        The name of the column that was summed, and what it is.
+        The name of the column that was summed, and the kind of weight.
     missing
         ``"error"`` refuses a row without a subset, ``"full"`` counts it as
         the full set.
     place
-        How a row is called in a message: a file of text has lines.
+        The word for a row in messages: a text file has lines.
 
     Raises
     ------
     CodeError
-        If a column holds something else than subsets of its design.
+        If a column contains anything other than subsets of its design.
     ArgumentError
-        If weights are unfit.
+        If weights are not valid.
     """
     where = RowLocator(groups, place)
     parts = [
@@ -86,7 +86,7 @@ def counts_of_groups(
 
 @frozen(eq=False)
 class RowLocator:
-    """How many rows are wrong, and which is the first."""
+    """Describes which rows are wrong, for messages."""
 
     groups: Groups
     place: Callable[[int], str]
@@ -98,12 +98,12 @@ class RowLocator:
         return f"in {counted(number, 'row')}{first}"
 
     def first(self, wrong: BoolArray) -> int:
-        """Return the number of the first row that is wrong, where rows have an order."""
+        """Return the number of the first row that is wrong, if rows have an order."""
         assert self.groups.first is not None
         return int(self.groups.first[wrong].min())
 
     def first_of(self, wrong: BoolArray) -> int:
-        """Return the position of the group whose row is first, where rows have an order; else any."""
+        """Return the position of the group whose row is first if rows have an order, else of any group."""
         at = np.flatnonzero(wrong)
         return int(at[0] if self.groups.first is None else at[self.groups.first[at].argmin()])
 
@@ -143,7 +143,7 @@ def _of_text(key: Key, name: str, design: Design, where: RowLocator) -> IntArray
 
 
 def _of_floats(key: Key, name: str, where: RowLocator) -> AnyArray:
-    """Return whole numbers that gaps have turned into floats; other floats are no codes."""
+    """Return whole numbers that gaps turned into floats. Other floats are not codes."""
     values = np.where(key.absent, 0.0, key.values).astype(np.float64)
     if not key.absent.any():
         raise CodeError(f"column {name} must hold integers; got floats.", CAST_TO_INTEGERS)
@@ -170,7 +170,7 @@ def _check_allowed(codes: IntArray, name: str, design: Design, where: RowLocator
 
 
 def check_sums(groups: Groups, name: str, kind: str, place: Callable[[int], str]) -> None:
-    """Raise if weights are unfit, or too large in all."""
+    """Raise if weights are not valid, or their sum is too large."""
     if groups.unfit:
         first = "" if groups.first_unfit is None else f", first in {place(groups.first_unfit)}"
         raise ArgumentError(
@@ -191,7 +191,7 @@ def _check_drawn_apart(parts: list[IntArray], designs: list[Design], groups: Gro
 
 
 def _rows_of_groups(keys: tuple[Key, ...], single: bool, orders: Orders | None) -> dict[Label, IntArray]:
-    """Return which entries belong to each group, groups in order."""
+    """Return the entries of each group, with the groups in order."""
     if any(key.kind == "lists" for key in keys):
         raise ArgumentError("`by` must name columns of single values; got one of lists.")
     columns = [key.labels() for key in keys]
@@ -200,7 +200,7 @@ def _rows_of_groups(keys: tuple[Key, ...], single: bool, orders: Orders | None) 
 
 
 def _counts(codes: IntArray, design: Design, groups: Groups, at: IntArray, frequency: bool) -> SubsetCounts:
-    """Add up the entries that have the same code: gaps join the full sets, and a table of counts may repeat one."""
+    """Add up entries with the same code: gaps are full sets, and a table of counts may repeat a code."""
     cells, inverse = np.unique(codes, return_inverse=True)
     if groups.sums is None or groups.squares is None:
         rows = np.zeros(len(cells), np.int64)

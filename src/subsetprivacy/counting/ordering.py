@@ -1,7 +1,7 @@
-"""The groups of `by=`, in one order whatever holds them.
+"""The order of the groups of `by=`, the same for every type of data.
 
-Groups are ascending: numbers before words, missing ones last. An ordered
-categorical column keeps the order it declares.
+Groups are in ascending order, with numbers before words and missing groups
+last. An ordered categorical column keeps its declared order.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,14 +18,14 @@ _Order = Sequence[Any] | None
 
 @frozen(eq=False)
 class GroupColumn:
-    """A group for each person, made of one column or, as tuples, of several.
+    """The group of each person, from one column or, as tuples, from several.
 
     Parameters
     ----------
     labels
-        The groups, None where one is missing.
+        The groups, None if missing.
     orders
-        The order that each column declares, None where it declares none.
+        The declared order of each column, None if it has none.
     tuples
         Whether a label is a tuple of the columns' values.
     names
@@ -39,7 +39,7 @@ class GroupColumn:
 
 
 def rows_of_groups(labels: Iterable[Label], orders: Sequence[_Order], tuples: bool) -> dict[Label, IntArray]:
-    """Return the positions of each group, the groups in order."""
+    """Return the positions of the members of each group, with the groups in order."""
     rows: dict[Any, list[int]] = {}
     for at, label in enumerate(labels):
         rows.setdefault(label, []).append(at)
@@ -60,7 +60,7 @@ def _in_order(labels: list[Any], orders: Sequence[_Order], tuples: bool) -> list
 
 
 def _rank(label: Any, place: dict[Any, int] | None) -> tuple[Any, ...]:
-    """Return what to sort by: declared ones, numbers, words, None last; nothing is compared across types."""
+    """Return the sort key: declared values, numbers, words, and None last. Values of different types never compare."""
     if label is None:
         return (3, "", 0)
     if place is not None and label in place:

@@ -1,4 +1,4 @@
-"""Counting how questions were put and answered: columns of what was shown and of the answer, grouped by an engine."""
+"""Count questions and answers in the columns of a table, grouped by its engine."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -31,16 +31,16 @@ _WORDS: dict[str, dict[str, int]] = {
 
 @frozen
 class QuestionColumns:
-    """The columns of a table or file that say how questions were put and answered.
+    """The columns of a table or file with questions and answers.
 
     Attributes
     ----------
     design, kind
-        The design, and how it asks.
+        The design, and the kind of question.
     shown
-        The column of the set asked about, or one for each group; none where it is not kept.
+        The column of the set asked about, or one column per group. Empty if it was not recorded.
     answer, weight
-        The column of the answer, and of how many people a row stands for.
+        The column of the answer, and of the number of people that a row stands for.
     """
 
     design: Design
@@ -58,12 +58,12 @@ class QuestionColumns:
         weight: str | None,
         kind: QuestionKind | None,
     ) -> "QuestionColumns":
-        """Make it from the arguments of `count_questions`.
+        """Check the arguments of `count_questions`.
 
         Raises
         ------
         ArgumentError
-            If there are not as many columns as a question of the design shows.
+            If the number of columns does not match the questions of the design.
         """
         asked = question_kind(require_design(design))
         how: QuestionKind = asked if kind is None else check_choice(kind, KINDS, "kind")
@@ -84,7 +84,7 @@ class QuestionColumns:
 
     @property
     def columns(self) -> list[str]:
-        """All columns that are read."""
+        """All columns to read."""
         return self.keys if self.weight is None else [*self.keys, self.weight]
 
     @property
@@ -93,7 +93,7 @@ class QuestionColumns:
         return [*[self.design.code_bits] * len(self.shown), None]
 
     def read(self, groups: Groups, place: Callable[[int], str] = "row {}".format) -> QuestionCounts:
-        """Return the counts of what came back, or refuse it, saying the place of the first row that is wrong."""
+        """Return the counts of the groups. An error names the first row that is wrong."""
         where = RowLocator(groups, place)
         answers = _answers(groups.keys[-1], self.answer, self.kind, self.design, where)
         shown = np.zeros((len(groups), len(self.shown)), np.int64)
@@ -107,14 +107,14 @@ class QuestionColumns:
         return made.merged()
 
     def _codes(self, key: Key, name: str, where: RowLocator) -> IntArray:
-        """Return the codes of a column; of groups a gap is one that was not kept."""
+        """Return the codes of a column. For groups, a gap is a group that was not recorded."""
         key = _without_text(key, self.design)
         if self.kind != "groups":
             return read_codes(key, name, self.design, "error", where)
         return np.where(key.absent, UNKNOWN, read_codes(key, name, self.design, "full", where))
 
     def _check(self, shown: IntArray, where: RowLocator) -> None:
-        """Raise if sets are shown that no question has."""
+        """Raise if a set does not belong to a question of the design."""
         if not self.shown or not len(shown):
             return
         known = (shown != UNKNOWN).any(axis=1)
@@ -142,7 +142,7 @@ def count_question_columns(table: Any, columns: QuestionColumns) -> QuestionCoun
     except SubsetPrivacyError as error:
         refusal = error
     if groups.first is None and is_ordered(table):
-        # Once more, row after row, so that the message can name a row.
+        # Repeat in row order, so that the message can name a row.
         try:
             numbered = grouped(True)
         except (MissingDependencyError, SubsetPrivacyError):
@@ -152,7 +152,7 @@ def count_question_columns(table: Any, columns: QuestionColumns) -> QuestionCoun
 
 
 def _without_text(key: Key, design: Design) -> Key:
-    """Return codes that are written as text, as a CSV file has them, as numbers; all else as it is."""
+    """Return codes that are text, as in a CSV file, as numbers. Other columns stay unchanged."""
     if key.kind != "text" or (is_spelled(design) and looks_like_codes(design)):
         return key
     texts = [None if gone else str(text).strip() for text, gone in zip(key.values, key.absent, strict=True)]
@@ -162,7 +162,7 @@ def _without_text(key: Key, design: Design) -> Key:
 
 
 def _answers(key: Key, name: str, kind: str, design: Design, where: RowLocator) -> IntArray:
-    """Return answers as numbers: yes 0, no 1, a position; a gap is a question that was skipped."""
+    """Return answers as numbers: 0 for yes, 1 for no, or a position. A gap is a skipped question."""
     if key.kind == "boolean" and kind == "yes_no":
         numbers = np.array([_NONE if gone else _YES if value else _NO for value, gone in _cells(key)], np.int64)
     elif key.kind == "text":
@@ -200,7 +200,7 @@ def _of_word(text: str, kind: str) -> int:
 
 
 def _allowed(kind: str, design: Design) -> str:
-    """Return what answers may be, in words."""
+    """Return the allowed answers, in words."""
     if kind == "groups":
         return f"the position of the chosen group, 0 to {(design.options or 1) - 1}, or -1 for a skip"
     words = " or ".join(f"{word} ({number})" for number, word in enumerate(ANSWERS[kind]))

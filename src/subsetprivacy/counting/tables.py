@@ -1,4 +1,4 @@
-"""Counting a column of a table, or several together, in the engine that holds it."""
+"""Count one or several columns of a table with the table's own engine."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -42,7 +42,7 @@ def count_columns(
     Parameters
     ----------
     table
-        Anything that `is_table` knows.
+        Any table that `is_table` recognizes.
     designs
         The design of each column.
     by, weights
@@ -68,7 +68,7 @@ def count_columns(
 
 @frozen
 class CountRequest:
-    """What is asked of a table or file: the columns of subsets, of groups and of weights."""
+    """The columns of subsets, groups and weights to count in a table or file."""
 
     designs: dict[str, Design]
     by: list[str] | None
@@ -87,7 +87,7 @@ class CountRequest:
         weights_kind: WeightsKind | None,
         missing: Missing | None,
     ) -> "CountRequest":
-        """Make it from the arguments of `count_columns`, given the names of all columns."""
+        """Check the arguments of `count_columns`, given the names of all columns."""
         check_kind(weights, weights_kind)
         return cls(
             designs=dict(designs),
@@ -100,12 +100,12 @@ class CountRequest:
 
     @property
     def keys(self) -> list[str]:
-        """The columns to group by: first those of subsets."""
+        """The columns to group by, those of subsets first."""
         return [*self.designs, *(self.by or [])]
 
     @property
     def columns(self) -> list[str]:
-        """All columns that are read."""
+        """All columns to read."""
         return self.keys if self.weights is None else [*self.keys, self.weights]
 
     @property
@@ -119,7 +119,7 @@ class CountRequest:
         return self.weights_kind == "frequency"
 
     def check(self) -> None:
-        """Raise before anything is read."""
+        """Raise if the request is not valid, before anything is read."""
         check_parts(self.columns)
         for design in self.designs.values():
             check_covered(design, groups=self.by is not None, sampling=self.weights_kind == "sampling")
@@ -131,7 +131,7 @@ class CountRequest:
         return tally(table, self.keys, self.weights, bits=self.bits, whole=self.whole, in_order=in_order)
 
     def in_order(self, table: Any) -> Groups | None:
-        """Group once more, row after row, so that a message can name a row; None where Arrow is absent or cannot."""
+        """Group again in row order, so that a message can name a row; None if Arrow is not installed or cannot."""
         try:
             return self.tally(table, in_order=True)
         except (MissingDependencyError, SubsetPrivacyError):
@@ -140,7 +140,7 @@ class CountRequest:
     def read(
         self, groups: Groups, place: Callable[[int], str] = "row {}".format, *, orders: Orders | None = None
     ) -> SubsetCounts | GroupedCounts[SubsetCounts]:
-        """Return the counts of what came back, or refuse it, saying the place of the first row that is wrong."""
+        """Return the counts of the groups. An error names the first row that is wrong."""
         counts = counts_of_groups(
             groups,
             self.designs,
@@ -155,19 +155,19 @@ class CountRequest:
 
 
 def check_parts(columns: Sequence[str]) -> None:
-    """Raise if a column has two parts."""
+    """Raise if a column is used twice."""
     twice = [name for name in columns if columns.count(name) > 1]
     if twice:
         raise ArgumentError(f"a column must have one part: subsets, groups or weights; got {twice[0]} twice.")
 
 
 def column_name(name: Any, what: str = "column") -> str:
-    """Return the name of a column, which pandas lets be a number.
+    """Return the name of a column, which in pandas may be a number.
 
     Raises
     ------
     ArgumentError
-        If it is something else, such as a column itself, which is not printed.
+        If it is something else, such as a column itself. The message does not print it.
     """
     if isinstance(name, bool) or not isinstance(name, (str, int)):
         raise ArgumentError(f"`{what}` must be the name of a column of the table; got {shown_type(name)}.")
@@ -175,7 +175,7 @@ def column_name(name: Any, what: str = "column") -> str:
 
 
 def shown_type(value: Any) -> str:
-    """Return a single value as it is, of anything that may hold people's data the type only."""
+    """Return a single value as it is, and the type of anything that may contain personal data."""
     return type(value).__name__ if isinstance(value, tuple) else shown(value)
 
 
@@ -186,7 +186,7 @@ def _names_of_groups(columns: Sequence[str], by: Any) -> list[str] | None:
         return [column_name(by, "by")]
     for position, name in enumerate(by):
         if not isinstance(name, (str, int)) or str(name) not in columns:
-            # By position: somebody may have passed a group for each person.
+            # By position: `by` may be a group for each person.
             raise ArgumentError(f"`by` must name columns of the table; entry {position} does not.", NAME_GROUP_COLUMNS)
     if not by:
         raise ArgumentError("`by` must name at least one column; got an empty list.")
@@ -197,10 +197,10 @@ def _names_of_groups(columns: Sequence[str], by: Any) -> list[str] | None:
 
 
 def needs_rows(table: Any, columns: list[str], by: Any, weights: Any) -> bool:
-    """Tell whether a table in memory must be read row by row, because its engine cannot group what is asked for.
+    """Tell whether a table in memory must be read row by row, because its engine cannot group the columns.
 
-    That is so for collections of labels in cells, and for groups or weights
-    that are given as values, not as names.
+    This applies to cells with collections of labels, and to groups or weights
+    given as values instead of names.
     """
     if is_lazy(table):
         return False
@@ -229,7 +229,7 @@ def _given_as_values(table: Any, by: Any) -> bool:
 
 
 def rows_of(table: Any, columns: list[str], by: Any, weights: Any) -> tuple[list[Any], Any, Any]:
-    """Return columns of a table in memory, with groups and weights, as something that holds one per person."""
+    """Return columns of a table in memory, with groups and weights, with one entry per person each."""
     groups = None if _given_as_values(table, by) else _names_of_groups(column_names(table), by)
     amounts = column_name(weights, "weights") if isinstance(weights, (str, int)) else None
     named = [*columns, *(groups or []), *([] if amounts is None else [amounts])]

@@ -1,8 +1,8 @@
-"""What remains of the people: a subset each (`SubsetData`), then only counts (`SubsetCounts`).
+"""Collected data: a subset per person (`SubsetData`), and counts of subsets (`SubsetCounts`).
 
-Counts are sufficient for every estimator here. The full set carries no
-information, whether it was drawn or stands for a missing answer, so it is
-kept apart as `n_missing` and left out of everything else.
+Counts are sufficient for all estimators of the package. The full set carries
+no information, whether it was drawn or stands for a missing answer. It is
+counted separately as `n_missing` and left out of all other numbers.
 """
 
 from subsetprivacy.data.batch import CountsBatch

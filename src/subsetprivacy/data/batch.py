@@ -29,7 +29,7 @@ from subsetprivacy.tables import Table
 
 @frozen(slots=False, eq=False, repr=False)
 class CountsBatch(Result):
-    """Many samples under one design: a row of counts each, over the same codes."""
+    """Many samples under one design, with a row of counts per sample over the same codes."""
 
     codes: IntArray = field(converter=as_codes)
     counts: AnyArray = field()
@@ -62,12 +62,12 @@ class CountsBatch(Result):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What to know of the samples: how many people are missing in all, a design that is not known."""
+        """The caveats: how many people are missing in total, and whether the design is unknown."""
         silent = self.counts[:, self.design.is_missing(self.codes)].sum()
         return note_of_missing(silent, self.design) + notes_of_design(self.design)
 
     def summary(self) -> Table:
-        """Return how many people each of the first samples has, how many are missing, how many different subsets."""
+        """Return the numbers of people, of missing people and of distinct subsets in each of the first samples."""
         silent = self.design.is_missing(self.codes)
         rows = tuple(
             (
@@ -87,7 +87,7 @@ class CountsBatch(Result):
         Raises
         ------
         DesignDocumentError
-            If a category is no text, finite number or boolean, which JSON could not give back.
+            If a category is not text, a finite number or a boolean, so that JSON could not restore it.
         """
         design = self.design.document()
         return plain({"codes": self.codes, "counts": self.counts, "design": design, "notes": self.notes})
@@ -99,7 +99,7 @@ class CountsBatch(Result):
         Raises
         ------
         ArgumentError
-            If `facts` is something else.
+            If `facts` is not the output of `to_dict`.
         """
         codes, counts, design = facts_of(cls, facts, ("codes", "counts", "design"))
         return cls(codes, np.reshape(counts, (len(counts), len(codes))), design_of(design))

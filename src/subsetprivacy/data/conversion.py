@@ -1,4 +1,4 @@
-"""From whatever an estimator was given to counts."""
+"""`as_counts`: convert the data given to an estimator to counts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,12 +11,12 @@ from subsetprivacy.messages.for_data import COUNT_THE_RELEASE, MAKE_DATA, ONE_GR
 
 
 def as_counts(data: Any) -> SubsetCounts:
-    """Return the counts of whatever an estimator was given.
+    """Return the counts of the data given to an estimator.
 
     Raises
     ------
     ArgumentError
-        If it is neither data nor counts.
+        If `data` is neither data nor counts.
     """
     if isinstance(data, SubsetCounts):
         return data

@@ -1,4 +1,4 @@
-"""How many people reported each subset: all that remains of them."""
+"""`SubsetCounts`: how many people reported each subset."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -36,25 +36,25 @@ from subsetprivacy.tables import Table
 
 @frozen(slots=False, eq=False, repr=False)
 class SubsetCounts(Result):
-    """How many people reported each subset: all that the estimators need.
+    """The number of people who reported each subset, which is all that the estimators need.
 
     Parameters
     ----------
     codes
         Distinct subset codes.
     counts
-        People per code; sums of sampling weights if `squares` is given.
+        The number of people per code, or the sum of sampling weights if `squares` is given.
     design
-        The design the subsets were drawn with.
+        The design with which the subsets were drawn.
     squares
         Sums of squared sampling weights per code, for weighted samples.
 
     Examples
     --------
     >>> from subsetprivacy.design import uniform
-    >>> colours = uniform(["black", "red", "green", "blue"])
-    >>> wave1 = SubsetCounts([3, 12], [60, 40], colours)
-    >>> wave2 = SubsetCounts([3, 5], [10, 30], colours)
+    >>> colors = uniform(["black", "red", "green", "blue"])
+    >>> wave1 = SubsetCounts([3, 12], [60, 40], colors)
+    >>> wave2 = SubsetCounts([3, 5], [10, 30], colors)
     >>> (wave1 + wave2).subset_shares()
     {'black|red': 0.5, 'black|green': 0.214..., 'green|blue': 0.285...}
     """
@@ -74,7 +74,7 @@ class SubsetCounts(Result):
 
     @classmethod
     def trusted(cls, codes: IntArray, counts: AnyArray, design: Design, squares: FloatArray | None = None) -> Self:
-        """Wrap ascending codes and counts that are known to be right, and lock them."""
+        """Wrap ascending codes and counts without checking them, and make them read-only."""
         made = cls.__new__(cls)
         for name, value in (("codes", codes), ("counts", counts), ("design", design), ("squares", squares)):
             if isinstance(value, np.ndarray):
@@ -95,7 +95,7 @@ class SubsetCounts(Result):
 
     @cached_property
     def _observed(self) -> tuple[IntArray, IntArray, FloatArray, float, FloatArray]:
-        """Positions, codes, amounts, total and shares of the informative entries, made together."""
+        """Positions, codes, amounts, total and shares of the informative entries, computed together."""
         at = self.counts.nonzero()[0]
         silent = self.design.is_missing(self.codes.take(at))
         if silent.any():
@@ -106,7 +106,7 @@ class SubsetCounts(Result):
 
     @property
     def informative(self) -> IntArray:
-        """The positions of the entries that say something: counted, and not the full set."""
+        """The positions of the informative entries: those with a positive count that are not the full set."""
         return self._observed[0]
 
     @property
@@ -116,7 +116,7 @@ class SubsetCounts(Result):
 
     @property
     def n_a(self) -> FloatArray:
-        """People, or weight, per informative code."""
+        """The number of people, or the weight, per informative code."""
         return self._observed[2]
 
     @property
@@ -131,7 +131,7 @@ class SubsetCounts(Result):
 
     @property
     def n(self) -> float:
-        """The number of informative people; Kish's effective number for a weighted sample."""
+        """The number of people with an informative report, or Kish's effective size of a weighted sample."""
         if self.squares is None:
             return int(self.total)
         squares = self.squares[self.informative].sum()
@@ -139,12 +139,12 @@ class SubsetCounts(Result):
 
     @property
     def n_text(self) -> str:
-        """How many people, in words that tell a weighted sample from a plain one."""
+        """The number of people as text, which shows whether the sample is weighted."""
         return self.design.rows_text(self.n) if self.squares is None else f"weighted, effective n = {self.n:.0f}"
 
     @property
     def n_missing(self) -> float:
-        """People (or weight) with the full set: missing, or drawn and saying nothing."""
+        """The number of people (or the weight) with the full set, whether missing or drawn."""
         amount = self.counts[self.design.is_missing(self.codes)].sum()
         return int(amount) if self.squares is None else float(amount)
 
@@ -155,26 +155,26 @@ class SubsetCounts(Result):
 
     @cached_property
     def _null(self) -> AnyArray | None:
-        return identify.null_direction(self.incidence, keep_sum=True)  # as moving in the simplex does
+        return identify.null_direction(self.incidence, keep_sum=True)  # as on the simplex
 
     @property
     def is_unique(self) -> bool:
         """Whether the observed subsets alone make the maximum likelihood estimate unique (`unique`).
 
-        This is sufficient and not necessary: on the boundary of the simplex
-        the estimate can be unique although this fails.
+        This condition is sufficient but not necessary. On the boundary of the
+        simplex the estimate can be unique even if it fails.
         """
         return self._null is None
 
     def null_direction(self) -> dict[Label, float] | None:
-        """Return a change of w, in category names, that no observed subset can see; None if `is_unique`."""
+        """Return a change of w, by category, that changes no observed subset's probability; None if `is_unique`."""
         return None if self._null is None else identify.as_named(self._null, self.categories)
 
     # Output -----------------------------------------------------------------------------------
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What to know: weights, how many are missing, subsets that no one reported, a design that is not known."""
+        """The caveats: weights, missing people, subsets that no one reported, and an unknown design."""
         weighted = self.squares is not None
         return (
             *((note_of_weights(),) if weighted else ()),
@@ -184,7 +184,7 @@ class SubsetCounts(Result):
         )
 
     def summary(self) -> Table:
-        """Return the most frequent subsets with their counts and shares among all people; missing ones last."""
+        """Return the most frequent subsets with their counts and shares of all people. Missing people are last."""
         return table_of_subsets(self)
 
     def to_dict(self) -> dict[str, Any]:
@@ -193,7 +193,7 @@ class SubsetCounts(Result):
         Raises
         ------
         DesignDocumentError
-            If a category is no text, finite number or boolean, which JSON could not give back.
+            If a category is not text, a finite number or a boolean, so that JSON could not restore it.
         """
         return plain(
             {
@@ -214,7 +214,7 @@ class SubsetCounts(Result):
         Raises
         ------
         ArgumentError
-            If `facts` is something else.
+            If `facts` is not the output of `to_dict`.
         """
         codes, counts, squares, design = facts_of(cls, facts, ("codes", "counts", "squares", "design"))
         return cls(codes, counts, design_of(design), squares)
@@ -231,23 +231,23 @@ class SubsetCounts(Result):
             Axes to draw on; by default a new figure.
         """
         at = most_frequent(self.require_data())
-        # With spaces around the bars, so that long labels are wrapped there.
+        # Spaces around the bars let long labels wrap there.
         labels = [self.design.format(int(code)).replace("|", " | ") for code in self.observed_codes[at]]
         which = "each subset" if len(at) == len(self.n_a) else f"the {len(at)} most frequent subsets"
         title = Heading(f"Observed share of {which}, {self.n_text}", "Observed share of subsets")
         return subset_shares(labels, self.n_a[at] / self.counts.sum(), title=title, ax=ax)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Without what was computed from it, and read-only again.
+        # Without cached values. The arrays become read-only again.
         return type(self).trusted, (self.codes, self.counts, self.design, self.squares)
 
     def require_data(self) -> "SubsetCounts":
-        """Return self, or raise if nobody said anything.
+        """Return self, or raise if no report is informative.
 
         Raises
         ------
         NoDataError
-            If there is no observation but full sets.
+            If there are only full sets, or no observations.
         """
         if not self.total > 0:
             seen = (
@@ -259,7 +259,7 @@ class SubsetCounts(Result):
         return self
 
     def subset_shares(self) -> dict[str, float]:
-        """Return the share of people who reported each subset, full sets too; subsets are labels joined by a bar."""
+        """Return the share of people who reported each subset, including full sets. Keys are labels joined by a bar."""
         total = self.counts.sum()
         return {
             self.design.format(a): float(c / total)
@@ -268,7 +268,7 @@ class SubsetCounts(Result):
         }
 
     def frequencies(self) -> dict[str, float]:
-        """Return `subset_shares`, under its former name (deprecated)."""
+        """Return `subset_shares()`. Deprecated former name."""
         warn_deprecated("`frequencies()`", "`subset_shares()`")
         return self.subset_shares()
 
@@ -292,13 +292,13 @@ class SubsetCounts(Result):
 
 def _in_form(counts: SubsetCounts) -> SubsetCounts:
     """Return counts of several variables as joint counts."""
-    from subsetprivacy.data.joint import as_joint  # which builds on this module
+    from subsetprivacy.data.joint import as_joint  # it imports this module
 
     return as_joint(counts)
 
 
 def _shares(first: SubsetCounts, second: SubsetCounts) -> list[float]:
-    """Return the shares of the two designs among all who were asked, judged by those whose subset says something."""
+    """Return the shares of the two designs among all people asked, estimated from the informative reports."""
     weights = [part.total / (1 - part.design.mu_full) if part.total else 0.0 for part in (first, second)]
     return weights if sum(weights) else [1.0, 1.0]
 

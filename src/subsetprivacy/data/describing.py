@@ -1,4 +1,4 @@
-"""What data and counts say of themselves: notes, tables and columns of frames."""
+"""Notes, tables and data frame columns of data and counts."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from subsetprivacy.data.counts import SubsetCounts
 
 MAX_ROWS = 20  # of a printed table
-_FEW_BITS = 12  # of codes: so many subsets are listed in no time
+_FEW_BITS = 12  # of codes: few enough subsets to list quickly
 
 
 # Notes ------------------------------------------------------------------------------------------
 
 
 def notes_of_design(design: Design) -> tuple[Note, ...]:
-    """Return what to know of the design of data: that it is not known, that dummy rows are among the people's."""
+    """Return the notes about the design of data: that it is unknown, or that it adds dummy rows."""
     if not design.is_known:
         text = "The design is not known: estimates assume coarsening at random."
         return (Note(NoteKind.UNKNOWN_DESIGN, text, GIVE_THE_DESIGN),)
@@ -37,7 +37,7 @@ def notes_of_design(design: Design) -> tuple[Note, ...]:
 
 
 def note_of_missing(amount: float, design: Design, *, weighted: bool = False) -> tuple[Note, ...]:
-    """Return that some people said nothing, if so."""
+    """Return a note with the number of missing people, if there are any."""
     if not amount:
         return ()
     who = f"{amount:.0f} of the weight" if weighted else people(amount)
@@ -46,17 +46,17 @@ def note_of_missing(amount: float, design: Design, *, weighted: bool = False) ->
 
 
 def _draws_full_sets(design: Design) -> bool:
-    """Tell whether the full set can be drawn, so that it need not mean that an answer is missing."""
+    """Tell whether the design can draw the full set, so that it does not always mean a missing answer."""
     return design.is_known and design.mu_full > 0
 
 
 def note_of_weights() -> Note:
-    """Return that counts are sums of sampling weights."""
+    """Return the note that counts are sums of sampling weights."""
     return Note(NoteKind.WEIGHTED, "Weighted: the entries are sums of weights.")
 
 
 def note_of_unobserved(counts: "SubsetCounts") -> tuple[Note, ...]:
-    """Return how many of the subsets that can be reported were not, where there are few enough to list."""
+    """Return a note with the number of possible subsets that no one reported, if there are few enough to list."""
     design = counts.design
     if not counts.total or not design.is_known or design.code_bits > _FEW_BITS or not design.enumerable:
         return ()
@@ -68,7 +68,7 @@ def note_of_unobserved(counts: "SubsetCounts") -> tuple[Note, ...]:
 
 
 def shortened(shown: int, of: int, what: str) -> tuple[Note, ...]:
-    """Return that a table has some rows only, if so."""
+    """Return a note that a table shows only some rows, if so."""
     return (Note(NoteKind.SHORTENED, f"The {shown} most frequent of {of} {what}."),) if of > shown else ()
 
 
@@ -76,7 +76,7 @@ def shortened(shown: int, of: int, what: str) -> tuple[Note, ...]:
 
 
 def table_of_subsets(counts: "SubsetCounts") -> Table:
-    """Return the most frequent subsets with their counts and shares; missing ones last."""
+    """Return the most frequent subsets with their counts and shares. Missing people are last."""
     total = float(counts.counts.sum())
     order = most_frequent(counts)
     rows = [_row(counts.design.format(int(counts.observed_codes[k])), counts.n_a[k], total) for k in order]
@@ -92,7 +92,7 @@ def table_of_subsets(counts: "SubsetCounts") -> Table:
 
 
 def most_frequent(counts: "SubsetCounts", most: int = MAX_ROWS) -> IntArray:
-    """Return the positions of the most frequent informative subsets, the first of equal ones first."""
+    """Return the positions of the most frequent informative subsets. Ties keep their order."""
     return np.argsort(-counts.n_a, kind="stable")[:most]
 
 
@@ -101,14 +101,14 @@ def _row(name: str, amount: float, total: float) -> tuple[str, str, str]:
 
 
 def columns_of_subsets(counts: "SubsetCounts") -> dict[str, Any]:
-    """Return the columns of a frame: subset, code, count (or weight) and share of all, full sets too."""
+    """Return the columns of a data frame: subset, code, count (or weight) and share, including full sets."""
     at = counts.counts.nonzero()[0]
     codes = counts.codes[at]
     return {"subset": [counts.design.format(code) for code in codes.tolist()], **amounts_of(counts, at)}
 
 
 def amounts_of(counts: "SubsetCounts", at: IntArray) -> dict[str, Any]:
-    """Return the columns of code, count (or weight) and share of some entries."""
+    """Return the columns with code, count (or weight) and share of some entries."""
     amounts: AnyArray = counts.counts[at]
     total = counts.counts.sum()
     name = "count" if counts.squares is None else "weight"
@@ -116,12 +116,12 @@ def amounts_of(counts: "SubsetCounts", at: IntArray) -> dict[str, Any]:
 
 
 def joined_columns(named: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, Any]:
-    """Return columns that a user named, then ours; ours end in an underscore where the name is taken."""
+    """Return the user's columns and then ours. Our names end in an underscore if the user has the same name."""
     return {**named, **{f"{name}_" if name in named else name: column for name, column in ours.items()}}
 
 
 def texts_of_codes(design: Design, codes: IntArray) -> list[str]:
-    """Return each code as text; every distinct one is written once."""
+    """Return each code as text. Each distinct code is converted once."""
     distinct, at = np.unique(codes, return_inverse=True)
     texts = [design.format(code) for code in distinct.tolist()]
     return [texts[k] for k in at.tolist()]
@@ -131,17 +131,17 @@ def texts_of_codes(design: Design, codes: IntArray) -> list[str]:
 
 
 def design_of(facts: Any) -> Design:
-    """Return the design of a document that is part of what `to_dict` wrote."""
+    """Return the design from its document in the output of `to_dict`."""
     return design_from_json(json.dumps(facts))
 
 
 def facts_of(kind: type[Result], facts: Any, names: Iterable[str]) -> Sequence[Any]:
-    """Return the named entries of what `to_dict` wrote.
+    """Return the named entries of the output of `to_dict`.
 
     Raises
     ------
     ArgumentError
-        If it is something else, or lacks one of them.
+        If `facts` is not such an output, or lacks one of the entries.
     """
     wanted = list(names)
     if not isinstance(facts, Mapping):

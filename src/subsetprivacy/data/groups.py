@@ -1,4 +1,4 @@
-"""Counts of several groups of people, under the names of the groups."""
+"""`GroupedCounts`: counts of several groups of people."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
@@ -33,16 +33,16 @@ _MOST_COLUMNS = 6  # of groups in a printed table
 
 
 class GroupedCounts(Result, dict[Label, C], Generic[C]):
-    """Counts by group: a dict that knows the names of the columns that its groups are values of.
+    """Counts by group: a dict with the names of the grouping columns.
 
-    Made by ``count(..., by=...)`` and ``crosstab(..., by=...)``.
+    ``count(..., by=...)`` and ``crosstab(..., by=...)`` return one.
 
     Parameters
     ----------
     groups
-        The counts of each group. A group is a value, or of several columns a tuple of values.
+        The counts of each group. A group is a value, or a tuple of values if there are several grouping columns.
     by
-        The names of the columns of groups; ``("group",)`` where the groups have no names.
+        The names of the grouping columns, or ``("group",)`` if they have no names.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class GroupedCounts(Result, dict[Label, C], Generic[C]):
         return any(counts.squares is not None for counts in self.values())
 
     def copy(self) -> "GroupedCounts[C]":
-        """Return the same counts under the same names."""
+        """Return a copy with the same counts and names."""
         return GroupedCounts(self, self.by)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -96,7 +96,7 @@ class GroupedCounts(Result, dict[Label, C], Generic[C]):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What to know of the counts: how many are missing, weights, groups that say nothing, a design not known."""
+        """The caveats: missing people, weights, groups without informative reports, and unknown designs."""
         missing = sum(counts.n_missing for counts in self.values())
         silent = sum(not counts.total for counts in self.values())
         notes = [note_of_weights()] if self._weighted else []
@@ -110,7 +110,7 @@ class GroupedCounts(Result, dict[Label, C], Generic[C]):
         return unique(notes)
 
     def summary(self) -> Table:
-        """Return how many people each group has, how many are missing and how many different subsets they reported."""
+        """Return the numbers of people, of missing people and of distinct subsets in each group."""
         joined = len(self.by) > _MOST_COLUMNS
         head = (" & ".join(self.by),) if joined else self.by
         rows = []
@@ -130,7 +130,7 @@ class GroupedCounts(Result, dict[Label, C], Generic[C]):
         return plural(2, "combination" if joint else "subset")
 
     def _columns(self) -> Mapping[str, Any]:
-        """Return the columns of groups, then those of the counts; ours end in an underscore where a name is taken."""
+        """Return the grouping columns, then those of the counts, with an underscore if a name is taken."""
         frames = [counts._columns() for counts in self.values()]
         sizes = [len(part["code"]) for part in frames]
         columns = zip(*(self._parts(group) for group in self), strict=True) if self else ((),) * len(self.by)
@@ -143,18 +143,18 @@ class GroupedCounts(Result, dict[Label, C], Generic[C]):
         return joined_columns(named, ours)
 
     def _parts(self, group: Label) -> tuple[Any, ...]:
-        """Return the value of each column of groups."""
+        """Return the value of each grouping column."""
         return group if isinstance(group, tuple) and len(group) == len(self.by) else (group,)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return names, groups and counts, each design once, for JSON.
+        """Return names, groups, counts and each design once, for JSON.
 
         Raises
         ------
         ArgumentError
-            If a group is named by something that JSON could not give back.
+            If JSON could not restore the name of a group.
         DesignDocumentError
-            If a category is no text, finite number or boolean.
+            If a category is not text, a finite number or a boolean.
         """
         designs: dict[Design, int] = {}
         groups = []
@@ -173,7 +173,7 @@ class GroupedCounts(Result, dict[Label, C], Generic[C]):
         Raises
         ------
         ArgumentError
-            If `facts` is something else.
+            If `facts` is not the output of `to_dict`.
         """
         by, groups, documents = facts_of(cls, facts, ("by", "groups", "designs"))
         designs = dict(enumerate(design_of(document) for document in documents))
@@ -203,7 +203,7 @@ def _listed(column: Any, size: int) -> list[Any]:
 
 
 def _column(values: Sequence[Any]) -> list[Any]:
-    """Return the values of a column of groups; as text where they are of several types, which no frame can hold."""
+    """Return the values of a grouping column, as text if they have several types, which a data frame cannot mix."""
     kinds = {type(value) for value in values if value is not None}
     if len(kinds) < 2 and tuple not in kinds:
         return list(values)
@@ -212,7 +212,7 @@ def _column(values: Sequence[Any]) -> list[Any]:
     return [None if value is None else label_text(value) for value in values]
 
 
-# What JSON has no word for, by the type that it has in Python.
+# Types that JSON does not have.
 _WRITERS: dict[type, tuple[str, Callable[[Any], str]]] = {
     datetime: ("datetime", datetime.isoformat),
     date: ("date", date.isoformat),
@@ -226,7 +226,7 @@ _READERS: dict[str, Callable[[str], Label]] = {
 
 
 def _written(group: Label) -> Any:
-    """Return a group as JSON has it: a list for a tuple, an object for a date."""
+    """Return a group in the form of JSON: a list for a tuple, an object for a date."""
     if isinstance(group, np.generic):
         group = group.item()
     if isinstance(group, tuple):

@@ -1,4 +1,4 @@
-"""How many people reported each combination of subsets of several variables (`sec_2D`)."""
+"""`JointCounts`: how many people reported each combination of subsets of several variables (`sec_2D`)."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
@@ -32,15 +32,15 @@ MAX_TABLE = 1 << 26  # cells of a table with all pairs
 
 
 class JointCounts(SubsetCounts):
-    r"""The counts :math:`n_{ab}` of the combinations of subsets that people reported; made by `crosstab`.
+    r"""The counts :math:`n_{ab}` of the combinations of subsets that people reported. `crosstab` returns one.
 
-    Only combinations that occur are stored. Everything that takes
-    `SubsetCounts` takes these: `estimate` gives the joint distribution.
+    Only combinations that occur are stored. All functions that accept
+    `SubsetCounts` accept these: `estimate` gives the joint distribution.
 
     Parameters
     ----------
     codes
-        Distinct codes of the product design, the variables' codes side by side.
+        Distinct codes of the product design, which concatenate the codes of the variables.
     counts, squares
         As in `SubsetCounts`.
     design
@@ -82,14 +82,14 @@ class JointCounts(SubsetCounts):
         design
             The product design of the two variables.
         rows, columns
-            The codes that the rows and the columns stand for; by default
-            what a data frame's labels say, or all subsets of the variable's
-            design, in ascending order of their codes.
+            The codes of the rows and the columns. By default the labels of a
+            data frame, or all subsets of the variable's design in ascending
+            order of their codes.
 
         Raises
         ------
         MismatchError
-            If the table has not a row and a column for each subset, or labels that are none.
+            If the table does not have a row and a column for each subset, or a label is not a subset.
         """
         both = as_product(design)
         if both is None or len(both.factors) != 2:
@@ -111,7 +111,7 @@ class JointCounts(SubsetCounts):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The variables; those of a joined design share one name."""
+        """The names of the variables. Joined variables share one name."""
         return tuple(self.design.by_name())
 
     def __repr__(self) -> str:
@@ -127,12 +127,12 @@ class JointCounts(SubsetCounts):
 
     @cached_property
     def _cells(self) -> tuple[tuple[IntArray, IntArray], ...]:
-        """Of each variable the distinct informative codes, and which of them each combination has."""
+        """For each variable, the distinct informative codes and the index of each combination in them."""
         parts = self.design.split(self.observed_codes)
         return tuple(np.unique(part, return_inverse=True) for part in parts)
 
     def subsets(self, name: str) -> list[str]:
-        """Return the subsets of a variable that were reported in complete rows, as text, in the order of `table`."""
+        """Return the subsets of a variable that occur in complete rows, as text, in the order of `table`."""
         k = self._axis(name)
         return [self.design.factors[k].format(code) for code in self._cells[k][0].tolist()]
 
@@ -142,7 +142,7 @@ class JointCounts(SubsetCounts):
         Raises
         ------
         TooLargeError
-            If that has too many cells; the counts themselves hold only those that occur.
+            If the array would have too many cells. The counts themselves store only cells that occur.
         """
         shape = tuple(len(codes) for codes, _ in self._cells)
         if np.prod(shape, dtype=float) > MAX_TABLE:
@@ -161,10 +161,10 @@ class JointCounts(SubsetCounts):
         Parameters
         ----------
         *names
-            The variables, in the order that is wanted.
+            The variables, in the order of the result.
         complete
-            Count only rows that lack no answer, of any variable; by default
-            all that answered these.
+            Count only rows without a missing answer to any variable. By
+            default all rows with answers to the named variables are counted.
         """
         axes = [self._axis(name) for name in names]
         if not axes or len(set(axes)) < len(axes):
@@ -182,14 +182,14 @@ class JointCounts(SubsetCounts):
         Parameters
         ----------
         x, y
-            A category of the first and of the second variable; then one
-            table. By default all, with shape (p, q, 2, 2).
+            A category of the first and of the second variable, for a single
+            table. By default all tables, with shape (p, q, 2, 2).
 
         Notes
         -----
         The entries are the numbers of people with both categories in their
-        subsets, with x only, with y only, and with neither. Where a known bit
-        is mixed in, the categories are the pairs of value and bit.
+        subsets, with x only, with y only, and with neither. With a secret
+        bit, the categories are the pairs of value and bit.
         """
         first, second = self._pair()
         M, N = (memberships(factor, codes) for factor, (codes, _) in zip(self.design.factors, self._cells, strict=True))
@@ -213,7 +213,7 @@ class JointCounts(SubsetCounts):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What to know of the counts: weights, and how many rows lack an answer."""
+        """The caveats: weights, and how many rows lack an answer."""
         weights = () if self.squares is None else (note_of_weights(),)
         if not self.n_missing:
             return weights
@@ -221,7 +221,7 @@ class JointCounts(SubsetCounts):
         return (*weights, Note(NoteKind.MISSING, f"Left out because an answer is missing: {what}."))
 
     def _columns(self) -> Mapping[str, Any]:
-        """Return a column of subsets for each variable, then code, count (or weight) and share; incomplete rows too."""
+        """Return a column of subsets per variable, then code, count (or weight) and share, with incomplete rows."""
         at = self.counts.nonzero()[0]
         parts = zip(self.names, self.design.factors, self.design.split(self.codes[at]), strict=True)
         return joined_columns(
@@ -229,7 +229,7 @@ class JointCounts(SubsetCounts):
         )
 
     def summary(self) -> Table:
-        """Return the table to print; of more than two variables, or of many subsets, the most frequent combinations."""
+        """Return the table, or the most frequent combinations if there are many subsets or more than two variables."""
         title = f"Reported subsets, {' by '.join(self.names)}, {self.n_text}"
         notes = self.notes
         if len(self.names) == 2 and max(len(codes) for codes, _ in self._cells) <= MAX_SHOWN:
@@ -252,7 +252,7 @@ class JointCounts(SubsetCounts):
 
 
 def picked(design: Product, columns: Sequence[IntArray], axes: Sequence[int]) -> tuple[IntArray, Design]:
-    """Return one code per row of some of a product's columns, in the order given, and their design."""
+    """Return one code per row for some columns of a product, in the given order, and their design."""
     named = list(design.named().items())
     if len(axes) == 1:
         return columns[axes[0]], named[axes[0]][1]
@@ -269,13 +269,13 @@ def as_joint(counts: SubsetCounts) -> SubsetCounts:
 
 
 def _subsets_named(design: Design, labels: Any) -> IntArray:
-    """Return the codes of the subsets that labels name; all, where there are none or they only number the rows."""
+    """Return the codes of labeled subsets, or all codes if there are no labels or they are only row numbers."""
     codes = design.support()[0]
     if labels is None or callable(labels):
         return codes
     names: dict[Any, int] = {design.format(code): code for code in codes.tolist()}
     names |= {design.members(code)[0]: code for code in codes.tolist() if len(design.members(code)) == 1}
-    # Names first: categories may be numbers themselves, in another order than the rows.
+    # Names first: categories may be numbers, in another order than the rows.
     if not all(isinstance(label, Hashable) and label in names for label in labels):
         if list(labels) == list(range(len(codes))):
             return codes

@@ -1,4 +1,4 @@
-"""Is the category in the subset? What the 2 x 2 tables of pairs of categories are made of (`tab:bonferroni_table`)."""
+"""Membership of categories in subsets, for the 2 x 2 tables of pairs of categories (`tab:bonferroni_table`)."""
 
 import numpy as np
 
@@ -7,13 +7,13 @@ from subsetprivacy.design import Design
 
 
 def memberships(design: Design, codes: IntArray) -> FloatArray:
-    """Return 1 where a subset holds a category, 0 elsewhere; of value and bit where a known bit is mixed in."""
+    """Return 1 if a subset contains a category, else 0. With a secret bit, categories are pairs of value and bit."""
     asked = design.enlarged
     return asked.holds(codes[:, None], np.arange(asked.p)).astype(np.float64)
 
 
 def two_by_two(both: FloatArray, first: FloatArray, second: FloatArray, total: FloatArray) -> FloatArray:
-    """Return the 2 x 2 tables of all pairs, (..., p, q, 2, 2), from the numbers with both, with each and in all."""
+    """Return the 2 x 2 tables of all pairs, (..., p, q, 2, 2), from the numbers with both, with each, and in total."""
     in_first, in_second, all_of_them = first[..., :, None], second[..., None, :], total[..., None, None]
     neither = all_of_them - in_first - in_second + both
     cells = np.stack([both, in_first - both, in_second - both, neither], axis=-1)

@@ -1,4 +1,4 @@
-"""One subset per person."""
+"""`SubsetData`: one subset per person."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
@@ -22,19 +22,19 @@ from subsetprivacy.tables import Table
 
 @frozen(slots=False, eq=False, repr=False)
 class SubsetData(Result):
-    """One subset per person, as codes, with the design that drew them.
+    """One subset per person, as codes, with their design.
 
     Parameters
     ----------
     codes
-        Integer codes; bit j is set when category j is a member.
+        Integer codes. Bit j is set if category j is a member.
     design
-        The design the subsets were drawn with.
+        The design with which the subsets were drawn.
 
     Raises
     ------
     CodeError
-        If a code is no integer, is 0, or is no subset that the design can produce.
+        If a code is not an integer, is 0, or is not a subset that the design can produce.
     """
 
     codes: IntArray = field(converter=as_codes)
@@ -46,7 +46,7 @@ class SubsetData(Result):
 
     @classmethod
     def trusted(cls, codes: IntArray, design: Design) -> Self:
-        """Wrap codes that this package has just drawn, without checking or copying them."""
+        """Wrap codes without checking or copying them."""
         data = cls.__new__(cls)
         codes.setflags(write=False)
         object.__setattr__(data, "codes", codes)
@@ -66,17 +66,17 @@ class SubsetData(Result):
         return self.design.categories
 
     def counts(self, *names: str) -> "SubsetCounts":
-        """Return the counts of the distinct subsets; of several variables, of the named ones."""
+        """Return the counts of the distinct subsets, of the named variables if there are several."""
         data = self.select(names) if names else self
         return count_codes(data.codes, data.design)
 
     def select(self, names: Iterable[str]) -> "SubsetData":
-        """Return the subsets of some of several variables, for a product or a covered one.
+        """Return the subsets of some variables of a product design, covered or not.
 
         Raises
         ------
         ArgumentError
-            If the design is of one variable.
+            If the design has only one variable.
         """
         several = self.design.product or self.design.covered
         if several is None:
@@ -88,7 +88,7 @@ class SubsetData(Result):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What to know of the data: how many people are missing, a design that is not known, dummy rows."""
+        """The caveats: missing people, an unknown design, and dummy rows."""
         silent = int(self.design.is_missing(self.codes).sum())
         return note_of_missing(silent, self.design) + notes_of_design(self.design)
 
@@ -102,7 +102,7 @@ class SubsetData(Result):
         Raises
         ------
         DesignDocumentError
-            If a category is no text, finite number or boolean, which JSON could not give back.
+            If a category is not text, a finite number or a boolean, so that JSON could not restore it.
         """
         return plain({"codes": self.codes, "design": self.design.document(), "notes": self.notes})
 
@@ -113,7 +113,7 @@ class SubsetData(Result):
         Raises
         ------
         ArgumentError
-            If `facts` is something else.
+            If `facts` is not the output of `to_dict`.
         """
         codes, design = facts_of(cls, facts, ("codes", "design"))
         return cls(codes, design_of(design))
@@ -129,10 +129,10 @@ class SubsetData(Result):
         return [self.design.members(code) for code in self.codes.tolist()]
 
     def subset_shares(self) -> dict[str, float]:
-        """Return the share of people who reported each subset, full sets too; subsets are labels joined by a bar."""
+        """Return the share of people who reported each subset, including full sets. Keys are labels joined by a bar."""
         return self.counts().subset_shares()
 
     def frequencies(self) -> dict[str, float]:
-        """Return `subset_shares`, under its former name (deprecated)."""
+        """Return `subset_shares()`. Deprecated former name."""
         warn_deprecated("`frequencies()`", "`subset_shares()`")
         return self.subset_shares()

@@ -1,4 +1,4 @@
-"""How questions were put and answered: what was shown, what was answered, and how often."""
+"""`QuestionCounts`: which questions were shown, how they were answered, and how often."""
 
 from collections.abc import Mapping
 from typing import Any, Self, get_args
@@ -29,17 +29,17 @@ ANSWERS: Mapping[str, tuple[str, ...]] = {
     "bit": ("same", "different"),
     "local": ("answered",),
 }
-UNKNOWN = 0  # stands for a group that was shown and not kept: the empty set, which nobody is shown
+UNKNOWN = 0  # a group that was shown but not recorded: the empty set, which is never shown
 
 
 def question_kind(design: Design) -> QuestionKind:
-    """Return how a design asks.
+    """Return the kind of question that a design asks.
 
     Returns
     -------
     str
         ``"yes_no"``: about a set. ``"groups"``: which of several groups. ``"bit"``: the same question for everyone,
-        about a secret bit. ``"local"``: no question, the set is drawn around the answer where the person is.
+        about a secret bit. ``"local"``: no question; the respondent's device draws a set that contains the answer.
     """
     if design.options is None:
         return "local"
@@ -49,45 +49,45 @@ def question_kind(design: Design) -> QuestionKind:
 
 
 def _given(values: ArrayLike | None) -> Any:
-    """Return what was given: it is checked when all of it is there."""
+    """Return the values unchanged. They are checked once all arguments are set."""
     return values
 
 
 @frozen(slots=False, eq=False, repr=False)
 class QuestionCounts(Result):
-    """How often each question was put, and how it was answered: what the checks of the data need.
+    """How often each question was asked and how it was answered. The checks of the data use these counts.
 
-    `SubsetCounts` has what an answer leaves possible. It does not say which side of a yes/no question was asked about,
-    nor which question was skipped. This says both, and nothing else about people.
+    `SubsetCounts` contains the values that remain possible after an answer. It does not contain which side of a yes/no
+    question was asked about, or which question was skipped. This class adds both, and nothing else about people.
 
     Parameters
     ----------
     design
-        The design that the questions are drawn by.
+        The design of the questions.
     shown
-        The code of the set asked about, for yes/no questions. For questions with groups a row with the codes of all
-        groups, or zeros where they were not kept. Left out (None) where everyone is asked the same, or the set is
-        drawn on the device.
+        For yes/no questions, the code of the set asked about. For questions with groups, a row with the codes of all
+        groups, or zeros if they were not recorded. Omit it (None) if everyone is asked the same question, or the set
+        is drawn on the device.
     answers
-        0 for yes and 1 for no; of groups the position that was chosen, from 0; of a secret bit 0 for "same" and 1 for
-        "different"; -1 for a question that was skipped.
+        For yes/no questions, 0 for yes and 1 for no. For groups, the position of the chosen group, from 0. For a secret
+        bit, 0 for "same" and 1 for "different". In all cases, -1 for a skipped question.
     n
-        How often each line occurred. Left out, each line is one person, and equal ones are counted.
+        How often each line occurred. By default each line is one person, and equal lines are counted.
     kind
-        How the question is put: ``"yes_no"``, ``"groups"``, ``"bit"`` or ``"local"``; by default as the design asks.
+        The kind of question, ``"yes_no"``, ``"groups"``, ``"bit"`` or ``"local"``, by default that of the design.
 
     Raises
     ------
     CodeError
-        If something is shown or answered that the design does not have: the first line, never its content.
+        If a question or an answer does not belong to the design. The message names the first line, never its content.
     UnknownDesignError
         If the design is not known.
 
     Examples
     --------
     >>> from subsetprivacy.design import uniform
-    >>> colours = uniform(["black", "red", "green", "blue"])
-    >>> QuestionCounts(colours, shown=[3, 3, 12, 5], answers=[0, 1, 0, -1], n=[30, 20, 25, 5])
+    >>> colors = uniform(["black", "red", "green", "blue"])
+    >>> QuestionCounts(colors, shown=[3, 3, 12, 5], answers=[0, 1, 0, -1], n=[30, 20, 25, 5])
     <QuestionCounts: 80 people asked, 5 skipped, 3 sets shown, <uniform design on 4 categories: 'black', 'red', ...>>
     """
 
@@ -125,27 +125,27 @@ class QuestionCounts(Result):
 
     @property
     def asked(self) -> int:
-        """How many people were asked."""
+        """The number of people who were asked."""
         return int(self.n.sum())
 
     @property
     def is_skipped(self) -> BoolArray:
-        """Which lines are of skipped questions."""
+        """Which lines are skipped questions."""
         return self.answers == SKIPPED
 
     @property
     def skipped(self) -> int:
-        """How many people skipped."""
+        """The number of people who skipped the question."""
         return int(self.n[self.is_skipped].sum())
 
     @property
     def answered(self) -> int:
-        """How many people answered."""
+        """The number of people who answered."""
         return self.asked - self.skipped
 
     @property
     def is_known(self) -> BoolArray:
-        """Which lines say what was shown."""
+        """Which lines record what was shown."""
         return (self.shown != UNKNOWN).any(axis=1) if self.shown.shape[1] else np.zeros(len(self.n), np.bool_)
 
     @property
@@ -155,16 +155,17 @@ class QuestionCounts(Result):
 
     @property
     def questions(self) -> IntArray:
-        """The smaller code of the two sides in each line of yes/no questions, which names the question."""
+        """The smaller code of the two sides in each line of yes/no questions, which identifies the question."""
         return np.asarray(np.minimum(self.sides, self.design.complement(self.sides)))
 
     def counts(self) -> SubsetCounts:
-        """Return how often each subset was left possible; skipped questions are full sets, which are missing.
+        """Return how often each subset was reported. Skipped questions count as full sets, which are missing.
 
         Raises
         ------
         NotIdentifiableError
-            If that does not follow: the set was drawn around the answer, or the groups shown were not kept.
+            If the subsets do not follow from the questions, because they were drawn on the device or the groups shown
+            were not recorded.
         """
         codes = self._reports()
         distinct, at = np.unique(codes, return_inverse=True)
@@ -174,7 +175,7 @@ class QuestionCounts(Result):
 
     @property
     def has_counts(self) -> bool:
-        """Whether `counts` follows."""
+        """Whether `counts` can be computed."""
         return self.kind in {"yes_no", "bit"} or (
             self.kind == "groups" and bool((self.is_known | self.is_skipped).all())
         )
@@ -191,7 +192,7 @@ class QuestionCounts(Result):
         return np.where(self.is_skipped, self.design.missing_code, chosen)
 
     def merged(self) -> "QuestionCounts":
-        """Return the same with equal lines added up, in the order of what was shown and answered."""
+        """Return the same counts with equal lines added up, sorted by question and answer."""
         shown, answers, n = _counted(self.shown, self.answers, self.n)
         return QuestionCounts(self.design, shown, answers=answers, n=n, kind=self.kind)
 
@@ -199,7 +200,7 @@ class QuestionCounts(Result):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """How many people skipped, and whether it is not known what was shown."""
+        """The caveats: how many people skipped, and for how many it is unknown what was shown."""
         notes = []
         if self.skipped:
             notes.append(Note(NoteKind.MISSING, f"Skipped the question: {people(self.skipped)}."))
@@ -224,7 +225,7 @@ class QuestionCounts(Result):
         return [text if known else None for text, known in zip(texts, self.is_known.tolist(), strict=True)]
 
     def summary(self) -> Table:
-        """Return the most frequent answers: what was shown, what was answered, and how often."""
+        """Return the most frequent pairs of question and answer, and how often each occurred."""
         order = np.argsort(-self.n, kind="stable")[:MAX_ROWS]
         shown = self._shown_texts()
         rows = tuple(
@@ -240,12 +241,12 @@ class QuestionCounts(Result):
         return {"shown": self._shown_texts(), "answer": texts, "count": self.n}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what was shown, the answers, the numbers and the document of the design, for JSON.
+        """Return the questions, the answers, the counts and the document of the design, for JSON.
 
         Raises
         ------
         DesignDocumentError
-            If a category is no text, finite number or boolean, which JSON could not give back.
+            If a category is not text, a finite number or a boolean, so that JSON could not restore it.
         """
         facts = {name: getattr(self, name) for name in ("kind", "asked", "skipped", "shown", "answers", "n")}
         return plain({**facts, "design": self.design.document(), "notes": self.notes})
@@ -273,7 +274,7 @@ class QuestionCounts(Result):
 
 
 def _whole(values: ArrayLike, name: str) -> IntArray:
-    """Return whole numbers as a private copy, or raise without showing them."""
+    """Return a copy as whole numbers, or raise an error that does not show them."""
     try:
         numbers = np.array(values)
     except ValueError:  # rows of different lengths
@@ -286,7 +287,7 @@ def _whole(values: ArrayLike, name: str) -> IntArray:
 
 
 def _shown(shown: Any, kind: str, design: Design, lines: int) -> IntArray:
-    """Return what was shown as a row of codes for each line."""
+    """Return the question shown in each line as a row of codes."""
     width = {"yes_no": 1, "groups": design.options}.get(kind, 0)
     assert width is not None
     if shown is None:
@@ -317,7 +318,7 @@ def _check_answers(answers: IntArray, kind: str, design: Design) -> None:
 
 
 def _check_shown(shown: IntArray, kind: str, design: Design) -> None:
-    """Raise if a question is none of the design's."""
+    """Raise if a question does not belong to the design."""
     if kind not in {"yes_no", "groups"} or not len(shown):
         return
     known = (shown != UNKNOWN).any(axis=1) | (kind == "yes_no")
@@ -332,7 +333,7 @@ def _check_shown(shown: IntArray, kind: str, design: Design) -> None:
 
 
 def are_questions(rows: IntArray, design: Design) -> BoolArray:
-    """Tell which rows of codes, in ascending order where there are more than two, are questions of a design."""
+    """Tell which rows of codes are questions of a design. More than two codes must be in ascending order."""
     inside = (rows >= 0) & (rows < 1 << design.code_bits)
     safe = np.where(inside, rows, design.missing_code)
     law = design.question_law() if not design.is_independent else None

@@ -1,4 +1,4 @@
-"""Several columns of subsets, one row per person."""
+"""`SubsetTable`: several columns of subsets, with one row per person."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
@@ -24,16 +24,16 @@ from subsetprivacy.tables import Table, number
 
 @frozen(slots=False, eq=False, repr=False)
 class SubsetTable(Result):
-    """Columns of subset codes under a product design, a row per person.
+    """Columns of subset codes under a product design, with one row per person.
 
     Parameters
     ----------
     columns
-        Integer codes: a data frame or a dict by the variables' names, or a
-        column for each factor of the design, in its order. Joined variables
-        share the column "a x b".
+        Integer codes: a data frame or a dict by variable name, or one column
+        for each factor of the design, in order. Joined variables share the
+        column "a x b".
     design
-        The product design the subsets were drawn with.
+        The product design with which the subsets were drawn.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class SubsetTable(Result):
 
     @classmethod
     def trusted(cls, columns: tuple[IntArray, ...], design: Product) -> Self:
-        """Wrap columns that this package has just drawn, without checking or copying them."""
+        """Wrap columns without checking or copying them."""
         table = cls.__new__(cls)
         for column in columns:
             column.setflags(write=False)
@@ -86,21 +86,21 @@ class SubsetTable(Result):
         return self.design.categories.names
 
     def __getitem__(self, name: str | tuple[str, ...]) -> SubsetData:
-        """Return one variable's column, of joined variables the column they share; or several as one code."""
+        """Return the column of one variable (joined variables share a column), or several variables as one code."""
         return self.select(name)
 
     # Output -----------------------------------------------------------------------------------
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What to know of the data: how many rows lack an answer."""
+        """The caveats: how many rows lack an answer."""
         factors = zip(self.design.factors, self.columns, strict=True)
         gaps = np.logical_or.reduce([factor.is_missing(codes) for factor, codes in factors])
         silent = int(gaps.sum())
         return (Note(NoteKind.MISSING, f"An answer is missing: {counted(silent, 'row')}."),) if silent else ()
 
     def summary(self) -> Table:
-        """Return how many people answered each variable, how many different subsets they reported, and the top one."""
+        """Return, for each variable, the numbers of people and of distinct subsets, and the most frequent subset."""
         head = ("variable", "people", "missing", "distinct subsets", "most frequent", "share")
         rows = tuple(_described(self.select(name).counts(), name) for name in self.design.by_name())
         title = f"Reported subsets of {counted(len(rows), 'variable')}, {people(len(self))}"
@@ -109,12 +109,12 @@ class SubsetTable(Result):
         return Table(title, head, rows[:MAX_ROWS], more + self.notes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return each person's codes by variable, in the order of the data, and the document of the design, for JSON.
+        """Return the codes of each variable, in the order of the data, and the document of the design, for JSON.
 
         Raises
         ------
         DesignDocumentError
-            If a category is no text, finite number or boolean, which JSON could not give back.
+            If a category is not text, a finite number or a boolean, so that JSON could not restore it.
         """
         columns = dict(zip(self.design.by_name(), self.columns, strict=True))
         return plain({"columns": columns, "design": self.design.document(), "notes": self.notes})
@@ -126,13 +126,13 @@ class SubsetTable(Result):
         Raises
         ------
         ArgumentError
-            If `facts` is something else.
+            If `facts` is not the output of `to_dict`.
         """
         columns, design = facts_of(cls, facts, ("columns", "design"))
         return cls(columns, design_of(design))  # type: ignore[arg-type]  # refuses other designs
 
     def _columns(self) -> Mapping[str, Any]:
-        """Return the row and a column of codes for each factor."""
+        """Return the row number and a column of codes for each factor."""
         return {"row": np.arange(len(self)), **dict(zip(self.design.by_name(), self.columns, strict=True))}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -148,7 +148,7 @@ class SubsetTable(Result):
         return SubsetData.trusted(codes, design)
 
     def counts(self, *names: str) -> SubsetCounts:
-        """Return the joint counts of the named variables, by default of all."""
+        """Return the joint counts of the named variables, by default of all variables."""
         data = self.select(names or self.names)
         return count_codes(data.codes, data.design)
 
@@ -166,7 +166,7 @@ def _described(counts: SubsetCounts, name: str) -> tuple[str, ...]:
 
 
 def _in_order(columns: Any, design: Product) -> list[Any]:
-    """Return a column for each factor, by name where there are names."""
+    """Return a column for each factor, by name if the columns have names."""
     if not isinstance(columns, Mapping) and not is_frame(columns):
         return list(columns)
     given = list(columns) if isinstance(columns, Mapping) else [str(name) for name in columns.columns]

@@ -1,4 +1,4 @@
-"""From one code per person to counts."""
+"""Count the codes of people."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ _COUNT_BLOCK = 1 << 18
 def count_codes(
     codes: IntArray, design: Design, weights: FloatArray | None = None, *, frequency: bool = True
 ) -> SubsetCounts:
-    """Count codes; with weights, sum them (and their squares if they are sampling weights)."""
+    """Count codes. With weights, sum the weights (and their squares if they are sampling weights)."""
     width = design.code_bits
     dense = width <= MAX_DENSE_BITS and 1 << width <= max(8 * len(codes), 1 << 10)
     if weights is None:
@@ -34,24 +34,24 @@ def count_codes(
 
 
 def _tally(codes: IntArray, design: Design) -> tuple[IntArray, IntArray]:
-    """Return the distinct codes and their counts, by way of a cell each, a block at a time while it is in the cache."""
+    """Return the distinct codes and their counts, from an array with a cell per code, filled in cache-sized blocks."""
     cells = 1 << design.code_bits
     block = max(_COUNT_BLOCK, 4 * cells)
     tally = np.zeros(cells, np.int64)
     for start in range(0, len(codes), block):
         try:
             tally += np.bincount(codes[start : start + block], minlength=cells)
-        except (ValueError, MemoryError):  # negative, or beyond the last cell: a check beforehand costs a fifth more
+        except (ValueError, MemoryError):  # negative, or beyond the last cell: checking first would take a fifth longer
             break
     else:
         distinct = np.flatnonzero(tally)
         return distinct, tally[distinct]
-    check_allowed(codes, design)  # raised out here: the inner message shows how large a code was
+    check_allowed(codes, design)  # raised outside of the loop: the inner message shows the size of a code
     raise CodeError("`codes` must be subset codes; got some that cannot be counted.")
 
 
 def _check_counted(distinct: IntArray, codes: IntArray, design: Design) -> None:
-    """Check the few distinct codes, and all of them only where an error has to name the row."""
+    """Check the distinct codes, and all codes only if an error must name the row."""
     try:
         check_allowed(distinct, design)
         return

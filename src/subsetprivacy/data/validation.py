@@ -15,7 +15,7 @@ _MAX_PEOPLE = 1 << 53
 
 
 def check_allowed(codes: IntArray, design: Design, rows: str = "row") -> None:
-    """Raise if a code names the empty set or a subset that the design cannot produce."""
+    """Raise if a code is the empty set or a subset that the design cannot produce."""
     largest = (1 << design.code_bits) - 1
     outside = (codes <= 0) | (codes > largest)
     if outside.any():
@@ -49,7 +49,7 @@ def check_entries(codes: IntArray, design: Design) -> IntArray:
 
 
 def check_amounts(values: Any, shape: tuple[int, ...], name: str, whole: bool) -> AnyArray:
-    """Return counts or sums of weights as clean numbers; whole ones as int64."""
+    """Return counts or sums of weights as checked numbers, counts as int64."""
     try:
         amounts = np.asarray(values, dtype=None if whole else np.float64)
         numeric = amounts.dtype.kind in "iuf"

@@ -1,1 +1,1 @@
-"""Mechanisms: turn answers (`ask`) or values (`publish`) into subsets."""
+"""Mechanisms that turn answers (`ask`) or values (`publish`) into subsets."""

@@ -1,6 +1,6 @@
-"""The collector's side: draw a question without the value, and store what the answer leaves possible.
+"""The collector's side: draw a question without the value, and store the subset that the answer leaves possible.
 
-Nothing here ever sees a value. The import law keeps it so.
+Code in this module never sees a value. An import contract enforces this.
 """
 
 import warnings
@@ -24,26 +24,26 @@ from subsetprivacy.subsets import is_missing
 
 @frozen(init=False)
 class Question:
-    """One question, drawn without the value: "is your answer one of these?", or "which of these groups?".
+    """One question, drawn without the value: "Is your answer one of these?" or "Which of these groups?".
 
     Parameters
     ----------
     code
-        The set asked about; of several groups, the codes of all of them: an
-        entry, or a row, of what `draw_questions` returns.
+        The code of the set asked about, or the codes of all groups. This is
+        an entry or a row of the result of `draw_questions`.
     design
-        The design it was drawn from.
+        The design of the question.
 
     Attributes
     ----------
     options
-        The code to store for each answer: for a yes/no question yes and no,
-        else one for each group.
+        The code to store for each answer: yes and no for a yes/no question,
+        otherwise one per group.
 
     Raises
     ------
     CodeError
-        If the design does not ask this.
+        If the design does not ask this question.
     """
 
     design: Design
@@ -56,12 +56,12 @@ class Question:
 
     @property
     def code(self) -> int:
-        """The set asked about; of several groups, the first."""
+        """The code of the set asked about, or of the first group."""
         return self.options[0]
 
     @property
     def members(self) -> tuple[Label, ...]:
-        """The labels asked about; of several groups, those of the first."""
+        """The labels asked about, or those of the first group."""
         return self.design.members(self.code)
 
     @property
@@ -83,9 +83,10 @@ class Question:
         Parameters
         ----------
         answer
-            True or False; with a secret number True for the same, False for
-            different; of several groups the number of the group, from 0 (the
-            letter A) on; None for no answer, which is stored as the full set.
+            True or False for yes or no, or for "same" or "different" with a
+            secret number. For several groups, the number of the group, from 0
+            (the letter A). None for no answer, which is stored as the full
+            set.
         """
         chosen = _read_answer(answer, len(self.options), self.is_yes_no)
         if chosen == _WRONG:
@@ -97,7 +98,7 @@ class Question:
 
     @property
     def _words(self) -> str:
-        """The code that reads what people say."""
+        """Code that converts the words of an answer."""
         first, second = self.design.answer_words
         return f"{{{first!r}: True, {second!r}: False}}.get(answer)"
 
@@ -119,8 +120,8 @@ def ask(design: Design, *, seed: Seed | RandomSource | None = None, rng: Any = N
     Parameters
     ----------
     design
-        A design of yes/no questions or of groups. For a product a dict of
-        questions is returned, by the variable.
+        A design of yes/no questions or of groups. For a product, the result
+        is a dict of questions by variable.
     seed
         For experiments only: a number, or a NumPy Generator or SeedSequence.
         The draw can then be repeated and is **not private**. The default is
@@ -130,9 +131,10 @@ def ask(design: Design, *, seed: Seed | RandomSource | None = None, rng: Any = N
 
     Notes
     -----
-    One person gets one question per variable, once: two answers of the same
-    person intersect. After two uniform draws a single value is left with
-    probability .67 for p = 4 and .14 for p = 8 (see `repeat_risk`).
+    Ask each person one question per variable, and only once, because two
+    answers of the same person intersect. After two uniform draws a single
+    value is left with probability 0.67 for p = 4 and 0.14 for p = 8 (see
+    `repeat_risk`).
 
     Examples
     --------
@@ -154,7 +156,7 @@ def ask(design: Design, *, seed: Seed | RandomSource | None = None, rng: Any = N
 
 
 def _draw(design: Design, n: int, source: Any) -> IntArray:
-    """Return the codes of the options of n questions, a row each."""
+    """Return the codes of the options of n questions, one row per question."""
     if design.options is not None and design.reveals_silently:
         warnings.warn(
             NotPrivateWarning(f"a {design.kind} design asks about single values: an answer can reveal one."),
@@ -186,9 +188,9 @@ def draw_questions(
     Returns
     -------
     array
-        The sets asked about; for groups a row of codes each; for a product a
-        dict of these, by the variable. `Question(code, design)` puts one into
-        words.
+        The codes of the sets asked about, or a row of codes per question with
+        groups. For a product, a dict of these by variable.
+        `Question(code, design)` gives the text of a question.
     """
     size = check_count(n, "n")
     source = random_source(renamed_argument("rng", rng, "seed", seed))
@@ -204,23 +206,23 @@ def resolve(questions: Mapping[str, ArrayLike], answers: Any, design: Product) -
 @overload
 def resolve(questions: ArrayLike, answers: Any, design: Design) -> SubsetData: ...
 def resolve(questions: Any, answers: Any, design: Design) -> SubsetData | SubsetTable:
-    """Return what the answers leave possible: one row per person.
+    """Return the subsets that the answers leave possible, one row per person.
 
     Parameters
     ----------
     questions
-        What `draw_questions` returned: codes of the sets asked about, or a
-        row of codes for each question of several groups; for a product a
-        dict, by the variable.
+        The result of `draw_questions`: codes of the sets asked about, or a
+        row of codes per question with groups. For a product, a dict by
+        variable.
     answers
-        True for yes, False for no, or the number of the group, from 0; None
-        where there was no answer, which is stored as the full set. For a
-        product a dict or a data frame, by the variable.
+        True for yes, False for no, or the number of the group, from 0. None
+        for no answer, which is stored as the full set. For a product, a dict
+        or a data frame by variable.
 
     Returns
     -------
     SubsetData
-        For a product a `SubsetTable`.
+        For a product, a `SubsetTable`.
     """
     several = require_design(design).product
     if several is not None:
@@ -247,7 +249,7 @@ def _resolve_table(questions: Any, answers: Any, design: Product) -> SubsetTable
 
 
 def _options(questions: ArrayLike, design: Design) -> IntArray:
-    """Return the options of each question, or raise if it is none of the design's."""
+    """Return the options of each question, or raise if it does not belong to the design."""
     if design.options is None:
         raise NotIndependentError(
             f"the design must be one of questions for answers to be resolved; got a {design.kind} design.",
@@ -269,7 +271,7 @@ def _options(questions: ArrayLike, design: Design) -> IntArray:
 
 
 def _check_asked(asked: IntArray, design: Design) -> None:
-    """Raise if a set is no question of the design: whoever sends it back may have chosen it."""
+    """Raise if a set is not a question of the design, because the sender may have chosen it."""
     foreign = ~design.asks(asked)
     if foreign.any():
         raise CodeError(
@@ -280,7 +282,7 @@ def _check_asked(asked: IntArray, design: Design) -> None:
 
 
 def _read_answers(answers: Any, options: int, yes_no: bool) -> AnyArray:
-    """Return the number of the option each answer takes, -1 for no answer."""
+    """Return the number of the option that each answer chooses, -1 for no answer."""
     if isinstance(answers, (str, bytes)) or not isinstance(answers, Iterable):
         raise CodeError(f"`answers` must be a list of {_choices(options)}; got {type(answers).__name__}.")
     column = np.asarray(answers) if hasattr(answers, "__array__") else list(answers)
@@ -299,7 +301,7 @@ def _read_answer(answer: Any, options: int, yes_no: bool) -> int:
     if is_missing(answer):
         return -1
     number = isinstance(answer, (bool, int, float, np.bool_, np.number))
-    if yes_no:  # yes is the first option, and both True and 1 say it
+    if yes_no:  # yes is the first option, and both True and 1 mean yes
         return 1 - int(answer) if number and answer in (0, 1) else _WRONG
     good = number and not isinstance(answer, (bool, np.bool_)) and answer in range(options)
     return int(answer) if good else _WRONG

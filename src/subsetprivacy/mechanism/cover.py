@@ -1,4 +1,4 @@
-"""Add dummy rows to reports (`sec:dummy`); no value is needed."""
+"""Add dummy rows to reports (`sec:dummy`), without any value."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -25,10 +25,11 @@ def cover(
     seed: Seed | RandomSource | None = None,
     rng: Any = None,
 ) -> SubsetData:
-    """Cover reports that were collected already: add dummy rows and shuffle, before they are published.
+    """Add dummy rows to collected reports and shuffle them, before publishing.
 
-    For collectors, who ask the questions of the base design and never see a
-    value. Whoever holds the values uses `privatize` with a covered design.
+    This is for collectors, who ask the questions of the base design and never
+    see a value. Publishers, who have the values, use `privatize` with a
+    covered design.
 
     Parameters
     ----------
@@ -40,17 +41,17 @@ def cover(
         As in `covered`.
     seed
         For experiments only: a number, or a NumPy Generator or SeedSequence.
-        Anyone who has the seed can tell the dummy rows, so the output is then
-        **not private**. The default is cryptographic.
+        Anyone who has the seed can identify the dummy rows, so the output is
+        then **not private**. The default is cryptographic.
     rng
         Deprecated: use `seed`.
 
     Returns
     -------
     SubsetData
-        People's and dummy rows in random order. Do not publish the uncovered
-        data as well, nor cover the same data twice: the rows that both
-        releases share are people's.
+        The rows of people and the dummy rows in random order. Do not also
+        publish the uncovered data, and do not cover the same data twice: the
+        rows that both releases share belong to people.
 
     Examples
     --------
@@ -74,11 +75,11 @@ def cover(
 def add_dummies(
     codes: IntArray, design: Covered, source: RandomSource, *, missing: int = 0
 ) -> tuple[IntArray, Covered]:
-    """Add a dummy category to each row and the dummy rows, shuffle all, and return them with the realised design.
+    """Add a dummy category to each row, add the dummy rows, and return all rows shuffled, with the realized design.
 
-    A dummy row is drawn like a person's: its subset is a report of the base
-    design, its category one of the same D. The order is an even shuffle. Rows
-    of missing values are no reports; dummies are counted for the others.
+    A dummy row is drawn like a person's row: its subset is a report of the
+    base design, and its category is one of the same D. The shuffle is uniform.
+    Rows of missing values do not count as reports that need dummy rows.
     """
     real = with_dummy_category(codes, design, source)
     realised, drawn = dummy_rows(len(codes), design, source)
@@ -87,12 +88,12 @@ def add_dummies(
 
 
 def with_dummy_category(codes: IntArray, design: Covered, source: RandomSource) -> IntArray:
-    """Put one of the D dummy categories, drawn evenly, into each report of the base design."""
+    """Add one of the D dummy categories, drawn uniformly, to each report of the base design."""
     return design.join(codes, choose.below(len(codes), design.D, source))
 
 
 def dummy_rows(reports: int, design: Covered, source: RandomSource) -> tuple[Covered, Iterator[IntArray]]:
-    """Return the realised design of that many reports, and their dummy rows in blocks that are drawn when needed."""
+    """Return the realized design for this many reports, and their dummy rows in blocks that are drawn lazily."""
     realised = design.realised(reports)
     return realised, _drawn(realised, source)
 

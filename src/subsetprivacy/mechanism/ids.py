@@ -1,4 +1,4 @@
-"""The ids of people, as bytes: text or whole numbers from any column; no message ever shows one."""
+"""The ids of people, as bytes: text or whole numbers from any column. No message shows an id."""
 
 from collections.abc import Iterable, Mapping, Set
 from functools import cached_property
@@ -15,17 +15,17 @@ from subsetprivacy.subsets import is_frame, is_missing, library_of
 
 @frozen
 class UnfitIds:
-    """What is wrong with a batch of ids; row numbers are counted from 0 within the batch.
+    """Problems with a batch of ids. Row numbers count from 0 within the batch.
 
     Attributes
     ----------
     problem
         ``"missing"``, ``"type"`` (neither text nor a whole number) or ``"repeated"``.
     count, first
-        How many rows have it, and the first of them. Of an id that comes
-        twice the second row counts.
+        The number of such rows, and the first of them. For a repeated id, the
+        first row does not count.
     kind
-        The type found where the type is wrong, else empty.
+        The type of the id if the type is wrong, else empty.
     """
 
     problem: str
@@ -52,7 +52,7 @@ class UnfitIds:
 
 @frozen(slots=False, eq=False, repr=False)
 class Ids:
-    """One id per row, as the bytes of its text; made by `read_ids`."""
+    """One id per row, as the bytes of its text. `read_ids` returns one."""
 
     texts: list[bytes]
 
@@ -64,7 +64,7 @@ class Ids:
 
     @cached_property
     def repeated(self) -> UnfitIds | None:
-        """The rows whose id came before, or None if no two are alike."""
+        """The rows whose id occurred before, or None if all ids are distinct."""
         if len(set(self.texts)) == len(self.texts):
             return None
         seen: set[bytes] = set()
@@ -81,7 +81,7 @@ class Ids:
         Raises
         ------
         ArgumentError
-            With the number of rows whose id came before, and the first such row.
+            If an id is repeated. The message has the number of such rows and the first one.
         """
         if self.repeated is not None:
             raise self.repeated.error()
@@ -94,14 +94,14 @@ def read_ids(ids: Any) -> Ids:
     Parameters
     ----------
     ids
-        Text or whole numbers, of one type or mixed; a number is the same id as
+        Text or whole numbers, of one type or mixed. A number is the same id as
         its decimal text.
 
     Raises
     ------
     ArgumentError
-        If an id is missing or is no text and no whole number. The message says
-        how many and the first row, never an id.
+        If an id is missing, or is neither text nor a whole number. The message
+        has the number of such rows and the first one, never an id.
     """
     result = scan_ids(ids)
     if isinstance(result, UnfitIds):
@@ -110,10 +110,10 @@ def read_ids(ids: Any) -> Ids:
 
 
 def scan_ids(ids: Any) -> Ids | UnfitIds:
-    """Return the ids, or what is wrong with them, for callers that know the rows by other numbers."""
+    """Return the ids or their problems, for callers with other row numbers."""
     column = _plain(ids)
     is_time = isinstance(column, np.ndarray) and column.dtype.kind in "mM"
-    # Times stay what they are: tolist() turns nanoseconds, and no other unit, into integers.
+    # Times are not converted: tolist() would turn nanoseconds, but no other unit, into integers.
     values = column.tolist() if isinstance(column, np.ndarray) and not is_time else list(column)
     kinds = set(map(type, values))
     if kinds <= {str}:
@@ -124,7 +124,7 @@ def scan_ids(ids: Any) -> Ids | UnfitIds:
 
 
 def _text(value: str | int) -> bytes:
-    # An enumeration's own text would be its name.
+    # str() of an enumeration would be its name.
     return str.__str__(value).encode("utf-8", "surrogatepass") if isinstance(value, str) else b"%d" % int(value)
 
 
@@ -156,7 +156,7 @@ def _by_library(ids: Any) -> Any:
     if isinstance(ids, np.ma.MaskedArray):
         return ids.tolist()  # None where masked
     if library_of(ids) == "pyarrow":
-        # With nulls NumPy would get floats, which cannot hold every whole number.
+        # With nulls NumPy would get floats, which cannot represent all whole numbers.
         return ids.to_pylist() if ids.null_count else ids.to_numpy(zero_copy_only=False)
     if library_of(ids) == "polars":
         return ids.to_list()

@@ -1,6 +1,6 @@
-"""Draws that a secret key and a person's id decide: publishing again gives the same person the same subset.
+"""Draws determined by a secret key and a person's id: publishing again gives the same person the same subset.
 
-Whoever has the key and guesses an id can repeat the draw, so the key is as
+Anyone who has the key and guesses an id can repeat the draw. Keep the key as
 secret as the data.
 """
 
@@ -23,35 +23,36 @@ from subsetprivacy.messages.for_data import MAKE_A_KEY, MAKE_A_KEY_FILE, PROTECT
 
 LEAST_KEY, MOST_KEY = 16, blake2b.MAX_KEY_SIZE
 _MOST_TEXT = 4096  # bytes of a key file that are read
-_PERSON = b"subsetprivacy/1"  # other uses of the same key, and later versions of this one, share no bits with it
+_PERSON = b"subsetprivacy/1"  # other uses of the same key, and later versions, share no bits with this one
 _BLOCK = blake2b.MAX_DIGEST_SIZE
 
 
 def keyed_source(key: bytes, ids: Any, variable: str) -> "KeyedSource":
-    r"""Return a source in which the bits of row i depend on the key, its id and the variable alone.
+    r"""Return a source in which the bits of row i depend only on the key, its id and the variable.
 
     Parameters
     ----------
     key
-        16 to 64 secret bytes; ``secrets.token_bytes(32)`` makes a good key.
+        16 to 64 secret bytes. ``secrets.token_bytes(32)`` makes a good key.
     ids
-        One id per row, text or whole numbers, no two alike; 5 and ``"5"``
-        are the same id. What `read_ids` returned is taken as it is.
+        One distinct id per row, text or whole numbers. 5 and ``"5"`` are the
+        same id. The result of `read_ids` is accepted too.
     variable
-        The name of the variable: another one gets other bits.
+        The name of the variable. Another variable gets other bits.
 
     Raises
     ------
     ArgumentError
-        If the key is no bytes of that length, or an id is missing, repeated or
-        of another type; the message says how many and the first row, never an id.
+        If the key is not bytes of that length, or an id is missing, repeated
+        or of another type. The message has the number of such rows and the
+        first one, never an id.
 
     Notes
     -----
     Row i reads the blocks BLAKE2b(variable, k, id), k = 0, 1, …, of 64 bytes,
-    keyed with `key`: a pseudo-random function, so nobody without the key can
-    tell them from fair coin flips. Neither other rows nor the size or the
-    order of the batch matter.
+    keyed with `key`. This is a pseudo-random function, so without the key the
+    bits cannot be distinguished from fair coin flips. They do not depend on
+    other rows, or on the size or the order of the batch.
 
     Examples
     --------
@@ -70,7 +71,7 @@ def keyed_source(key: bytes, ids: Any, variable: str) -> "KeyedSource":
 
 
 def check_key(key: Any) -> bytes:
-    """Return the key if it is 16 to 64 bytes; the message never shows it.
+    """Return the key if it is 16 to 64 bytes. The message never shows it.
 
     Raises
     ------
@@ -89,7 +90,7 @@ def read_key(path: str | os.PathLike[str]) -> bytes:
     """Read a key from its file: 32 to 128 hexadecimal digits, which are 16 to 64 bytes.
 
     ``subsetprivacy key -o secret.key`` makes such a file, and ``--key-file``
-    reads it as this function does. Blanks and line breaks do not count.
+    reads it in the same way. Spaces and line breaks are ignored.
 
     Parameters
     ----------
@@ -104,12 +105,12 @@ def read_key(path: str | os.PathLike[str]) -> bytes:
     Raises
     ------
     DataFileError
-        If there is no such file, or it holds something else; the message never shows it.
+        If there is no such file, or it does not contain a key. The message never shows the content.
 
     Warns
     -----
     NotPrivateWarning
-        If other users of this machine may read the file.
+        If other users of this machine can read the file.
     """
     place = local_path(path)
     try:
@@ -136,7 +137,7 @@ def read_key(path: str | os.PathLike[str]) -> bytes:
 
 
 class KeyedSource:
-    """Bits of their own for every row; made by `keyed_source`."""
+    """Separate bits for every row. `keyed_source` returns one."""
 
     def __init__(self, streams: "_Streams", rows: IntArray | None) -> None:
         self._streams, self._rows = streams, rows
@@ -148,7 +149,7 @@ class KeyedSource:
         return f"<bits of a key for {counted(len(self), 'row')}>"
 
     def bits(self, n: int, width: int) -> NDArray[np.unsignedinteger[Any]]:
-        """Return the next word of the given width of each row."""
+        """Return the next word of each row, with the given width."""
         if n != len(self):
             raise MismatchError(
                 f"a source with a key must draw one word per row; got {counted(n, 'word')} for "
@@ -157,31 +158,31 @@ class KeyedSource:
         return self._streams.read(self._streams.every if self._rows is None else self._rows, width // 8)
 
     def among(self, rows: Rows) -> "KeyedSource":
-        """Return the source of some of the rows; what they read there, they have read here as well."""
+        """Return the source of some of the rows. Bits that they read there also count as read here."""
         chosen = (self._streams.every if self._rows is None else self._rows)[rows]
-        # A block of rows gets a table of its own, which goes when the block is done; rows drawn again share it.
+        # A block of rows gets a separate table, which is freed with the block. Redrawn rows share the table.
         if isinstance(rows, slice):
             return KeyedSource(self._streams.part(chosen), None)
         return KeyedSource(self._streams, chosen)
 
 
 class _Streams:
-    """A stream of bytes per row, and how much of it was read.
+    """A stream of bytes per row, and the number of bytes read.
 
-    A word starts at a multiple of its own size, so that none lies across two
-    blocks. The blocks that are being read are kept in a table; it is filled
-    for the rows that need it, when they do.
+    A word starts at a multiple of its size, so that no word crosses a block
+    boundary. A table stores the current block of each row and is filled on
+    demand.
 
     Parameters
     ----------
     hashing
-        What makes the blocks.
+        The function that makes the blocks.
     ids
-        The rows' ids.
+        The ids of the rows.
     used
         The number of bytes read, for all rows of the batch.
     place
-        Where in `used` each row stands.
+        The position of each row in `used`.
     """
 
     def __init__(self, hashing: "_Hashing", ids: list[bytes], used: IntArray, place: IntArray) -> None:
@@ -192,7 +193,7 @@ class _Streams:
         return len(self._ids)
 
     def part(self, rows: IntArray) -> "_Streams":
-        """Return the streams of some rows, with a table of their own; what is read there counts here."""
+        """Return the streams of some rows, with a separate table. Bytes that are read there count here too."""
         return _Streams(self._hashing, [self._ids[row] for row in rows.tolist()], self._used, self._place[rows])
 
     def read(self, rows: IntArray, size: int) -> NDArray[np.unsignedinteger[Any]]:
@@ -231,9 +232,9 @@ class _Hashing:
     variable: str
 
     def blocks(self, ids: list[bytes], number: int) -> NDArray[np.uint8]:
-        """Return block `number` of each id's stream, a row of bytes each."""
+        """Return block `number` of the stream of each id, one row of bytes per id."""
         name = self.variable.encode("utf-8", "surrogatepass")
-        # Lengths in front make the text injective, and what all rows share is hashed once.
+        # Leading lengths make the text injective. The part that all rows share is hashed once.
         shared = len(name).to_bytes(8, "little") + name + number.to_bytes(8, "little")
         copy = blake2b(shared, key=self.key, person=_PERSON).copy
         digests = []

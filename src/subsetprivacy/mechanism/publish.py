@@ -1,4 +1,4 @@
-"""The publisher's side: replace values that are held by subsets that contain them."""
+"""The publisher's side: replace known values by subsets that contain them."""
 
 import warnings
 from collections.abc import Callable, Mapping
@@ -65,23 +65,23 @@ def privatize(
     ----------
     values
         One value per person: a list, NumPy array, pandas or Polars series,
-        or Arrow array. For a product, or a joined design, a data frame or a
+        or Arrow array. For a product or a joined design, a data frame or a
         dict of columns.
     design
-        How subsets are drawn.
+        The design with which subsets are drawn.
     missing
-        ``"error"`` refuses missing values; ``"full"`` stores the full set,
-        which is left out of the estimates. It says nothing about a value, but
-        it does show that the value is missing, unless the design itself
+        ``"error"`` refuses missing values. ``"full"`` stores the full set,
+        which is left out of the estimates. It reveals nothing about a value,
+        but it shows that the value is missing, unless the design itself
         draws full sets.
     key, ids, variable
-        A secret key, 16 to 64 bytes, with the people's ids (text or whole
-        numbers, one per row, no two alike) and the name of the variable: the
-        draw then depends on these alone, and publishing again, in any order,
-        gives the same person with the same value the same subset. Whoever has
-        the key and guesses an id can repeat the draw, so keep it as safe as
-        the values. Of a product the variables' own names are used. Covered
-        designs take no key: their dummy rows would be drawn anew.
+        A secret key of 16 to 64 bytes, with a distinct id per row (text or
+        whole number) and the name of the variable. The draw then depends only
+        on these and the value. Publishing again, in any order, gives the same
+        person with the same value the same subset. Anyone who has the key and
+        guesses an id can repeat the draw, so keep the key as safe as the
+        values. A product uses the names of its variables. Covered designs
+        accept no key, because their dummy rows would be drawn again.
     seed
         For experiments only: a number, or a NumPy Generator or SeedSequence.
         Anyone who has the seed can repeat the draw, so the output is then
@@ -92,35 +92,35 @@ def privatize(
     Returns
     -------
     SubsetData
-        One code per person, in the order of `values`; with a covered design
-        also the dummy rows, all in random order. For a product a
-        `SubsetTable`, a column of codes per factor.
+        One code per person, in the order of `values`. A covered design adds
+        the dummy rows and returns all rows in random order. For a product, a
+        `SubsetTable` with a column of codes per factor.
 
     Raises
     ------
     CategoryError
-        If a value is missing or is no category of the design. The message
-        says how many and the first row, never the value.
+        If a value is missing or is not a category of the design. The message
+        has the number of such rows and the first one, never the value.
     ArgumentError
-        If an id is missing, repeated or no text or whole number; likewise. If the values are marked as imputed.
+        If an id is missing, repeated, or neither text nor a whole number. If the values are marked as imputed.
 
     Warns
     -----
     NotPrivateWarning
-        If the design reports single values, as `nonprivate` does; or if the name of the values says that they are
-        imputed.
+        If the design reports single values, as `nonprivate` does, or if the name of the column indicates imputed
+        values.
 
     Notes
     -----
-    :math:`P(A=a \mid X=j) = \mu_a 1\{j \in a\}` (`cond_design`). Calling this twice on
-    the same people gives two subsets each, which intersect: publish once,
-    or with a key.
+    :math:`P(A=a \mid X=j) = \mu_a 1\{j \in a\}` (`cond_design`). Calling this function twice for
+    the same people gives each of them two subsets, which intersect. Publish
+    once, or with a key.
 
     Examples
     --------
     >>> from subsetprivacy.design import uniform
-    >>> colours = uniform(["black", "red", "green", "blue"])
-    >>> privatize(["red", "blue", "red"], colours, seed=1).labels()
+    >>> colors = uniform(["black", "red", "green", "blue"])
+    >>> privatize(["red", "blue", "red"], colors, seed=1).labels()
     [('red', 'blue'), ('black', 'blue'), ('black', 'red')]
     """
     check_choice(missing, get_args(Missing), "missing")
@@ -150,7 +150,7 @@ def warn_if_revealing(design: Design, *, stacklevel: int = 2) -> None:
     design
         Any design.
     stacklevel
-        Whose line the warning names: 2 is the caller's of this function, 3 its caller's.
+        The line that the warning points to: 2 for the caller of this function, 3 for the caller of that one.
     """
     text = revealing_design(design)
     if text:
@@ -158,14 +158,14 @@ def warn_if_revealing(design: Design, *, stacklevel: int = 2) -> None:
 
 
 def revealing_design(design: Design) -> str:
-    """Return the warning that a design reports single values; empty if it does not."""
+    """Return the warning that a design reports single values, or an empty text if it does not."""
     if design.reveals_silently:
         return f"a {design.kind} design reports single values: what is published is not private."
     return ""
 
 
 def _refuse_tables(values: Any, design: Any) -> None:
-    """Raise if a table is to be privatised column by column, or is not held in memory: another function does that."""
+    """Raise for a table of designs, or for data that are not in memory, which other functions privatize."""
     if isinstance(design, Mapping):
         raise ArgumentError(f"`design` must be a design; got {type(design).__name__}.", TABLE_OF_DESIGNS)
     library, kind = library_of(values), type(values).__name__
@@ -179,7 +179,7 @@ def _refuse_tables(values: Any, design: Any) -> None:
 
 
 def _refuse_imputed(values: Any, design: Design) -> None:
-    """Raise if values are marked as imputed; warn if only their name says so, as in Polars, which has no marks."""
+    """Raise if values are marked as imputed. Warn if only their name indicates it, since Polars has no marks."""
     several = design.categories.names if isinstance(design.categories, JointCategories) else None
     marked = imputed_columns(values)
     refuse_imputed(marked, marked if several is None else several, "`values`")
@@ -192,12 +192,12 @@ def _refuse_imputed(values: Any, design: Design) -> None:
 
 _ENGINES = {"pyspark", "dask", "dask_expr", "duckdb", "_duckdb", "ibis"}
 
-# From the name of a variable and its number of rows to the source of its bits.
+# A function of the name of a variable and its number of rows that returns the source of its bits.
 _SourceOf = Callable[[str, int], RandomSource]
 
 
 def _sources(design: Design, key: Any, ids: Any, variable: Any, seed: Any) -> _SourceOf:
-    """Return where the bits of each variable come from."""
+    """Return a function that gives the source of the bits of each variable."""
     if key is None:
         if ids is not None or variable is not None:
             raise ArgumentError("`ids` and `variable` must come with a `key`; got none.", PASS_A_KEY)
@@ -223,12 +223,12 @@ def _keyed(key: bytes, ids: Ids, name: str, rows: int) -> RandomSource:
 
 
 def _joint_name(design: Design) -> str:
-    """Return the name that the variables of a design have together; nothing if it is of one variable."""
+    """Return the joint name of the variables of a design, empty for a single variable."""
     return " x ".join(design.categories.names) if isinstance(design.categories, JointCategories) else ""
 
 
 def _privatize_table(values: Any, design: Product, missing: Missing, source_of: _SourceOf) -> SubsetTable:
-    """Draw each factor's column by itself; all columns keep the order of the rows."""
+    """Draw the column of each factor separately. All columns keep the order of the rows."""
     columns = dict(zip(design.categories.names, design.categories.columns(values), strict=True))
     drawn = []
     for names, factor in design.named().items():
@@ -242,7 +242,7 @@ def _privatize_table(values: Any, design: Product, missing: Missing, source_of: 
 
 
 def _draw(values: Any, publisher: Publisher, name: str, source_of: _SourceOf) -> tuple[IntArray, int, RandomSource]:
-    """Return the codes, how many of them are reports, and where their bits came from."""
+    """Return the codes, the number of reports among them, and the source of their bits."""
     x, absent = publisher.look_up(values)
     publisher.require_fit(x, absent)
     source = source_of(name, len(x))

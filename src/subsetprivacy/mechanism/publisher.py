@@ -1,4 +1,4 @@
-"""Draw batch after batch under one design: what every way of publishing shares."""
+"""`Publisher`: draw subsets batch by batch under one design, for all ways of publishing."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -21,16 +21,16 @@ from subsetprivacy.messages.for_data import PRIVATIZE_A_PRODUCT, SAME_TYPES, STO
 
 @frozen
 class Unfit:
-    """What is wrong with a batch of values; row numbers are counted from 0 within the batch.
+    """Problems with a batch of values. Row numbers count from 0 within the batch.
 
     Attributes
     ----------
     unknown, first_unknown
-        How many values are no category of the design, and the first row of one (None: there is none).
+        The number of values that are not a category of the design, and the first such row, or None.
     absent, first_absent
-        How many values are missing though every value must be known, and the first row of one.
+        The number of missing values if they are not allowed, and the first such row, or None.
     rows
-        The rows of the batch.
+        The number of rows of the batch.
     """
 
     unknown: int
@@ -55,15 +55,15 @@ def _check_missing(missing: Missing) -> Missing:
 
 @frozen(eq=False)
 class Publisher:
-    """Draw the subsets of one column, batch after batch; the tables it needs are made once.
+    """Draw the subsets of one column, batch by batch. Lookup tables are built once.
 
-    It can be pickled and sent to other processes. Nothing of one batch stays
-    for the next one.
+    It can be pickled and sent to other processes. Batches do not affect each
+    other.
 
     Parameters
     ----------
     design
-        How subsets are drawn; of a product, one for each factor.
+        The design of the column. A product needs one publisher per factor.
     missing
         ``"error"`` refuses missing values, ``"full"`` stores the full set.
 
@@ -88,11 +88,11 @@ class Publisher:
         return sampler(self.design.exposed)
 
     def look_up(self, values: Any) -> tuple[IntArray, BoolArray | None]:
-        """Return each value's position among the categories (-1: it is none), and which are missing (None: none is)."""
+        """Return the position of each value (-1 if it is not a category), and which are missing (None if none is)."""
         return self.design.exposed.categories.positions(values)
 
     def unfit(self, x: IntArray, absent: BoolArray | None) -> Unfit | None:
-        """Return what is wrong with the values, or None if all of them can be drawn."""
+        """Return the problems with the values, or None if there are none."""
         unknown = x < 0 if absent is None else (x < 0) & ~absent
         refused = absent if self.missing == "error" else None
         if not unknown.any() and (refused is None or not refused.any()):
@@ -100,12 +100,12 @@ class Publisher:
         return Unfit(*_how_many(unknown), *_how_many(refused), len(x))
 
     def require_fit(self, x: IntArray, absent: BoolArray | None) -> None:
-        """Raise if a value is no category, or is missing where it must not be.
+        """Raise if a value is not a category, or is missing although missing values are not allowed.
 
         Raises
         ------
         CategoryError
-            With the number of such rows and the first, never a value.
+            With the number of such rows and the first one, never a value.
         """
         unfit = self.unfit(x, absent)
         if unfit is None:
@@ -124,11 +124,11 @@ class Publisher:
         )
 
     def draw(self, x: IntArray, absent: BoolArray | None, source: RandomSource) -> IntArray:
-        """Draw the code published for each row; values that are missing get the full set.
+        """Draw the code to publish for each row. Missing values get the full set.
 
-        The rows must fit (see `unfit`). With a covered design each code has a
-        dummy category; the dummy rows are drawn by `dummies`, once for all
-        batches, and everything must be shuffled together.
+        The values must have no problems (see `unfit`). With a covered design
+        each code includes a dummy category. `dummies` draws the dummy rows
+        once for all batches, and all rows must be shuffled together.
         """
         if absent is None:
             return self._drawn(x, source)
@@ -148,16 +148,16 @@ class Publisher:
         Parameters
         ----------
         reports
-            The rows of all batches whose value is not missing.
+            The number of rows in all batches whose value is not missing.
         source
-            Where the dummy rows' bits come from.
+            The source of the bits of the dummy rows.
 
         Returns
         -------
         design
-            A covered design with its numbers of people and dummy rows; else the design as it is.
+            A covered design with its numbers of people and dummy rows. Other designs are returned unchanged.
         blocks
-            The codes of the dummy rows, drawn as they are asked for; none for other designs.
+            The codes of the dummy rows, drawn lazily. Empty for other designs.
         """
         covered = self.design.covered
         return (self.design, iter(())) if covered is None else dummy_rows(reports, covered, source)
@@ -169,6 +169,6 @@ def _how_many(rows: BoolArray | None) -> tuple[int, int | None]:
 
 
 def advice_on_types(design: Design) -> Hint:
-    """Return the advice for a column of which no value is a category: its type may be another."""
+    """Return the advice for a column without any valid value, which may have the wrong type."""
     kinds = sorted({type(label).__name__ for label in islice(design.categories, 1000)})
     return SAME_TYPES(kinds=", ".join(kinds))

@@ -1,8 +1,8 @@
-"""Where the random bits of a draw come from.
+"""The sources of random bits.
 
-The default is a cryptographic generator that the operating system seeds. A
-seed or a NumPy generator replaces it for experiments; such output is not
-private, since anyone who has the seed can repeat the draw.
+The default is a cryptographic generator seeded by the operating system. A
+seed or a NumPy generator replaces it for experiments. Such output is not
+private, because anyone who has the seed can repeat the draw.
 """
 
 import os
@@ -18,22 +18,22 @@ from subsetprivacy._seeds import seed_sequence
 from subsetprivacy._types import RandomSource, Rows, Seed
 
 _STREAM = 0x5AB5E7
-_MOST_BYTES = 1 << 30  # of one call: OpenSSL counts in a C int
-_MANY = 1 << 12  # bytes from which on stirring pays
+_MOST_BYTES = 1 << 30  # per call: OpenSSL counts in a C int
+_MANY = 1 << 12  # bytes from which on OpenSSL is faster
 _SEED = 32
 
 
 @frozen
 class SecureSource:
-    """Bits of the operating system's cryptographic generator, many of them stretched by OpenSSL's.
+    """Bits from the operating system's cryptographic generator, and from OpenSSL for large requests.
 
     Notes
     -----
-    Small requests go to the operating system. Before a large one 32 bytes of
-    the operating system are stirred into OpenSSL's generator, which then makes
-    the rest some fifteen times as fast; so neither a fork nor a restored image
-    of the process can repeat a draw. A Python without OpenSSL asks the
-    operating system for every bit.
+    Small requests go to the operating system. Before a large request, 32 bytes
+    from the operating system are added to OpenSSL's generator, which then
+    produces the bits some fifteen times as fast. So neither a fork nor a
+    restored image of the process can repeat a draw. A Python without OpenSSL
+    gets every bit from the operating system.
     """
 
     def bits(self, n: int, width: int) -> NDArray[np.unsignedinteger[Any]]:
@@ -54,21 +54,21 @@ class SecureSource:
 
 
 def _secure_bytes(size: int) -> bytes:
-    """Return random bytes: few from the operating system itself, many from OpenSSL with fresh ones stirred in."""
+    """Return random bytes, from the operating system or, for large requests, from OpenSSL with fresh entropy."""
     stretch = _stretcher() if size >= _MANY else None
     return os.urandom(size) if stretch is None else stretch(size)
 
 
 @cache
 def _stretcher() -> Callable[[int], bytes] | None:
-    """Return the function that makes many bytes of a few; the module is loaded when they are first needed."""
+    """Return the function that draws many bytes with OpenSSL, imported on first use."""
     try:
         from ssl import RAND_add, RAND_bytes
     except ImportError:  # Python can be built without OpenSSL
         return None
 
     def stretched(size: int) -> bytes:
-        RAND_add(os.urandom(_SEED), float(_SEED))  # so that no copy of this process's memory draws the same
+        RAND_add(os.urandom(_SEED), float(_SEED))  # so that no copy of this process draws the same bytes
         return RAND_bytes(size)
 
     return stretched
@@ -91,7 +91,7 @@ class SeededSource:
 
 @frozen
 class _Shared:
-    """A source of bits that knows of no rows: all of them share it."""
+    """A source of bits without rows, which all rows share."""
 
     source: Any
 
@@ -104,18 +104,18 @@ class _Shared:
 
 
 def random_source(seed: Seed | RandomSource | None = None) -> RandomSource:
-    """Return the source that `seed` asks for, by default the cryptographic one.
+    """Return the source for a seed, by default the cryptographic source.
 
     Parameters
     ----------
     seed
-        A number, a NumPy Generator or SeedSequence; or a source of bits, an object with a method
-        ``bits(n, width)``, as the exact tests of a mechanism's distribution use.
+        A number, a NumPy Generator or a SeedSequence. Or a source of bits, which is an object with a method
+        ``bits(n, width)``. The exact tests of a mechanism's distribution use such a source.
 
     Raises
     ------
     ArgumentError
-        If `seed` is none of these.
+        If `seed` has another type.
     """
     if seed is None:
         return SecureSource()
@@ -127,10 +127,10 @@ def random_source(seed: Seed | RandomSource | None = None) -> RandomSource:
 
 
 def seeded_source(seed: Any, *place: int) -> SeededSource:
-    """Return the source of one of many pieces of work that share a seed; the same whoever does the piece.
+    """Return the source of one of many units of work that share a seed. It does not depend on the process.
 
-    It shares nothing with ``np.random.default_rng(seed)``: values are often
-    made with the same small seed, and drawn from the same stream, the
-    questions would depend on them.
+    It is independent of ``np.random.default_rng(seed)``. Values are often
+    simulated with the same small seed, and with a shared stream the questions
+    would depend on the values.
     """
     return SeededSource(np.random.default_rng(seed_sequence(seed, _STREAM, *place)))

@@ -1,7 +1,7 @@
-"""Draw what is reported given the value, for every kind of design; the publisher's side only.
+"""Draw the report given the value, for every kind of design. Only the publisher's side uses this module.
 
-The samplers are registered here by class and are no methods of the designs: the collector's side knows the designs and
-must not be able to draw given a value. A kind without a sampler of its own is drawn by its questions, or from its list.
+Samplers are registered here by class and are not methods of the designs, because the collector's side uses the designs
+and must not be able to draw given a value. A kind without its own sampler is drawn by its questions or from its list.
 """
 
 from functools import singledispatch
@@ -30,7 +30,7 @@ def draw_given(x: IntArray, design: Design, source: RandomSource) -> IntArray:
 
 
 def in_blocks(draw: "ReportSampler", x: IntArray, source: RandomSource) -> IntArray:
-    """Draw the subset reported for each position x by a sampler that was made before."""
+    """Draw the subset reported for each position x with an existing sampler."""
     out = np.empty(len(x), np.int64)
     for start in range(0, len(x), _BLOCK):
         rows = slice(start, start + _BLOCK)
@@ -39,7 +39,7 @@ def in_blocks(draw: "ReportSampler", x: IntArray, source: RandomSource) -> IntAr
 
 
 class ReportSampler:
-    """What every sampler is: called with positions and a source, it returns codes."""
+    """The base class of samplers: a call with positions and a source returns codes."""
 
     def __call__(self, x: IntArray, source: RandomSource) -> AnyArray:
         """Draw the code reported for each position x."""
@@ -47,7 +47,7 @@ class ReportSampler:
 
 
 class _ByQuestion(ReportSampler):
-    """Ask a question that was drawn without the value, and answer it."""
+    """Draw a question without the value, and answer it."""
 
     def __init__(self, design: Design) -> None:
         self._design = design
@@ -55,12 +55,12 @@ class _ByQuestion(ReportSampler):
     def __call__(self, x: IntArray, source: RandomSource) -> AnyArray:
         q = self._design.draw_questions(len(x), source)
         inside = (q >> x.astype(q.dtype)) & q.dtype.type(1)
-        # inside - 1 is 0 for yes and all ones for no, so that the exclusive or takes the complement.
+        # inside - 1 is 0 for yes and all ones for no, so the exclusive or gives the complement.
         return q ^ ((inside - q.dtype.type(1)) & q.dtype.type(self._design.categories.full))
 
 
 class _Table(ReportSampler):
-    """For each category the subsets that hold it, drawn by their mu."""
+    """For each category, the subsets that contain it, drawn with probabilities mu."""
 
     def __init__(self, design: Design) -> None:
         codes, mu = design.support()
@@ -79,12 +79,12 @@ class _Table(ReportSampler):
 
 @singledispatch
 def sampler(design: Design) -> ReportSampler:
-    """Return what draws the reports of a design; its tables are made once, here."""
+    """Return the sampler of a design. Its tables are built once, in this call."""
     return _ByQuestion(design) if design.is_independent else _Table(design)
 
 
 class _Companions(ReportSampler):
-    """A size by its probability, then companions evenly among the other categories."""
+    """Draw a size, then the other members uniformly among the other categories."""
 
     def __init__(self, design: FixedSize | EvenPartition) -> None:
         self._p = design.p
@@ -116,7 +116,7 @@ def _(design: EvenPartition) -> ReportSampler:
 
 
 class _Groups(ReportSampler):
-    """Draw a listed partition and report the group that holds the value."""
+    """Draw a listed partition and report the group that contains the value."""
 
     def __init__(self, design: ListedPartition) -> None:
         self._design = design
@@ -133,7 +133,7 @@ def _(design: ListedPartition) -> ReportSampler:
 
 
 class _Rows(ReportSampler):
-    """Draw a row of the Hadamard matrix; the value's sign in it is the answer."""
+    """Draw a row of the Hadamard matrix. The sign of the value's column in it is the answer."""
 
     def __init__(self, design: Hadamard) -> None:
         self._design = design
@@ -151,7 +151,7 @@ def _(design: Hadamard) -> ReportSampler:
 
 
 class _Factors(ReportSampler):
-    """Draw every variable's subset by itself."""
+    """Draw the subset of every variable separately."""
 
     def __init__(self, design: Product) -> None:
         self._design = design
@@ -168,11 +168,11 @@ def _(design: Product) -> ReportSampler:
 
 
 class _Hidden(ReportSampler):
-    """Draw what is mixed in, then report of the two together."""
+    """Draw the value of the enlarged variable, then its report."""
 
     def __init__(self, design: EnlargedDesign) -> None:
         self._sampler = sampler(design.inner)
-        # Only what is possible: beyond the last threshold lies what comes last.
+        # Only possible values: a word above the last threshold selects the last entry.
         self._laws = [(np.flatnonzero(column), thresholds(column[column > 0])) for column in design.lift.T]
 
     def __call__(self, x: IntArray, source: RandomSource) -> AnyArray:

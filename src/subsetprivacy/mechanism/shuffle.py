@@ -1,4 +1,4 @@
-"""An even shuffle of many rows, or of rows of which only the counts are left."""
+"""Uniform shuffles of many rows, or of rows of which only the counts are known."""
 
 from collections.abc import Iterator
 
@@ -9,28 +9,27 @@ from subsetprivacy.errors import TooLargeError
 
 _KEY_BITS = 32
 _SHIFT = np.uint64(_KEY_BITS)
-_BITS = 1 << 26  # that are held at once
+_BITS = 1 << 26  # in memory at a time
 
 
 def shuffled(n: int, source: RandomSource) -> IntArray:
-    """Return an even shuffle of 0 … n-1.
+    """Return a uniform shuffle of 0 … n-1.
 
     Parameters
     ----------
     n
         The number of rows, at most 2^32.
     source
-        Where the bits come from, 32 for each row and as many again for rows
-        that tie. Not one with a key: its bits belong to people.
+        The source of the bits: 32 for each row, and 32 more for each tie. It
+        must not be a source with a key, whose bits belong to people.
 
     Notes
     -----
-    Each row gets a random key, and the rows are sorted by it. Key and row
-    number share one 64-bit word, so that plain numbers are sorted, which
-    processors do ten times as fast as they find an order. Rows whose keys are
-    equal are then shuffled among themselves in the same way, by fresh keys:
-    left in the order of their numbers they would make early rows come early.
-    All n! orders are equally likely.
+    Each row gets a random key, and the rows are sorted by key. The key and the
+    row number share a 64-bit word, because sorting plain numbers is ten times
+    as fast as computing an order. Rows with equal keys are then shuffled among
+    themselves with new keys. Left in the order of their numbers, early rows
+    would tend to stay early. All n! orders are equally likely.
 
     Examples
     --------
@@ -44,7 +43,7 @@ def shuffled(n: int, source: RandomSource) -> IntArray:
 
 
 def shuffled_values(values: AnyArray, source: RandomSource) -> AnyArray:
-    """Return unsigned values of at most 32 bits in an even shuffle, in their own type; faster than by their order."""
+    """Return unsigned values of at most 32 bits in a uniform shuffle. This is faster than shuffling positions."""
     words = source.bits(len(values), _KEY_BITS).astype(np.uint64)
     words <<= _SHIFT
     words |= values
@@ -56,28 +55,29 @@ def shuffled_values(values: AnyArray, source: RandomSource) -> AnyArray:
 
 
 def bucket_counts(counts: IntArray, buckets: int, source: RandomSource) -> Iterator[IntArray]:
-    """Deal rows of which only the counts are known to heaps, each row evenly and by itself.
+    """Assign rows of which only the counts are known to buckets, each row independently and uniformly.
 
     Parameters
     ----------
     counts
-        How many rows there are of each kind.
+        The number of rows of each kind.
     buckets
-        How many heaps; a power of two.
+        The number of buckets, a power of two.
     source
-        Where the bits come from, one for each row and division of the heaps.
+        The source of the bits: one for each row and each division of the buckets.
 
     Returns
     -------
     iterator of array
-        For each heap, how many rows of each kind it gets.
+        For each bucket, the number of rows of each kind.
 
     Notes
     -----
-    Every row has a bit, which says in which half of the heaps it falls. Rows of
-    a kind are alike, so only the number of ones among their bits is needed.
-    With an even shuffle of every heap this is an even shuffle of the rows, and
-    what it makes is independent of the order they once had: counts have none.
+    A bit per row decides in which half of the buckets the row falls. Rows of
+    the same kind are identical, so only the number of ones among their bits is
+    needed. Together with a uniform shuffle of every bucket this is a uniform
+    shuffle of the rows. The result is independent of the original order,
+    because counts have no order.
 
     Examples
     --------
@@ -95,8 +95,8 @@ def bucket_counts(counts: IntArray, buckets: int, source: RandomSource) -> Itera
 
 
 def _ones(counts: IntArray, source: RandomSource) -> IntArray:
-    """Draw a bit for every row, and return the number of ones among those of each kind."""
-    ends = np.cumsum(counts)  # the bits of the rows in one line, kind after kind
+    """Draw a bit for every row, and return the number of ones for each kind."""
+    ends = np.cumsum(counts)  # the bits of all rows in sequence, sorted by kind
     total = int(ends[-1]) if ends.size else 0
     before = np.zeros(len(counts), dtype=np.int64)  # the ones up to the end of each kind
     seen = int(np.searchsorted(ends, 0, side="right"))
@@ -113,18 +113,18 @@ def _ones(counts: IntArray, source: RandomSource) -> IntArray:
 
 
 def _break_ties(mixed: AnyArray, keys: WordArray, source: RandomSource) -> None:
-    """Shuffle, in place, the values whose keys are equal; the keys stand in ascending order."""
+    """Shuffle, in place, the values whose keys are equal. The keys are in ascending order."""
     at, run = _tied(keys)
     while at.size:
         fresh = (run << _SHIFT) | source.bits(at.size, _KEY_BITS)
-        by = np.argsort(fresh, kind="stable")  # within its run each: the run stands above the key
+        by = np.argsort(fresh, kind="stable")  # within each run: the run is in the higher bits
         mixed[at] = mixed[at[by]]
         tied, run = _tied(fresh[by])
         at = at[tied]
 
 
 def _tied(ordered: WordArray) -> tuple[IntArray, WordArray]:
-    """Return where a word equals a neighbour, and the number of the run of equal words it stands in."""
+    """Return the positions of words that equal a neighbor, and the number of the run of equal words of each."""
     same = ordered[1:] == ordered[:-1]
     if not same.any():
         return np.empty(0, np.int64), np.empty(0, np.uint64)

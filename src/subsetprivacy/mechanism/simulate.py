@@ -1,4 +1,4 @@
-"""Draw counts under a known distribution: for experiments, power and bootstrap."""
+"""Draw counts under a known distribution, for experiments, power and bootstrap."""
 
 from math import ceil
 from typing import Any, overload
@@ -27,17 +27,17 @@ def simulate(design: Design, w: Distribution, n: int, *, seed: Seed | None = Non
     Parameters
     ----------
     design
-        How subsets are drawn.
+        The design with which subsets are drawn.
     w
         The distribution of the value, in category order or by label.
     n
         The number of people.
     seed
-        A number or a NumPy generator; by default a fresh one.
+        A number or a NumPy generator. By default the draw is not repeatable.
 
     Notes
     -----
-    Multinomial with :math:`P(A=a) = \mu_a 1_a^\top w`. Where there are more subsets than
+    The counts are multinomial with :math:`P(A=a) = \mu_a 1_a^\top w`. If there are more subsets than
     people, people are drawn one by one.
 
     Examples
@@ -61,7 +61,7 @@ def simulate(design: Design, w: Distribution, n: int, *, seed: Seed | None = Non
 
 
 def simulate_many(design: Design, w: Distribution, n: int, size: int, *, seed: Seed | None = None) -> CountsBatch:
-    """Draw `size` independent samples of n people each, for replication loops.
+    """Draw `size` independent samples of n people each, for simulation studies.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def simulate_many(design: Design, w: Distribution, n: int, size: int, *, seed: S
 
 
 def _one_by_one(design: Design, w: FloatArray, n: int, size: int, generator: Any) -> CountsBatch:
-    """Draw samples whose counts follow no one multinomial, or one with too many cells to list."""
+    """Draw samples whose counts are not multinomial, or have too many cells to list."""
     samples = [simulate(design, w, n, seed=generator) for _ in range(size)]
     codes = np.unique(np.concatenate([sample.codes for sample in samples]))
     counts = np.zeros((size, len(codes)), np.int64)
@@ -95,14 +95,14 @@ def subset_law(design: Design, w: FloatArray) -> tuple[Any, FloatArray]:
 
 
 def informative_law(design: Design, w: FloatArray) -> tuple[Any, FloatArray]:
-    """Return the subsets that say something, and the probability of each given that."""
+    """Return the informative subsets, and the probability of each given that the subset is informative."""
     codes, law = subset_law(design, w)
     kept = ~design.is_missing(codes)
     return codes[kept], _exact(law[kept])
 
 
 def simulate_informative(design: Design, w: FloatArray, n: int, generator: np.random.Generator) -> SubsetCounts:
-    """Draw the counts of n people whose subset says something."""
+    """Draw the counts of n people with informative subsets."""
     if design.enumerable:
         codes, law = informative_law(design, w)
         return SubsetCounts.trusted(codes, generator.multinomial(n, law), design)

@@ -1,4 +1,4 @@
-"""The best design for a budget of leakage, and the frontier of what is possible."""
+"""The best design within a leakage budget (`optimal`), and the trade-off curve (`frontier`)."""
 
 from subsetprivacy.optimizing.curve import Frontier, frontier
 from subsetprivacy.optimizing.named_designs import Mark, marked_designs

@@ -1,4 +1,4 @@
-"""What is asked for, checked: every argument out of its range is refused with the nearest possible value."""
+"""Check the arguments of `optimal` and `frontier`. Errors name the nearest possible value."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, get_args
@@ -22,12 +22,12 @@ from subsetprivacy.subsets import Categories
 KINDS: tuple[OptimalKind, ...] = get_args(OptimalKind)
 OVER: tuple[Over, ...] = get_args(Over)
 MOST_CATEGORIES: dict[Solver, int] = {"interior": 14, "conic": conic.MOST}
-LEAST_SHARE = 1e-6  # of a category; beyond that the information of subsets differs by more digits than there are
+LEAST_SHARE = 1e-6  # of a category: with less, the information of subsets differs by more than double precision
 
 
 @frozen(eq=False)
 class DesignTask:
-    """The arguments that `optimal` and `frontier` share; `w` has a row per distribution."""
+    """The checked arguments of `optimal` and `frontier`. `w` has a row per distribution."""
 
     categories: Categories
     w: FloatArray
@@ -43,7 +43,7 @@ class DesignTask:
 
     @property
     def worst(self) -> bool:
-        """Whether the largest loss counts, not the average."""
+        """Whether the largest loss is minimized instead of the average."""
         return self.over == "worst" and len(self.w) > 1
 
 
@@ -61,7 +61,7 @@ def read_design_task(
     max_iter: int,
     progress: Callable[[str], object] | None,
 ) -> DesignTask:
-    """Check the arguments one by one."""
+    """Check the arguments and return them."""
     labels = categories if isinstance(categories, Categories) else Categories(categories)
     check_choice(kind, KINDS, "kind")
     check_choice(criterion, CRITERIA, "criterion")
@@ -113,7 +113,7 @@ def _check_smallest(smallest: Any, p: int, kind: str) -> int:
 
 
 def _read_distributions(w: Any, labels: Categories) -> FloatArray:
-    """Return one distribution, or several, as rows."""
+    """Return one or several distributions as rows."""
     several = not isinstance(w, Mapping) and not hasattr(w, "items") and _holds_distributions(w)
     named = [(f"w[{k}]", distribution) for k, distribution in enumerate(w)] if several else [("w", w)]
     if not named:
@@ -141,7 +141,7 @@ def read_budget(budget: Any) -> dict[str, float]:
     Raises
     ------
     ArgumentError
-        If one is unknown, or not a number.
+        If a metric is unknown, or a budget is not a number.
     """
     if budget is None:
         return {}

@@ -1,4 +1,4 @@
-"""Budgets that can be met, and words for those that cannot."""
+"""Apply budgets to a program, with error messages for budgets that cannot be met."""
 
 import numpy as np
 
@@ -9,11 +9,11 @@ from subsetprivacy.optimizing.arguments import DesignTask
 from subsetprivacy.optimizing.feasible import Extreme, inside, least
 from subsetprivacy.optimizing.program import Program, as_leakage, as_linear
 
-_CLOSE = 1e-8  # a budget this near to the least possible leakage is taken for it
+_CLOSE = 1e-8  # a budget this close to the least possible leakage is treated as equal to it
 
 
 def within(task: DesignTask, columns: Program, budget: dict[str, float]) -> tuple[Program, FloatArray]:
-    """Return the program with its budgets and weights inside them, or say which budget is too small."""
+    """Return the program with its budgets and feasible weights, or raise an error for a budget that is too small."""
     limited = columns.limited(budget)
     start = inside(limited)
     if start is not None:
@@ -30,12 +30,12 @@ def within(task: DesignTask, columns: Program, budget: dict[str, float]) -> tupl
         if room < -_CLOSE or (room <= _CLOSE and alone is None):
             raise _refusal(task, metric, value, extreme, bool(before), attained=alone is not None)
         before[metric] = value
-    # All but the last can be met together, and all of them by rounding only.
+    # All budgets but the last can be met together, and the last only up to rounding.
     raise _refusal(task, metric, value, extreme, len(budget) > 1, attained=False)
 
 
 def _face(columns: Program, extreme: Extreme, others: dict[str, float]) -> tuple[Program, FloatArray] | None:
-    """Return the program of the designs that leak the least, if they are identifiable."""
+    """Return the program restricted to designs of least leakage, if they are identifiable."""
     if extreme.face is None or np.linalg.matrix_rank(columns.V[extreme.face]) < columns.p - 1:
         return None
     face = columns.limited(others).restricted(extreme.face)

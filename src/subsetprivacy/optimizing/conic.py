@@ -1,4 +1,4 @@
-"""The same minimum by a general conic solver, as an independent reference for up to eight categories."""
+"""The same minimum with a general conic solver, as an independent reference for up to eight categories."""
 
 import warnings
 
@@ -16,12 +16,12 @@ MOST = 8
 
 
 def solve(program: Program, criterion: str, worst: bool, *, tol: float, max_iter: int) -> CertifiedSolution:
-    """Minimise the criterion with CVXPY and Clarabel (the extra ``conic``).
+    """Minimize the criterion with CVXPY and Clarabel (the extra ``conic``).
 
     Notes
     -----
-    The A-criterion as a matrix fraction, the D-criterion as a log-determinant of B'IB. The certificate is computed
-    here, with the multipliers of a linear program, and owes the solver nothing but the weights and the shares.
+    The A-criterion is a matrix fraction, the D-criterion a log-determinant of B'IB. The certificate is computed here,
+    with the multipliers of a linear program. It uses only the weights and the shares of the solver.
     """
     try:
         import cvxpy as cp
@@ -40,7 +40,7 @@ def solve(program: Program, criterion: str, worst: bool, *, tol: float, max_iter
     problem = cp.Problem(cp.Minimize(s), [*tops, *above, *limits])
     options = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), tol / 100)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the certificate says how far off it is
+        warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the certificate bounds the error
         try:
             problem.solve(solver="CLARABEL", accept_unknown=True, max_iter=max_iter, **options)
         except cp.SolverError:
@@ -60,6 +60,6 @@ def _certified(
     assert at is not None, "the solver's weights are identifiable"
     y, lam = multipliers(program, shares @ at.slopes)
     absolute = gap(program, at, x, shares, y, lam)
-    # What the solver left of a column that vanishes in the limit.
+    # The solver leaves a small weight on columns that vanish in the limit.
     slack = np.where(x > 1e-7 * x.max(), 0.0, np.inf)
     return CertifiedSolution(x, slack, shares, y, lam, relative_gap(criterion, at, shares, worst, absolute), steps)

@@ -1,4 +1,4 @@
-r"""What is minimised, its derivatives, and the proof of how near the minimum is.
+r"""The criterion to minimize, its derivatives, and a bound on the distance to the minimum.
 
 With :math:`M_k = B^\top I(w_k) B` the A-criterion is :math:`f_k = \operatorname{tr} M_k^{-1}`, the limit of n
 times the mean squared error (`thm_normality_mle`); the D-criterion is
@@ -21,7 +21,7 @@ CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
 
 @frozen(eq=False)
 class Expansion:
-    """The criterion at some weights: values, slopes, and the spectrum of each information matrix."""
+    """The criterion at given weights: values, slopes, and the spectrum of each information matrix."""
 
     f: FloatArray
     slopes: FloatArray
@@ -29,7 +29,7 @@ class Expansion:
 
 
 def expand(program: Program, criterion: str, x: FloatArray) -> Expansion | None:
-    """Return the criterion and its slopes at every w, or None where some direction has no information."""
+    """Return the criterion and its slopes at every w, or None if some direction has no information."""
     f, slopes, spectra = [], [], []
     for c in program.c:
         values, vectors = np.linalg.eigh((program.V.T * (x * c)) @ program.V)
@@ -47,7 +47,7 @@ def expand(program: Program, criterion: str, x: FloatArray) -> Expansion | None:
 
 
 def curvature(program: Program, criterion: str, at: Expansion, shares: FloatArray) -> FloatArray:
-    """Return rows R such that R'R is the second derivative of the criteria, weighted by shares."""
+    """Return rows R such that R'R is the second derivative of the criterion, weighted by shares."""
     i, j, isometry = program.pairs
     rows = []
     for c, share, (values, vectors) in zip(program.c, shares, at.spectra, strict=True):
@@ -64,20 +64,20 @@ def total(f: FloatArray, worst: bool) -> float:
 
 
 def as_loss(criterion: str, f: FloatArray | float) -> FloatArray | float:
-    """Return a criterion in the units of a variance: a ratio of losses is a ratio of sample sizes."""
+    """Return a criterion in units of a variance, so that a ratio of losses is a ratio of sample sizes."""
     return f if criterion == "A" else np.exp(f)
 
 
 def gap(program: Program, at: Expansion, x: FloatArray, shares: FloatArray, y: FloatArray, lam: FloatArray) -> float:
-    r"""Return how far the criterion can lie above its minimum, by weak duality.
+    r"""Return an upper bound on the distance of the criterion from its minimum, by weak duality.
 
     Notes
     -----
     For shares on the simplex and every feasible s, convexity gives
     :math:`\max_k f_k(s) \ge \sum_k \pi_k f_k(x) + g^\top (s - x)` with :math:`g = \sum_k \pi_k \nabla f_k(x)`. With
     multipliers :math:`\lambda \ge 0` and z = g + A'y + G'λ >= 0 the last term is at least
-    :math:`-z^\top x - \lambda^\top(h - Gx)`. A negative z is lifted by a multiple of the equalities, which all
-    columns enter. Whatever the multipliers, the result is a bound; good ones make it small.
+    :math:`-z^\top x - \lambda^\top(h - Gx)`. A negative z is raised by a multiple of the equalities, in which all
+    columns occur. The result is a bound for any multipliers, and good ones make it small.
     """
     z = shares @ at.slopes + y @ program.A + lam @ program.G
     lift = program.A.sum(axis=0)
@@ -86,7 +86,7 @@ def gap(program: Program, at: Expansion, x: FloatArray, shares: FloatArray, y: F
 
 
 def relative_gap(criterion: str, at: Expansion, shares: FloatArray, worst: bool, absolute: float) -> float:
-    """Return the share of the loss that could still be saved at most; of D, whose f is a logarithm, 1 - exp(-gap)."""
+    """Return an upper bound on the share of the loss that could be saved. For D, f is a logarithm: 1 - exp(-gap)."""
     value = total(at.f, worst)
     absolute += value - float(shares @ at.f)
     return absolute / value if criterion == "A" else absolute  # 1 - exp(-gap) < gap

@@ -1,4 +1,4 @@
-"""`frontier`: the least loss at every leakage, with the named designs on the map."""
+"""`frontier`: the least loss at every leakage, compared with the named designs."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -25,32 +25,33 @@ from subsetprivacy.optimizing.search import MAX_ITER, TOLERANCE, search, write
 from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import Table, number
 
-_ROUNDING = 1e-9  # so that the least leakage itself can be met
+_ROUNDING = 1e-9  # so that the least leakage itself is feasible
 _SAME = 1e-9
-_BEND = 2  # points lie closer together near the least leakage, where the loss runs off
+_BEND = 2  # points are closer together near the least leakage, where the loss rises steeply
 
 
 @frozen(eq=False, repr=False)
 class Frontier(Result):
-    """The least loss at every leakage; made by `frontier`.
+    """The least loss at every leakage. `frontier` returns one.
 
     Attributes
     ----------
     metric
         The leakage on the horizontal axis.
     kind, criterion, smallest
-        What the designs are, what was minimized, and the smallest set.
+        The kind of designs, the criterion, and the smallest set.
     leakage, loss
-        The curve: the most that may leak, ascending, and the least loss then.
+        The curve: budgets of leakage in ascending order, and the least loss
+        for each.
     bound
-        What no design can beat, at the same leakages; None where the bound
-        does not apply.
+        A lower bound on the loss of any design at the same leakages. None if
+        the bound does not apply.
     optima
         The best design at each point.
     marks
-        The named designs, by leakage.
+        The named designs, sorted by leakage.
     least
-        No identifiable design of the kind leaks less.
+        The least leakage of any identifiable design of the kind.
     """
 
     why_not_restored: ClassVar[str] = "keep the designs, `frontier.optima[k].design.to_json()`"
@@ -77,12 +78,12 @@ class Frontier(Result):
         return self.optima[0].design.p
 
     def best(self, leakage: float) -> float:
-        """Return the least loss at a leakage, by interpolation: a little too much, since the curve is convex."""
+        """Return the least loss at a leakage by interpolation, which is slightly too large, as the curve is convex."""
         inside = float(np.interp(leakage, self.leakage, self.loss))
         return inside if leakage >= self.leakage[0] else np.nan
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers under stable names, for JSON; numbers that are not known or not finite are None."""
+        """Return the numbers under stable names, for JSON. Numbers that are unknown or not finite are None."""
         marked = [
             {
                 "design": mark.name,
@@ -112,11 +113,11 @@ class Frontier(Result):
         return columns
 
     def _best_alike(self, mark: Mark) -> float:
-        """Return the least loss of a design that leaks as much as a named one, NaN where the two do not compare."""
+        """Return the least loss at the leakage of a named design, NaN if the two are not comparable."""
         return self.best(mark.leakage) if mark.attainable else float("nan")
 
     def summary(self) -> Table:
-        """Return a table of the named designs, each next to the best one that leaks as much."""
+        """Return a table that compares each named design with the best one at the same leakage."""
         rows = []
         for mark in self.marks:
             best = self._best_alike(mark)
@@ -128,7 +129,7 @@ class Frontier(Result):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What the columns mean, the certificate, and where the curve begins and ends."""
+        """The meaning of the columns, the certificate, and the ends of the curve."""
         means = (
             f"Best loss: of {self.kind} designs that leak as much, sets of {self.smallest} or more; "
             "a dash where a design is not of that kind or leaks less than the curve shows."
@@ -146,13 +147,13 @@ class Frontier(Result):
         return tuple(notes)
 
     def plot(self, *others: "Frontier", title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
-        """Draw loss against leakage, with the named designs; other frontiers of the same problem join in.
+        """Draw loss against leakage, with the named designs and other frontiers of the same problem.
 
         Notes
         -----
-        A named design that none of the curves can be is hollow. The dashed line is the bound (p-1)/(S-1) times the
-        loss of asking directly; at distributions other than the uniform one it holds for the D-criterion only, not
-        for the mean squared error, and is not drawn.
+        A hollow mark is a named design that is not of the kind of any curve. The dashed line is the bound (p-1)/(S-1)
+        times the loss of asking directly. At nonuniform distributions it holds only for the D-criterion, not for the
+        mean squared error, and is not drawn for the latter.
         """
         for other in others:
             self._check(other)
@@ -175,17 +176,17 @@ class Frontier(Result):
 
     @property
     def _flat(self) -> bool:
-        """Whether the last point leaves some of its leakage unused: beyond it no more can be gained."""
+        """Whether the last point does not use its whole budget, so that more leakage gains nothing."""
         return self.metric not in self.optima[-1].saturated
 
     def _line(self, reach: float) -> tuple[FloatArray, FloatArray]:
-        """Return the curve, and its flat end where it has one."""
+        """Return the curve, with its flat end if it has one."""
         if not self._flat or reach <= self.leakage[-1]:
             return self.leakage, self.loss
         return np.append(self.leakage, reach), np.append(self.loss, self.loss[-1])
 
     def _lowest_bound(self, others: tuple["Frontier", ...]) -> tuple[FloatArray, FloatArray] | None:
-        """Return the bound of the curve that can go lowest, if there is one."""
+        """Return the lowest bound of all curves, if there is one."""
         bounds = [(curve.leakage, curve.bound) for curve in (self, *others) if curve.bound is not None]
         return min(bounds, key=lambda line: line[1][-1], default=None)
 
@@ -228,24 +229,25 @@ def frontier(
     leakage
         ``"mi"``, ``"size"``, ``"prediction"`` or ``"maximal"``.
     points
-        How many points above the least leakage, up to that of the best design
-        without a budget; the least leakage itself comes first where some
-        identifiable design has it. Or a list of leakages.
+        The number of points above the least leakage, up to the leakage of the
+        best design without a budget. The least leakage itself is the first
+        point if an identifiable design attains it. Or a list of leakages.
     budget
-        Other budgets that hold all along.
+        Other budgets, which apply at every point.
     progress
-        Called with a line of text after every point, for example ``print``.
+        A function that is called with a line of text after every point, for
+        example ``print``.
 
     Raises
     ------
     ArgumentError
-        If no identifiable design leaks as little as one of the points given.
+        If no identifiable design leaks as little as one of the given points.
 
     Notes
     -----
     At every w, :math:`\operatorname{tr}(I(w)(\operatorname{diag} w - ww^\top)) = S - 1`, so by the inequality of the
     means the D-criterion is at least (p-1)/(S-1) times that of asking directly, and at the uniform distribution the
-    A-criterion too. `Frontier.bound` takes the largest S that the leakage allows. For the mean squared error at other
+    A-criterion too. `Frontier.bound` uses the largest S that the leakage allows. For the mean squared error at other
     distributions there is no such bound: Adult race costs 3.33 < 4 with the uniform design.
 
     Examples
@@ -297,7 +299,7 @@ def _curve(
     budgets = _grid(points, lowest, free.leakage[metric])
     optima: dict[float, Optimum] = {}
     if not np.iterable(points) and free.leakage[metric] - lowest >= _SAME:
-        with suppress(ArgumentError):  # where only designs that are not identifiable leak the least
+        with suppress(ArgumentError):  # if only designs that are not identifiable attain it
             optima[lowest] = search(quiet, columns, {**others, metric: lowest})
     for k, most_leaked in enumerate(budgets.tolist()):
         enough = most_leaked >= free.leakage[metric]
@@ -312,7 +314,7 @@ def _grid(points: Any, lowest: float, highest: float) -> FloatArray:
     if isinstance(points, (int, np.integer)) and not isinstance(points, bool):
         if points < 1:
             raise ArgumentError(f"`points` must be at least 1; got {points}.")
-        if highest - lowest < _SAME:  # rounding apart, there is nothing to trade
+        if highest - lowest < _SAME:  # up to rounding there is no trade-off
             return np.array([highest])
         steps = np.linspace(0, 1, int(points) + 1)[1:] ** _BEND
         return np.unique(lowest + (highest - lowest) * steps)
@@ -328,7 +330,7 @@ def _grid(points: Any, lowest: float, highest: float) -> FloatArray:
 def _bound(
     task: DesignTask, columns: Program, others: dict[str, float], metric: str, budgets: FloatArray
 ) -> FloatArray | None:
-    """Return the loss of asking directly times (p-1)/(S-1), with the largest S at each leakage."""
+    """Return the loss of asking directly times (p-1)/(S-1), with the largest possible S at each leakage."""
     if task.criterion == "A" and np.ptp(task.w) > 1e-9:
         return None
     direct = measure.loss(nonprivate(task.categories.labels), task.w, task.criterion, task.worst)

@@ -1,4 +1,4 @@
-"""What budgets can be met at all, and weights inside them to start from: small linear programs."""
+"""Feasible budgets, and feasible weights to start from, by small linear programs."""
 
 from typing import Any
 
@@ -9,15 +9,15 @@ from scipy.optimize import linprog
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.optimizing.program import Program
 
-_EQUAL = 1e-9  # a budget this near to the least possible is meant to be the least possible
+_EQUAL = 1e-9  # a budget this close to the least possible is treated as equal to it
 _OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
 @frozen(eq=False)
 class Extreme:
-    """The least of a leakage, as a number linear in the weights, and the columns that can attain it.
+    """The least value of a leakage, as a number linear in the weights, and the columns that can attain it.
 
-    `face` is None where other budgets or several w's take part in holding it.
+    `face` is None if other budgets or several w's limit it too.
     """
 
     value: float
@@ -29,8 +29,8 @@ def inside(program: Program) -> FloatArray | None:
 
     Notes
     -----
-    The weights with the most room in the tightest budget are a vertex; they are mixed with weights on all
-    columns as far as half of that room goes.
+    The weights with the most slack in the tightest budget are a vertex. They are mixed with weights on all columns,
+    as far as half of that slack allows.
     """
     middle = _middle(program)
     if middle is None or not len(program.h):
@@ -53,11 +53,11 @@ def inside(program: Program) -> FloatArray | None:
 
 
 def _middle(program: Program) -> FloatArray | None:
-    """Return positive weights that meet the equalities: even ones, or those with the largest smallest weight."""
+    """Return positive weights that meet the equalities: equal weights, or those with the largest minimum."""
     totals = program.A.sum(axis=1)
     if np.ptp(totals) <= 1e-9 * totals[0]:
         return np.full(len(program.codes), 1 / totals[0])
-    # With x = rest + t the largest t is sought.
+    # With x = rest + t, maximize t.
     best = _lp(np.append(np.zeros(len(program.codes)), -1.0), A_eq=np.column_stack([program.A, totals]))
     if best.status != 0 or best.x[-1] <= _EQUAL / len(program.codes):
         return None
@@ -65,7 +65,7 @@ def _middle(program: Program) -> FloatArray | None:
 
 
 def least(program: Program, metric: str) -> Extreme:
-    """Return the least that a design can leak by one metric, at its worst w, within the program's own budgets."""
+    """Return the least leakage by one metric, at the worst w, within the budgets of the program."""
     rows = program.leaks[metric]
     columns = len(program.codes)
     if len(rows) == 1:
@@ -83,12 +83,12 @@ def least(program: Program, metric: str) -> Extreme:
 
 
 def most(program: Program, metric: str) -> float:
-    """Return the most that a design can have of a leakage, as a number linear in the weights, at its worst w."""
+    """Return the largest leakage by one metric, as a number linear in the weights, at the worst w."""
     return max(-float(_lp(-row, A_ub=program.G, b_ub=program.h, A_eq=program.A).fun) for row in program.leaks[metric])
 
 
 def multipliers(program: Program, slope: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return y and lam for `criterion.gap`: those of the least of a linear function, by a linear program."""
+    """Return y and lam for `criterion.gap`: the multipliers of the linear program that minimizes the slope."""
     unit = float(np.abs(slope).max())
     best = _lp(slope / unit, A_ub=program.G, b_ub=program.h, A_eq=program.A)
     return -unit * best.eqlin.marginals, unit * np.maximum(-best.ineqlin.marginals, 0.0)

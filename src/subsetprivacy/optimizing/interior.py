@@ -1,4 +1,4 @@
-r"""A primal-dual interior-point method for all columns at once.
+r"""A primal-dual interior-point method for all columns together.
 
 The conditions for a minimum, with shares :math:`\pi` over the w's, are
 
@@ -8,9 +8,9 @@ The conditions for a minimum, with shares :math:`\pi` over the w's, are
     xz = 0, \quad u\lambda = 0,
 
 and for the worst of several w also :math:`f_k(x) + r_k = s`, :math:`r\pi = 0`, :math:`\sum_k\pi_k = 1`. Newton's method
-follows the path on which the products are a falling number instead of 0 (Mehrotra's predictor and corrector).
-The second derivative has p(p-1)/2 rows per w, so a step is a least-squares problem of that many unknowns more
-than there are constraints, however many columns there are.
+follows the path on which the products are a decreasing number instead of 0 (Mehrotra's predictor and corrector).
+The second derivative has p(p-1)/2 rows per w, so a step is a least-squares problem with one unknown per such row and
+per constraint, regardless of the number of columns.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ _FEASIBLE = 1e-12
 
 @frozen(eq=False)
 class CertifiedSolution:
-    """Weights with their certificate: at most the share `gap` of the loss can still be saved."""
+    """Weights with their certificate: no design can save more than the share `gap` of the loss."""
 
     x: FloatArray
     slack: FloatArray
@@ -44,7 +44,7 @@ class CertifiedSolution:
 
 
 class Iterate(NamedTuple):
-    """The unknowns, in pairs whose products vanish; r and pi are empty unless the worst w counts."""
+    """The unknowns, in pairs whose products vanish. r and pi are empty unless the worst w is minimized."""
 
     x: FloatArray
     z: FloatArray
@@ -66,7 +66,7 @@ class Iterate(NamedTuple):
         return np.concatenate([self.z, self.lam, self.pi])
 
     def moved(self, step: "Iterate", length: float) -> "Iterate":
-        """Return the point that lies a part of the step away."""
+        """Return the point after a fraction of the step."""
         pairs: Any = zip(self, step, strict=True)
         return Iterate(*(value + length * change for value, change in pairs))
 
@@ -81,16 +81,16 @@ def solve(
     max_iter: int,
     progress: Callable[[str], object] | None = None,
 ) -> CertifiedSolution:
-    """Minimise the criterion from strictly feasible weights.
+    """Minimize the criterion from strictly feasible weights.
 
     Returns
     -------
-    Solution
-        The weights with the smallest certified gap that were met, at most `tol` unless rounding or `max_iter`
-        was in the way.
+    CertifiedSolution
+        The weights with the smallest certified gap of all steps. The gap is at most `tol`, unless rounding or
+        `max_iter` prevents it.
     """
     at = expand(program, criterion, start)
-    if at is None:  # so little room that rounding has taken all of it
+    if at is None:  # the feasible set is too small for double precision
         none = np.zeros(len(program.A)), np.zeros(len(program.h))
         return CertifiedSolution(
             start, np.zeros(len(start)), np.full(len(program.c), 1 / len(program.c)), *none, np.inf, 0
@@ -116,7 +116,7 @@ def solve(
 
 
 class _Search:
-    """One minimisation: the program, and the criterion in units of its first value."""
+    """One minimization: the program, and the criterion in units of its first value."""
 
     def __init__(self, program: Program, criterion: str, worst: bool, first: Expansion) -> None:
         self._program, self._criterion, self._worst = program, criterion, worst
@@ -140,7 +140,7 @@ class _Search:
         return point.pi if self._worst else np.full(count, 1 / count)
 
     def first(self, x: FloatArray) -> Iterate:
-        """Return a point on the central path but for the first equation, which the steps then meet."""
+        """Return a point on the central path except for the first equation, which later steps satisfy."""
         program, at = self._program, self._at
         product = 1 / len(x)  # the slopes times x sum to minus one, in these units
         z, u = product / x, program.h - program.G @ x
@@ -160,12 +160,12 @@ class _Search:
         absolute = gap(self._program, self._at, point.x, shares, point.y, point.lam)
         relative = relative_gap(self._criterion, self._at, shares, self._worst, absolute)
         over = self._program.G @ point.x - self._program.h
-        if not np.isfinite(relative) or over.max(initial=0) > _FEASIBLE:  # it would be a bound for other budgets
+        if not np.isfinite(relative) or over.max(initial=0) > _FEASIBLE:  # the bound would be for other budgets
             relative = np.inf
         return CertifiedSolution(point.x, point.z, shares, self._unit * point.y, self._unit * point.lam, relative, step)
 
     def next(self, point: Iterate, tol: float) -> Iterate | None:
-        """Return the point after one step, or None if rounding allows none."""
+        """Return the point after one step, or None if rounding prevents a step."""
         system = _System(self._program, self._criterion, point, self._at, self._shares(point) / self._unit)
         pairs = len(point.primal)
         product = float(point.primal @ point.dual) / pairs
@@ -176,12 +176,12 @@ class _Search:
         ahead = point.moved(bold, length)
         share = min(1.0, max((float(ahead.primal @ ahead.dual) / pairs / product) ** 3, 1e-4))
         value = total(self._at.f, self._worst) if self._criterion == "A" else 1.0
-        # Nothing is won by products below what the tolerance asks for, and digits are lost.
+        # Products below the tolerance gain nothing and lose digits.
         goal = max(share * product, min(product, 0.1 * tol * value / pairs))
         step = system.direction(
             self._residuals(point, self._at), [goal - point.primal * point.dual, -bold.primal * bold.dual]
         )
-        if step is not None and _longest(point, step) < 0.1:  # too bold: nearer to the middle of the path first
+        if step is not None and _longest(point, step) < 0.1:  # too large: first move closer to the central path
             goal = max(0.3 * product, goal)
             step = system.direction(self._residuals(point, self._at), [goal - point.primal * point.dual])
         return None if step is None else self._taken(point, step)
@@ -197,7 +197,7 @@ class _Search:
         return float(np.abs(slope * x).sum() + point.pi @ np.abs(tops) + point.primal @ point.dual)
 
     def _taken(self, point: Iterate, step: Iterate) -> Iterate | None:
-        """Go along the step as far as the conditions become truer, and mend the linear ones."""
+        """Take the step as far as the residuals decrease, and restore the linear conditions."""
         before = self._merit(point, self._at, point.x)
         length = min(1.0, _TO_THE_EDGE * _longest(point, step))
         for _ in range(12):
@@ -216,7 +216,7 @@ class _Search:
 
 
 def _longest(point: Iterate, step: Iterate) -> float:
-    """Return how often the step can be made before a number becomes negative."""
+    """Return the step length at which a number first becomes 0."""
     values = np.concatenate([point.primal, point.dual])
     changes = np.concatenate([step.primal, step.dual])
     falling = changes < 0
@@ -224,7 +224,7 @@ def _longest(point: Iterate, step: Iterate) -> float:
 
 
 def meet(C: FloatArray, d: FloatArray, x: FloatArray) -> FloatArray:
-    """Return weights with C x = d to the last digits, moved from x in proportion to x as little as possible."""
+    """Return weights with C x = d to full precision, with the smallest relative change of x."""
     for _ in range(2):
         scaled = C * x
         x = x * (1 + np.linalg.lstsq(scaled @ scaled.T, d - C @ x, rcond=None)[0] @ scaled)
@@ -232,12 +232,12 @@ def meet(C: FloatArray, d: FloatArray, x: FloatArray) -> FloatArray:
 
 
 class _System:
-    """Newton's equations at a point, factorised once for several right-hand sides.
+    """Newton's equations at a point, factorized once for several right-hand sides.
 
     With D = z/x, rows W (curvature, equalities, budgets, slopes of the w's) and E (1, 0, u/lam, r/pi), a step
     solves D dx + W'eta = right and W dx - E eta = left, hence (W D^-1 W' + E) eta = W D^-1 right - left. The matrix
-    is factorised through the QR decomposition of its root: near the solution its condition is the square of what
-    double precision holds.
+    is factorized by the QR decomposition of its root, because near the solution its condition number exceeds double
+    precision.
     """
 
     def __init__(self, program: Program, criterion: str, point: Iterate, at: Expansion, shares: FloatArray) -> None:
@@ -251,7 +251,7 @@ class _System:
         root = np.concatenate([(self._W / np.sqrt(self._D)).T, np.diag(np.sqrt(self._E))])
         self._scale = 1 / np.linalg.norm(root, axis=0)
         self._R = np.linalg.qr(root * self._scale, mode="r") if np.isfinite(self._scale).all() else None
-        self._top = np.concatenate([np.zeros(self._at[-1]), np.ones(len(slopes))])  # the rows that s enters
+        self._top = np.concatenate([np.zeros(self._at[-1]), np.ones(len(slopes))])  # the rows in which s occurs
 
     def direction(
         self, residuals: tuple[FloatArray, FloatArray, FloatArray, FloatArray], products: list[FloatArray]
@@ -277,7 +277,7 @@ class _System:
         for _ in range(_REFINEMENTS):
             missing = self._W @ dx - self._E * eta - left - ds * self._top
             more = self._inverse(missing)
-            if self._top.any():  # the shares keep their sum of one
+            if self._top.any():  # the shares must sum to one
                 by = (self._top @ (more + eta) - (1 - self._point.pi.sum())) / (self._top @ column)
                 more, ds = more - by * column, ds + by
             eta = eta + more

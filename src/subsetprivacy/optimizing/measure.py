@@ -1,4 +1,4 @@
-"""What any design costs and leaks at one or several distributions."""
+"""The loss and the leakage of any design at one or several distributions."""
 
 import numpy as np
 
@@ -15,10 +15,10 @@ def loss(design: Design, w: FloatArray, criterion: str, worst: bool) -> float:
 
     Notes
     -----
-    Per person asked: the full set counts as a person about whom nothing was learnt. A is
-    :math:`\operatorname{tr}(B^\top I B)^{-1}`, the limit of n times the mean squared error, D the geometric mean
-    of the eigenvalues of :math:`(B^\top I B)^{-1}`. Over several w the A-criterion is averaged as it is, the
-    D-criterion by its logarithm.
+    The loss is per person asked, so a full set counts as a person who gave no information. A is
+    :math:`\operatorname{tr}(B^\top I B)^{-1}`, the limit of n times the mean squared error. D is the geometric mean
+    of the eigenvalues of :math:`(B^\top I B)^{-1}`. Over several w the A-criterion is averaged directly, and the
+    D-criterion through its logarithm.
     """
     if not design.is_identifiable:
         return np.inf

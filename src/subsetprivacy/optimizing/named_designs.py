@@ -15,12 +15,12 @@ from subsetprivacy.subsets import Categories
 
 @frozen(eq=False)
 class Mark:
-    """A named design on the map of leakage and loss.
+    """A named design with its leakage and loss.
 
     Attributes
     ----------
     attainable
-        Whether it is one of the designs that the frontier is the best of.
+        Whether it belongs to the designs over which the frontier minimizes.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Mark:
 
 
 def marked_designs(categories: Iterable[Label]) -> dict[str, Design]:
-    """Return the uniform, fixed-size, partition and Hadamard designs that there are on these categories.
+    """Return the uniform, fixed-size, partition and Hadamard designs on these categories.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def marked_designs(categories: Iterable[Label]) -> dict[str, Design]:
 def marks(
     categories: Categories, w: FloatArray, metric: str, criterion: str, worst: bool, kind: str, smallest: int
 ) -> tuple[Mark, ...]:
-    """Return the named designs with their leakage and loss, by leakage."""
+    """Return the named designs with their leakage and loss, sorted by leakage."""
     marked = []
     for name, design in marked_designs(categories).items():
         attainable = design.smallest_set >= smallest and (kind == "conditional" or design.is_independent)

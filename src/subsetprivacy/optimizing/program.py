@@ -1,6 +1,6 @@
-r"""The best design as a convex program, one column per subset or per question.
+r"""The best design as a convex program, with one column per subset or question.
 
-Unknown are weights :math:`x_i \ge 0`. For a conditional design they are the :math:`\mu_a` of all subsets,
+The unknowns are weights :math:`x_i \ge 0`. For a conditional design they are the :math:`\mu_a` of all subsets,
 with :math:`\sum_{a \ni j} \mu_a = 1` for every j (`cond_design`). For an independent one they are the
 probabilities of all questions {a, its complement}, which sum to one; then both answers have
 :math:`\mu_a = x_i` (`ind_design`). Fisher information on the simplex, with an orthonormal B, B'1 = 0, and every
@@ -29,20 +29,20 @@ METRICS: tuple[Leakage, ...] = get_args(Leakage)
 
 @frozen(slots=False, eq=False)
 class Program:
-    """The data of the program: columns, what they tell, what they leak, and the budgets.
+    """The data of the program: columns, their information, their leakage, and the budgets.
 
     Attributes
     ----------
     codes
-        The subset of each column; for a question its smaller side.
+        The subset of each column. For a question, its smaller side.
     V
         Rows v_i, shape (columns, p-1).
     c
-        What a unit of weight tells at each w, shape (number of w, columns).
+        The information per unit of weight at each w, shape (number of w, columns).
     A
         Rows of the equalities A x = 1.
     leaks
-        Per metric what a unit of weight leaks, a row per w; one row of S for "maximal".
+        For each metric, the leakage per unit of weight, a row per w. One row of S for "maximal".
     G, h
         The budgets G x <= h.
     limits
@@ -67,16 +67,16 @@ class Program:
 
     @cached_property
     def pairs(self) -> tuple[IntArray, IntArray, FloatArray]:
-        """The upper triangle of a symmetric matrix of order p-1, and what makes its entries an isometry."""
+        """The upper triangle of a symmetric matrix of order p-1, and the factors that make it an isometry."""
         rows, columns = np.triu_indices(self.p - 1)
         return rows, columns, np.where(rows == columns, 1.0, np.sqrt(2.0))
 
     def limited(self, budget: Mapping[str, float]) -> "Program":
         """Return the program with these budgets instead of its own.
 
-        A row of G is shifted by a combination of the equalities and scaled, which changes no solution: leakages
-        that are nearly the same for all columns would otherwise drown in rounding. A row that vanishes thereby
-        is the same for all designs, and is left out.
+        A row of G is shifted by a combination of the equalities and scaled, which does not change the solutions.
+        Otherwise rounding would dominate leakages that are nearly the same for all columns. A row that vanishes is the
+        same for all designs and is left out.
         """
         names = [name for name in budget for _ in self.leaks[name]]
         raw = np.concatenate([np.empty((0, len(self.codes))), *(self.leaks[name] for name in budget)])
@@ -84,14 +84,14 @@ class Program:
         shift = np.linalg.lstsq(self.A.T, raw.T, rcond=None)[0]
         G, h = raw - shift.T @ self.A, most - shift.sum(axis=0)
         scale = np.abs(G).max(axis=1, initial=0)
-        # Where all designs leak the same there is nothing to choose; a budget below that is refused elsewhere.
+        # If all designs leak the same there is nothing to choose. A smaller budget is refused elsewhere.
         kept = (scale > 1e-12) | (h < -1e-9)
         scale = np.where(scale > 1e-12, scale, 1.0)[kept]
         limits = tuple(name for name, keep in zip(names, kept, strict=True) if keep)
         return evolve(self, G=G[kept] / scale[:, None], h=h[kept] / scale, limits=limits)
 
     def restricted(self, columns: IntArray) -> "Program":
-        """Return the program with some of its columns only."""
+        """Return the program with only some of its columns."""
         return evolve(
             self,
             codes=self.codes[columns],
@@ -104,17 +104,17 @@ class Program:
 
 
 def as_linear(metric: str, value: float) -> float:
-    """Return a leakage as the number that is linear in the weights: S for maximal leakage."""
+    """Return a leakage as a number that is linear in the weights: S for maximal leakage."""
     return float(2**value) if metric == "maximal" else value
 
 
 def as_leakage(metric: str, value: float) -> float:
-    """Return a linear number as the leakage it stands for."""
+    """Return the leakage for a number that is linear in the weights."""
     return float(np.log2(value)) if metric == "maximal" else value
 
 
 def program(categories: Categories, w: FloatArray, kind: str, smallest: int, full_set: bool) -> Program:
-    """Write the program without budgets, at the rows of w."""
+    """Return the program without budgets, at the rows of w."""
     p = categories.p
     codes = _columns(p, kind, smallest, full_set)
     members = bits(codes, p)
@@ -143,7 +143,7 @@ def _columns(p: int, kind: str, smallest: int, full_set: bool) -> IntArray:
     size = sizes(codes)
     if kind == "conditional":
         codes = codes[size >= smallest]
-    else:  # one side of each question: the smaller, or of two equal ones the side with the first category
+    else:  # one side of each question: the smaller, or in a tie the side with the first category
         codes = codes[(size >= smallest) & ((2 * size < p) | ((2 * size == p) & (codes & 1 == 1)))]
     return np.append(codes, (1 << p) - 1) if full_set else codes
 

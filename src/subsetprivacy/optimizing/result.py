@@ -1,4 +1,4 @@
-"""`Optimum`: the best design, what it costs and leaks, and the proof that it is the best."""
+"""`Optimum`: the best design with its cost, its leakage and its certificate."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -27,19 +27,19 @@ _USED_UP = 1e-6
 
 @frozen(eq=False, repr=False)
 class Optimum(Result):
-    """The design of least loss within a budget; made by `optimal`.
+    """The design of least loss within a budget. `optimal` returns one.
 
     Attributes
     ----------
     design
-        An independent or a conditional design, identifiable, with as few
-        subsets as the same information can be had from.
+        An identifiable independent or conditional design, with few subsets
+        for its information.
     criterion, over
-        What was minimized, and over several w: their average or the worst.
+        The criterion, and whether it is the average or the worst over several w.
     w
-        The distributions it was minimized at, a row each.
+        The distributions at which it was minimized, one per row.
     budget
-        The most that was allowed to leak.
+        The allowed leakages.
     loss
         A: the limit of n times the mean squared error. D: the geometric mean
         of the limit variances along the axes of their ellipsoid.
@@ -47,12 +47,12 @@ class Optimum(Result):
         The certificate: no design of the kind saves more than this share of
         the loss.
     leakage
-        What leaks, by metric, at the w where it is most.
+        The leakage by metric, at the w with the largest leakage.
     uniform_loss, direct_loss
         The loss of the uniform design (NaN below four categories), and of
         reporting the value itself.
     steps
-        Newton steps, or those of the conic solver.
+        The number of Newton steps, or of steps of the conic solver.
     """
 
     why_not_restored: ClassVar[str] = "keep the design, `optimum.design.to_json()`"
@@ -72,7 +72,7 @@ class Optimum(Result):
 
     @property
     def saturated(self) -> tuple[str, ...]:
-        """The budgets that are used up."""
+        """The metrics whose budgets are used up."""
         return tuple(
             metric for metric, most in self.budget.items() if self.leakage[metric] > most - _USED_UP * max(most, 1.0)
         )
@@ -83,7 +83,7 @@ class Optimum(Result):
         return self.design.list_length
 
     def summary(self) -> Table:
-        """Return a table: the design next to the uniform one and the value itself."""
+        """Return a table that compares the design with the uniform design and with the value itself."""
         rows = []
         for row in self._rows():
             leaks = [number(row[metric]) for metric in METRICS]
@@ -95,7 +95,7 @@ class Optimum(Result):
         return Table(title, columns, tuple(rows), self.notes)
 
     def _rows(self) -> list[dict[str, Any]]:
-        """Return the numbers of the design, of the uniform one and of the value itself."""
+        """Return the numbers of the design, of the uniform design and of the value itself."""
         labels = self.design.categories.labels
         designs = {"optimal": self.design}
         if self.design.p >= 4:
@@ -116,7 +116,7 @@ class Optimum(Result):
         return {name: [row[name] for row in rows] for name in rows[0]}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers under stable names, for JSON; numbers that are not known or not finite are None."""
+        """Return the numbers under stable names, for JSON. Numbers that are unknown or not finite are None."""
         names = ("criterion", "over", "w", "budget", "loss", "gap", "leakage", "uniform_loss", "direct_loss")
         facts: dict[str, Any] = plain(
             {
@@ -135,7 +135,7 @@ class Optimum(Result):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """The certificate, what the columns mean, and which budgets are used up."""
+        """The certificate, the meaning of the columns, and the budgets that are used up."""
         what = "questions" if self.design.is_independent else "subsets"
         proved = (
             f"{self.questions} {what}; no {self.design.kind} design saves more than {max(self.gap, 1e-16):.1g} "

@@ -1,4 +1,4 @@
-"""`optimal`: the design that costs the fewest people within a budget of leakage."""
+"""`optimal`: find the design that needs the fewest people within a leakage budget."""
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,8 +25,8 @@ from subsetprivacy.optimizing.shorten import exact, shorten
 TOLERANCE = 1e-8
 MAX_ITER = 100
 _ACCEPTED = 1e-4  # a certified gap above this is worth a warning
-_SHORT = 1e-6  # and a short design may cost this share of the loss more than a long one
-_CRAMPED = 1e-3  # with less room than this above the least possible leakage the loss is enormous
+_SHORT = 1e-6  # the largest loss, as a share, that shortening a design may add
+_CRAMPED = 1e-3  # with less slack above the least possible leakage the loss is enormous
 
 
 def optimal(
@@ -44,59 +44,60 @@ def optimal(
     max_iter: int = MAX_ITER,
     progress: Callable[[str], object] | None = None,
 ) -> Optimum:
-    r"""Find the design that costs the fewest people within a budget of leakage.
+    r"""Find the design that needs the fewest people within a leakage budget.
 
     Parameters
     ----------
     categories
-        Four to 14 distinct labels, for conditional designs from three.
+        Four to 14 distinct labels. Conditional designs allow three.
     w
-        A guess of the distribution, or a list of guesses; in category order
+        A guess of the distribution, or a list of guesses, in category order
         or by label. Every category needs a share of at least 1e-6.
     budget
-        The most that may leak: any of ``"size"``, ``"mi"`` (mutual
-        information, bits), ``"prediction"`` and ``"maximal"`` (bits), as the
-        audit reports them. With several guesses each budget holds at every
-        one of them.
+        The largest allowed leakages: any of ``"size"``, ``"mi"`` (mutual
+        information, bits), ``"prediction"`` and ``"maximal"`` (bits), as
+        `audit` reports them. With several guesses, each budget applies to
+        every guess.
     kind
         ``"independent"``: yes/no questions. ``"conditional"``: any subsets,
-        for anyone who holds the values; it costs less.
+        for publishers who know the values. It needs fewer people.
     criterion
         ``"A"``: the limit of n times the mean squared error. ``"D"``: the
         geometric mean of the limit variances along the axes of their
-        ellipsoid. Of both, a ratio of losses is a ratio of sample sizes.
+        ellipsoid. For both, a ratio of losses is a ratio of sample sizes.
     smallest
         The size of the smallest set that may be reported.
     over
         With several guesses, ``"average"`` (of losses; of their logarithms
         for D) or ``"worst"``.
     full_set
-        Allow that some people are asked nothing. Then every budget above
-        what is known without data can be met.
+        Allow the full set, so that some people are asked nothing. Then every
+        budget above the leakage without data is feasible.
     solver
-        ``"interior"``, up to 14 categories, or ``"conic"``, the reference by
-        CVXPY for up to eight.
+        ``"interior"``, for up to 14 categories, or ``"conic"``, the reference
+        with CVXPY for up to eight.
     tol
         The share of the loss within which the search stops.
     max_iter
-        The most Newton steps.
+        The largest number of Newton steps.
     progress
-        Called with a line of text after every step, for example ``print``.
+        A function that is called with a line of text after every step, for
+        example ``print``.
 
     Raises
     ------
     ArgumentError
-        If no identifiable design meets the budget or has sets that large;
-        the message says what is possible.
+        If no identifiable design meets the budget or has sets of that size.
+        The message says what is possible.
     DistributionError, InvalidDesignError, TooLargeError
-        If w is no distribution inside the simplex, or there are too few or
+        If w is not a distribution inside the simplex, or there are too few or
         too many categories.
 
     Notes
     -----
     Fisher information and all leakages are linear in :math:`\mu` (`cond_design`), and
     :math:`\operatorname{tr}(B^\top I(w) B)^{-1}` and :math:`-\ln\det B^\top I(w) B` are convex in it
-    (`thm_normality_mle`): the program is convex, and the result comes with a proof that no design of its kind saves
+    (`thm_normality_mle`). So the program is convex, and the result includes a proof that no design of its kind saves
     more than the share `gap` of the loss.
 
     Examples
@@ -122,12 +123,12 @@ def optimal(
 
 
 def write(task: DesignTask) -> Program:
-    """Write the program of a task, without budgets."""
+    """Return the program of a task, without budgets."""
     return program(task.categories, task.w, task.kind, task.smallest, task.full_set)
 
 
 def search(task: DesignTask, columns: Program, budget: dict[str, float]) -> Optimum:
-    """Solve one program and make a design of its solution."""
+    """Solve one program and make a design from its solution."""
     limited, start = within(task, columns, budget)
     solution = _solved(task, limited, start)
     x, proved = _designed(task, limited, solution)
@@ -163,10 +164,10 @@ def _solved(task: DesignTask, limited: Program, start: FloatArray) -> CertifiedS
 
 
 def _designed(task: DesignTask, limited: Program, solution: CertifiedSolution) -> tuple[FloatArray, float]:
-    """Return short weights with their own certificate, or the long ones if shortening cost too much."""
+    """Return shortened weights with their certificate, or the original ones if shortening costs too much."""
     x = shorten(limited, solution)
     proved = _proved(task, limited, solution, x)
-    if proved > 10 * task.tol and task.solver == "interior":  # a reference stays what it is
+    if proved > 10 * task.tol and task.solver == "interior":  # the reference solution stays unchanged
         polished = _polished(task, limited, solution, x)
         if polished is not None and polished[1] < proved:
             x, proved = polished
@@ -179,7 +180,7 @@ def _designed(task: DesignTask, limited: Program, solution: CertifiedSolution) -
 def _polished(
     task: DesignTask, limited: Program, solution: CertifiedSolution, x: FloatArray
 ) -> tuple[FloatArray, float] | None:
-    """Minimise again on the columns of short weights: what was dropped left a trace in the others."""
+    """Minimize again on the columns of the shortened weights, to remove the effect of dropped columns."""
     kept = np.flatnonzero(x)
     few = limited.restricted(kept)
     start = inside(few) if np.linalg.matrix_rank(few.V) == few.p - 1 else None
@@ -192,7 +193,7 @@ def _polished(
 
 
 def _proved(task: DesignTask, limited: Program, solution: CertifiedSolution, x: FloatArray) -> float:
-    """Return the certified gap of weights, with the multipliers of a solution near by or else the best ones."""
+    """Return the certified gap of weights, with the multipliers of a nearby solution or else the best ones."""
     at = expand(limited, task.criterion, x)
     if at is None or x.min() < 0:
         return np.inf
@@ -202,7 +203,7 @@ def _proved(task: DesignTask, limited: Program, solution: CertifiedSolution, x: 
         return max(relative_gap(task.criterion, at, solution.shares, task.worst, absolute), 0.0)
 
     near = relative(solution.y, solution.lam)
-    # A linear program has the best multipliers, which matter where a small budget makes them large.
+    # A linear program gives the best multipliers, which matter if a small budget makes them large.
     return near if near <= 10 * task.tol else min(near, relative(*multipliers(limited, solution.shares @ at.slopes)))
 
 
@@ -216,7 +217,7 @@ def _design(task: DesignTask, limited: Program, x: FloatArray) -> Design:
 def _refuse_or_warn(
     task: DesignTask, budget: dict[str, float], limited: Program, start: FloatArray, proved: float
 ) -> None:
-    """Refuse a budget so small that rounding decides, or warn."""
+    """Raise if a budget is so small that rounding dominates, else warn."""
     if len(limited.h) and (limited.h - limited.G @ start).min() < _CRAMPED:
         budgets = ", ".join(f"{metric} {value:g}" for metric, value in budget.items())
         raise ArgumentError(

@@ -1,4 +1,4 @@
-"""Planning a survey or a release: people, margins, power, and what asking twice would do."""
+"""Plan a survey or a release: sample sizes, margins, power, and the risk of asking twice."""
 
 from subsetprivacy.planning.dependence import independence_power
 from subsetprivacy.planning.dependence_result import IndependencePower, PowerOfTest

@@ -1,4 +1,4 @@
-"""Which designs a planner compares."""
+"""The designs that `plan` compares."""
 
 from collections.abc import Callable, Hashable, Iterable
 from collections.abc import Sized as HasLength
@@ -20,16 +20,16 @@ from subsetprivacy.subsets import Categories, as_categories
 MODES: tuple[Mode, ...] = get_args(Mode)
 MOST_GROUPS = 6
 WARNER_BITS = (0.1, 0.2, 0.25, 0.3, 0.4)  # the odds are multiplied by at most 9, 4, 3, 2.3, 1.5
-_WIDER = 4096  # up to this many categories a Hadamard design with four times the questions is shown as well
+_WIDER = 4096  # the most categories for which a Hadamard design with four times the questions is compared too
 
 
 def read_categories(categories: Iterable[Label] | Categories | int) -> Categories:
-    """Return the categories, numbered 0, 1, 2 … if only their number is given.
+    """Return the categories, labeled 0, 1, 2 … if only their number is given.
 
     Raises
     ------
     ArgumentError
-        If there are fewer than two, or more than any design takes: said before they are listed.
+        If there are fewer than two, or more than any design allows. This is checked before they are listed.
     """
     if isinstance(categories, np.ndarray) and categories.ndim == 0:
         categories = categories.item()
@@ -52,7 +52,7 @@ def _read_number(number: Any) -> int:
 
 
 def _nearest(number: Any) -> Hint:
-    """Say which whole number is meant, if one is."""
+    """Return a hint with the nearest whole number, if there is one."""
     if isinstance(number, bool) or not isinstance(number, (float, np.floating)) or not np.isfinite(number):
         return CATEGORIES_OR_NUMBER()
     return NEAREST(nearest=min(max(round(float(number)), 2), MOST))
@@ -70,12 +70,12 @@ def _check_number(number: int) -> None:
 
 
 def built_in(labels: Categories, mode: str, floor: float | None) -> list[Design]:
-    """Return the designs that suit these categories, no two with the same law.
+    """Return the designs for these categories, without two that have the same distribution of reports.
 
     Raises
     ------
     InvalidDesignError
-        If none allows this floor; with the nearest that is possible.
+        If no design allows this floor. The hint names the nearest possible value.
     """
     designs = [design for make in _makers(labels, mode) if (design := _made(make)) is not None]
     if floor is not None:

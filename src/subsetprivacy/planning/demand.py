@@ -1,7 +1,7 @@
-r"""What is asked of a plan: how precise, for which share, and of whom.
+r"""The requirements of a plan: the precision, the share of interest, and the groups.
 
-Everything a plan works out is :math:`n = (z/t)^2 f v`: the half-width t that is wanted, the limit variance v of one
-person's report, and the factor f of the groups that the people fall into.
+Every plan solves :math:`n = (z/t)^2 f v`, with the required half-width t, the limit variance v of one person's report,
+and a factor f for the groups.
 """
 
 from collections.abc import Mapping
@@ -36,20 +36,20 @@ from subsetprivacy.tables import label_text
 MARGIN = 0.02
 MOST_PEOPLE = 10**12
 MOST_PARTS = 1000
-_ROUNDING = 1e-12  # of a number of people: no more than this is a rounding error
-_SUM = 1e-6  # how far the shares of groups may be from a sum of 1
+_ROUNDING = 1e-12  # the relative rounding error of a number of people
+_SUM = 1e-6  # tolerance of the sum of the shares of groups
 
 
 @frozen
 class PlanGroups:
-    """The groups that the people fall into.
+    """The groups of a plan.
 
     Attributes
     ----------
     shares
-        The share of the people in each group, by its name; empty where there are no groups.
+        The share of the people in each group, by name. Empty if there are no groups.
     compared
-        Whether the differences between groups are to be precise; else the shares in each.
+        Whether the plan is for differences between groups instead of the shares in each group.
     """
 
     shares: Mapping[str, float] = field(factory=dict)
@@ -57,14 +57,14 @@ class PlanGroups:
 
     @property
     def factor(self) -> float:
-        """How many times the people of one sample it takes, rounding apart."""
+        """How many times as many people as for one sample are needed, before rounding."""
         if not self.shares:
             return 1.0
         inverse = sorted((1 / share for share in self.shares.values()), reverse=True)
         return inverse[0] + inverse[1] if self.compared else inverse[0]
 
     def planned(self, each: float) -> tuple[int, dict[str, int]]:
-        """Return the people in all and in each group where one sample would need `each`, which is not rounded."""
+        """Return the number of people in total and by group if one sample needs `each` people, before rounding."""
         if not self.shares:
             return max(_up(each), 1), {}
         if self.compared:
@@ -74,22 +74,22 @@ class PlanGroups:
         return total, {name: floor(total * share * (1 + _ROUNDING)) for name, share in self.shares.items()}
 
     def divided(self, n: int) -> dict[str, int]:
-        """Return how many of n people are expected in each group."""
+        """Return the expected number of people in each group, out of n."""
         return {name: floor(n * share + 0.5) for name, share in self.shares.items()}
 
 
 @frozen
 class Demand:
-    """What is asked of a plan.
+    """The requirements of a plan.
 
     Attributes
     ----------
     z
         The quantile of the confidence level.
     margin, relative, n
-        The half-width, or its ratio to the share, or the number of people; the other two are None.
+        The half-width, its ratio to the share, or the number of people. The other two are None.
     category
-        The position of the category whose share is to be that precise; None for all of them.
+        The position of the category of interest; None for all categories.
     parts
         The groups.
     """
@@ -102,19 +102,19 @@ class Demand:
     parts: PlanGroups = field(factory=PlanGroups)
 
     def per_share(self, variances: FloatArray, w: FloatArray) -> FloatArray:
-        """Return the variances, divided by the squared shares where a relative margin is asked for."""
+        """Return the variances, divided by the squared shares if the margin is relative."""
         return variances if self.relative is None else variances / w**2
 
     def hardest(self, variances: FloatArray, w: FloatArray) -> int:
-        """Return the category that takes the most people."""
+        """Return the category that needs the most people."""
         return int(self.per_share(variances, w).argmax()) if self.category is None else self.category
 
     def largest(self, variances: FloatArray, w: FloatArray) -> float:
-        """Return the variance that people are worked out by."""
+        """Return the variance that determines the number of people."""
         return float(self.per_share(variances, w)[self.hardest(variances, w)])
 
     def planned(self, variance: float) -> tuple[int, dict[str, int]]:
-        """Return how many people are needed, or are there: in all, and in each group."""
+        """Return the required or given number of people, in total and by group."""
         wanted = self.margin if self.relative is None else self.relative
         if self.n is not None or wanted is None:
             assert self.n is not None
@@ -122,7 +122,7 @@ class Demand:
         return self.parts.planned((self.z / wanted) ** 2 * variance)
 
     def half_width(self, variance: float, share: float) -> float:
-        """Return the half-width that is asked for at a share, or that these people give."""
+        """Return the required half-width at a share, or the half-width for the given number of people."""
         if self.n is not None:
             return self.z * sqrt(self.parts.factor * variance / self.n)
         if self.relative is not None:
@@ -150,12 +150,12 @@ def read_demand(
     subgroups: Any,
     w: FloatArray | None,
 ) -> Demand:
-    """Return what is asked for.
+    """Check the arguments and return the requirements.
 
     Raises
     ------
     ArgumentError
-        If an argument is out of its range, or two do not go together.
+        If an argument is out of range, or two arguments exclude each other.
     CategoryError
         If the category is unknown.
     """
@@ -176,7 +176,7 @@ def read_demand(
 
 
 def read_people(value: Any, name: str) -> int:
-    """Return a number of people, if there can be so many."""
+    """Return a number of people if it is within the limits."""
     people = check_count(value, name, least=1)
     if people > MOST_PEOPLE:
         raise ArgumentError(f"`{name}` must be at most {MOST_PEOPLE}; got more.", NEAREST(nearest=MOST_PEOPLE))
@@ -184,14 +184,14 @@ def read_people(value: Any, name: str) -> int:
 
 
 def require_spread(name: str, *distributions: FloatArray) -> None:
-    """Raise if all weight is on one category: nothing varies then, and a limit law says that one person is enough.
+    """Raise if all weight is on one category: the variance is then 0, and one person would seem to be enough.
 
     Parameters
     ----------
     name
         The argument, for the message.
     distributions
-        The distributions, of which one must have two categories or more.
+        The distributions. At least one must have two or more categories.
     """
     if all(w.max() > 1 - 1e-12 for w in distributions):
         raise ArgumentError(
@@ -266,7 +266,7 @@ def _read_parts(groups: Any, subgroups: Any) -> PlanGroups:
 
 
 def _read_shares(given: Any, name: str, fewest: int, advice: Any) -> dict[str, float]:
-    """Return the share of each group by its name, if they are positive and sum to 1 at most."""
+    """Return the share of each group by name, if all are positive and sum to at most 1."""
     if not isinstance(given, Mapping):
         raise ArgumentError(f"`{name}` must map names to shares of the people; got {type(given).__name__}.", advice)
     if not fewest <= len(given) <= MOST_PARTS:

@@ -1,4 +1,4 @@
-"""`independence_power`: the chance that a test finds a dependence that is there, and the people it takes (`sec_2D`)."""
+"""`independence_power`: the power of tests of independence, and the required sample size (`sec_2D`)."""
 
 from collections.abc import Mapping, Sequence
 from math import ceil
@@ -45,49 +45,50 @@ def independence_power(
     seed: Seed | None = None,
     progress: Progress | None = None,
 ) -> IndependencePower:
-    r"""Return the power of a test of independence, or the people it takes.
+    r"""Return the power of a test of independence, or the required number of people.
 
     Parameters
     ----------
     design
-        The product design of two variables; or a mapping of two names to
-        designs, or two designs.
+        The product design of two variables, a mapping of two names to
+        designs, or a list of two designs.
     W
         The joint distribution: a table with a row per category of the first
-        variable, the same in one line, or a mapping of pairs of labels.
+        variable, the same table flattened, or a mapping of pairs of labels.
     n
-        The people.
+        The number of people.
     method
         The test, as in `independence_test`.
     level
         The level of the test.
     target
-        The power wanted; then the people are worked out and `n` is left out.
+        The required power, to compute the number of people. Omit `n` then.
     compare
-        Look at all five tests, and at Pearson's test without privacy:
-        ``"PT:X"`` of the values, and where a known bit is mixed in,
-        ``"PT:Y"`` of the values with their bits. With `target`, every test
-        gets the people it needs.
+        Include all five tests, and Pearson's test without privacy:
+        ``"PT:X"`` of the values and, with a secret bit, ``"PT:Y"`` of the
+        values with their bits. With `target`, each test gets its own number
+        of people.
     replications
-        How many samples to simulate; 0 for the limit law. ``"lrt-mom"`` and
-        ``"bonferroni"`` have none and need about 200.
+        The number of samples to simulate, or 0 to use the limit
+        distribution. ``"lrt-mom"`` and ``"bonferroni"`` have no limit
+        distribution and need about 200 samples.
     permutations
-        How many random tables the p-value of each sample rests on; 0 for
+        The number of random tables for the p-value of each sample, or 0 for
         asymptotic p-values.
     seed
-        A number or a NumPy generator; by default a fresh one.
+        A number or a NumPy generator. By default the simulation is not repeatable.
     progress
-        Called with the number of samples done and the number of all.
+        A function that is called with the number of finished samples and the total.
 
     Raises
     ------
     ArgumentError
-        If it is not clear what is worked out, a test has no limit law and nothing is simulated, or there is no
-        dependence to find.
+        If both or none of `n` and `target` are given, if a test has no limit distribution and nothing is simulated, or
+        if there is no dependence to find.
     NotIdentifiableError
         If a design is not identifiable.
     DistributionError
-        If `W` is no joint distribution of the two variables.
+        If `W` is not a joint distribution of the two variables.
     TooLargeError
         If there are too many pairs of subsets to list and nothing is simulated.
 
@@ -98,15 +99,15 @@ def independence_power(
 
     Notes
     -----
-    With P the law of the pairs of subsets under W and :math:`P^0` that under the product of its margins, the likelihood
-    ratio has noncentrality :math:`2n\sum P_{ab}\ln(P_{ab}/P^0_{ab})` and Pearson's statistics have
-    :math:`n\sum (P_{ab}-P^0_{ab})^2/P^0_{ab}`; given the questions, with fewer degrees of freedom, hence more power.
-    People of whom a subset is full add nothing.
+    Let P be the distribution of pairs of subsets under W, and :math:`P^0` the one under the product of its margins. The
+    likelihood ratio has noncentrality :math:`2n\sum P_{ab}\ln(P_{ab}/P^0_{ab})`, and Pearson's statistics have
+    :math:`n\sum (P_{ab}-P^0_{ab})^2/P^0_{ab}`. Given the questions, Pearson's statistic has fewer degrees of freedom
+    and so more power. People with a full set add nothing.
 
-    The limit law is one of many people and little dependence. It is rough where a joint share is within two standard
-    errors of 0 (there the likelihood ratio mostly has more power than its limit law says) or pairs of subsets are
-    expected from few people; the notes say so. Where the dependence is strong the
-    two noncentralities differ, and with them the price of ``"lrt"`` against Pearson's test of the values.
+    The limit distribution is for many people and weak dependence. It is rough if a joint share is within two standard
+    errors of 0, where the likelihood ratio test mostly has more power than the limit, or if some pairs of subsets are
+    expected from few people. The notes mention both. If the dependence is strong, the two noncentralities differ, and
+    so does the price of ``"lrt"`` compared with Pearson's test of the values.
 
     Examples
     --------
@@ -156,7 +157,7 @@ def _read_design(design: Any) -> Product:
 def _read_joint(W: Any, design: Product) -> FloatArray:
     """Return the joint distribution as a table."""
     shape = tuple(factor.p for factor in design.factors)
-    if _is_named(W, design):  # a data frame: its rows and columns can stand in any order
+    if _is_named(W, design):  # a data frame, with rows and columns in any order
         W = {(x, y): share for y, column in W.to_dict().items() for x, share in column.items()}
     elif not isinstance(W, Mapping) and np.shape(W) == shape:
         W = np.ravel(W)
@@ -169,12 +170,12 @@ def _read_joint(W: Any, design: Product) -> FloatArray:
 
 
 def _is_named(W: Any, design: Product) -> bool:
-    """Tell a data frame of pandas that names its rows and columns from one that only numbers them."""
+    """Tell whether `W` is a pandas data frame whose rows and columns have names, not only numbers."""
     if not (hasattr(W, "index") and hasattr(W, "columns") and hasattr(W, "to_dict")):
         return False
     names = [list(W.index), list(W.columns)]
     if all(set(part) == set(factor.categories) for part, factor in zip(names, design.factors, strict=True)):
-        return True  # categories may be numbers themselves
+        return True  # categories may be numbers
     return names != [list(range(factor.p)) for factor in design.factors]
 
 
@@ -191,12 +192,12 @@ def _read_effort(
 
 
 def _limits(there: JointAlternative, method: str, effort: SimulationEffort) -> dict[str, NoncentralChiSquare]:
-    """Return the limit laws, if they or a simulation can answer."""
+    """Return the limit distributions, or raise if neither they nor a simulation give the power."""
     if method == "lrt-mom" and effort.replications and not effort.permutations:
         raise ArgumentError("`permutations` must be above 0 for lrt-mom, which has no limit law; got 0.")
     if method not in there.limits and not effort.replications:
         if method not in NO_LAW:
-            there.reports  # noqa: B018  # too many to be listed: raises
+            there.reports  # noqa: B018  # raises if there are too many to list
         raise ArgumentError(
             f"`replications` must be above 0 for {method}, which has no limit law; got 0.", SIMULATE_POWER
         )
@@ -219,7 +220,7 @@ def _read_size(n: Any, target: Any, limit: NoncentralChiSquare | None, method: s
 def _ready(
     name: str, limits: Mapping[str, NoncentralChiSquare], people: int, level: float, target: float | None
 ) -> PowerOfTest:
-    """Return a test with the people it gets: those it needs for the target if they are worked out."""
+    """Return a test with its number of people, which with a target is the number that it needs."""
     limit = limits.get(name)
     if target is None or limit is None:
         return PowerOfTest(name, people, level, limit)

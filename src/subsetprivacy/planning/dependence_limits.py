@@ -1,4 +1,4 @@
-"""The limit laws of the tests of independence at an alternative: what a person adds to the noncentrality."""
+"""Limit distributions of the tests of independence under an alternative."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -21,14 +21,14 @@ from subsetprivacy.messages.for_plans import SIMULATE_POWER, STRONGER_DEPENDENCE
 from subsetprivacy.planning.demand import MOST_PEOPLE
 
 VALUES, ENLARGED = "PT:X", "PT:Y"
-MOST_INVERTED = 400  # joint shares whose standard errors are worth the time
-_NOTHING = 1e-13  # a noncentrality per person that is rounding
-_RARE = 1e-9  # of a pair of subsets: as good as impossible
+MOST_INVERTED = 400  # the most joint shares for which standard errors are computed
+_NOTHING = 1e-13  # a smaller noncentrality per person is rounding
+_RARE = 1e-9  # a pair of subsets with a smaller probability is treated as impossible
 
 
 @frozen
 class NoncentralChiSquare:
-    """A noncentral chi-squared law, the limit of a statistic.
+    """The noncentral chi-squared limit distribution of a statistic.
 
     Attributes
     ----------
@@ -42,11 +42,11 @@ class NoncentralChiSquare:
     df: int
 
     def power(self, n: Any, level: float) -> Any:
-        """Return the probability to reject with n people: a number, or one for each entry of an array."""
+        """Return the probability of rejection with n people, for a number or an array."""
         return 1 - chndtr(chdtri(self.df, level), self.df, np.asarray(n) * self.rate)
 
     def size(self, target: float, level: float) -> float:
-        """Return the number of people, not rounded, with whom the power is `target`; infinite without dependence."""
+        """Return the number of people for which the power is `target`, before rounding; infinite without dependence."""
         if self.rate <= _NOTHING:
             return inf
         critical = float(chdtri(self.df, level))
@@ -57,12 +57,12 @@ class NoncentralChiSquare:
         return float(noncentrality) / self.rate
 
     def people(self, target: float, level: float) -> int:
-        """Return the fewest people with whom the power is at least `target`.
+        """Return the smallest number of people for which the power is at least `target`.
 
         Raises
         ------
         ArgumentError
-            If they would be more than there can be.
+            If the number exceeds the limit.
         """
         size = self.size(target, level)
         if size > MOST_PEOPLE:
@@ -76,7 +76,7 @@ class NoncentralChiSquare:
 
 @frozen(slots=False, eq=False)
 class JointAlternative:
-    r"""A joint distribution, seen through the designs of two variables.
+    r"""A joint distribution of two variables with their designs.
 
     Attributes
     ----------
@@ -87,9 +87,9 @@ class JointAlternative:
 
     Notes
     -----
-    The designs are identifiable, so the margins that fit the subsets of one variable best are, in the limit, those of
-    W, whatever the other variable is: under the null hypothesis :math:`P^0_{ab} = P_a P_b`. All pairs of subsets are
-    given that both say something; `answered` is the share of people of whom that holds.
+    The designs are identifiable, so in the limit the margins that fit the subsets best are those of W, and under the
+    null hypothesis :math:`P^0_{ab} = P_a P_b`. The probabilities of pairs are conditional on two informative subsets,
+    and `answered` is the share of people with two informative subsets.
     """
 
     design: Product
@@ -102,7 +102,7 @@ class JointAlternative:
 
     @property
     def answered(self) -> float:
-        """The share of people of whom both subsets say something."""
+        """The share of people with two informative subsets."""
         return 1 - self.design.mu_full
 
     @cached_property
@@ -112,26 +112,26 @@ class JointAlternative:
 
     @cached_property
     def reports(self) -> tuple[FloatArray, FloatArray]:
-        """The laws of the pairs of informative subsets under W and under the product of its margins."""
+        """The distributions of pairs of informative subsets under W and under the product of its margins."""
         if not self.design.enumerable:
             raise TooLargeError("the limit laws list all pairs of subsets; got too many.", SIMULATE_POWER)
         return self._law(self.W), self._law(self.independent)
 
     def _law(self, W: FloatArray) -> FloatArray:
         first, second = self.sides
-        half = _weighted(second, W)  # (p, r): given the first value, with the second variable's subset
+        half = _weighted(second, W)  # (p, r): first value by subset of the second variable
         return np.asarray(_weighted(first, half.T).T)
 
     @cached_property
     def limits(self) -> dict[str, NoncentralChiSquare]:
-        """The limit law of each test that has one, by the test's name."""
+        """The limit distribution of each test that has one, by the name of the test."""
         return {**self._of_subsets(), VALUES: _pearson(self.W), **self._enlarged()}
 
     def _of_subsets(self) -> dict[str, NoncentralChiSquare]:
-        r"""Return the limit laws of the tests of subsets.
+        r"""Return the limit distributions of the tests of subsets.
 
-        Which questions were asked says nothing about the values: the probability of a pair of questions cancels from
-        :math:`(P_{ab}-P^0_{ab})^2/P^0_{ab}`, and Pearson's two statistics differ in their degrees of freedom alone.
+        The questions are independent of the values, so the probability of a pair of questions cancels from
+        :math:`(P_{ab}-P^0_{ab})^2/P^0_{ab}`, and Pearson's two statistics differ only in their degrees of freedom.
         """
         try:
             P, P0 = self.reports
@@ -154,7 +154,7 @@ class JointAlternative:
 
     @cached_property
     def enlarged(self) -> FloatArray | None:
-        """The joint law of the variables that the subsets are of, known bits included; None where none is mixed in."""
+        """The joint distribution of the values with their secret bits; None if there are no bits."""
         if all(side.enlarged is side for side in self.sides):
             return None
         shape = [side.enlarged.p for side in self.sides]
@@ -162,7 +162,7 @@ class JointAlternative:
 
 
 def _weighted(design: Design, W: FloatArray) -> FloatArray:
-    """Return the last axis of W, over values, as one over the informative subsets."""
+    """Return W with its last axis, over values, replaced by one over the informative subsets."""
     codes, mu = design.support()
     kept = ~design.is_missing(codes)
     law = design.support_incidence.inner(W) * mu
@@ -170,29 +170,29 @@ def _weighted(design: Design, W: FloatArray) -> FloatArray:
 
 
 def _questions(design: Design) -> int:
-    """Return how many questions there are, as far as subsets tell which was asked: else they are all one."""
+    """Return the number of questions that subsets identify, or 1 if they do not identify the question."""
     codes = design.support()[0]
     asked = design.strata(codes[~design.is_missing(codes)])
     return 1 if asked is None else len(np.unique(asked))
 
 
 def _distance(P: FloatArray, P0: FloatArray) -> float:
-    """Return Pearson's distance of one law from another, over the cells that can occur."""
+    """Return Pearson's distance between two distributions, over the cells that can occur."""
     possible = P0 > 0
     return float(((P - P0)[possible] ** 2 / P0[possible]).sum())
 
 
 def _pearson(W: FloatArray) -> NoncentralChiSquare:
-    """Return the limit law of Pearson's test of the values themselves."""
+    """Return the limit distribution of Pearson's test of the values themselves."""
     p, q = W.shape
     return NoncentralChiSquare(_distance(W, np.outer(W.sum(axis=1), W.sum(axis=0))), (p - 1) * (q - 1))
 
 
-# Doubt ----------------------------------------------------------------------------------------
+# Caveats --------------------------------------------------------------------------------------
 
 
 def limit_caveats(there: JointAlternative, people: Mapping[str, int], *, simulated: bool) -> tuple[Note, ...]:
-    """Return a note for each thing that makes a limit law rough, given the people each test gets."""
+    """Return a note for each reason why a limit distribution is rough, given the number of people of each test."""
     if not there.design.enumerable:
         many = "There are too many pairs of subsets to list: the tests of subsets have no limit law here."
         return (Note(NoteKind.TOO_MANY_CELLS, many),)

@@ -1,4 +1,4 @@
-"""The power of tests of independence: the result."""
+"""`IndependencePower`: the result of `independence_power`."""
 
 from collections.abc import Mapping, Sequence
 from math import isfinite, nan, sqrt
@@ -26,29 +26,29 @@ class PowerOfTest(Result):
     Attributes
     ----------
     name
-        The method; or ``"PT:X"``, Pearson's test of the values themselves; or ``"PT:Y"``, the same with the known bits
-        added.
+        The method, ``"PT:X"`` for Pearson's test of the values themselves, or ``"PT:Y"`` for Pearson's test of the
+        values with the known bits.
     n
-        The people.
+        The number of people.
     level
         The level of the test.
     limit
-        The limit law of its statistic, or None.
+        The limit distribution of its statistic, or None.
     rejected, replications
-        In how many of the simulated samples it rejected; 0 of 0 where none was drawn.
+        The number of rejections, and the number of simulated samples. Both are 0 if nothing was simulated.
     direct
-        The people that Pearson's test of the values needs for the same power, where the people were worked out;
+        The number of people that Pearson's test of the values needs for the same power, if a target was given;
         else None.
     power
-        The simulated probability to reject; that of the limit law where nothing was simulated.
+        The simulated probability of rejection, or that of the limit distribution if nothing was simulated.
     se
-        The standard error of the simulated power, NaN without.
+        The standard error of the simulated power, or NaN.
     limit_power
-        The power by the limit law, NaN where there is none.
+        The power by the limit distribution, or NaN if there is none.
     noncentrality, df
-        Of the limit law, with n people.
+        The parameters of the limit distribution with n people.
     price
-        `n` over `direct`: what privacy costs this test.
+        `n` over `direct`, the price of privacy for this test.
     """
 
     name: str
@@ -61,12 +61,12 @@ class PowerOfTest(Result):
 
     @property
     def power(self) -> float:
-        """The probability to reject: simulated where samples were drawn, else of the limit law."""
+        """The probability of rejection: simulated if samples were drawn, else from the limit distribution."""
         return self.rejected / self.replications if self.replications else self.limit_power
 
     @property
     def se(self) -> float:
-        """The standard error of the simulated power: that of two more rejections in four more samples, so never 0."""
+        """The standard error of the simulated power, with two rejections in four samples added, so that it is not 0."""
         if not self.replications:
             return nan
         share = (self.rejected + 2) / (self.replications + 4)
@@ -74,27 +74,27 @@ class PowerOfTest(Result):
 
     @property
     def limit_power(self) -> float:
-        """The power by the limit law."""
+        """The power by the limit distribution."""
         return nan if self.limit is None else float(self.limit.power(self.n, self.level))
 
     @property
     def noncentrality(self) -> float:
-        """The noncentrality of the limit law with n people."""
+        """The noncentrality of the limit distribution with n people."""
         return nan if self.limit is None else self.n * self.limit.rate
 
     @property
     def df(self) -> float:
-        """The degrees of freedom of the limit law."""
+        """The degrees of freedom of the limit distribution."""
         return nan if self.limit is None else self.limit.df
 
     @property
     def price(self) -> float:
-        """How many times as many people as Pearson's test of the values needs."""
+        """How many times as many people as Pearson's test of the values it needs."""
         return nan if self.direct is None else self.n / self.direct
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """The caveats: none; `IndependencePower` has those of the tests together."""
+        """Always empty. `IndependencePower` has the caveats of all tests."""
         return ()
 
     def __repr__(self) -> str:
@@ -114,7 +114,7 @@ class PowerOfTest(Result):
         return Table(f"Test of independence {self.name} at {percent(self.level)}", ("", "value"), rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers under stable names, for JSON; None where there is none."""
+        """Return the numbers under stable names, for JSON. Numbers that do not exist are None."""
         numbers = {name: getattr(self, name) for name in (*_NUMBERS, *_COUNTS)}
         rate = None if self.limit is None else self.limit.rate
         facts: dict[str, Any] = plain({"name": self.name, **numbers, "rate": rate, "notes": self.notes})
@@ -132,32 +132,32 @@ class PowerOfTest(Result):
 
 def _columns(tests: Sequence[PowerOfTest]) -> dict[str, Any]:
     columns: dict[str, Any] = {name: [getattr(test, name) for test in tests] for name in ("name", *_NUMBERS, "level")}
-    # A test without a limit law has no degrees of freedom, which only floats can say.
+    # A test without a limit distribution has NaN degrees of freedom, which need floats.
     return {**columns, "df": [float(df) for df in columns["df"]]}
 
 
 @frozen(eq=False, repr=False)
 class IndependencePower(Result):
-    """The power of a test of independence, and of the others it is compared with.
+    """The power of a test of independence, and of other tests for comparison.
 
     Attributes
     ----------
     variables
         The names of the two variables.
     test
-        The test that was asked for.
+        The requested test.
     comparison
-        All tests that were looked at, by name; only the one where nothing was compared.
+        All tests by name, or only the requested one without a comparison.
     rows
         The same as a tuple.
     target
-        The power that the people were worked out for, or None.
+        The required power, or None.
     permutations
-        How many random tables each simulated p-value rests on.
+        The number of random tables for each simulated p-value.
     notes
         The caveats.
     method, n, power, se, limit_power, noncentrality, df, level
-        Those of `test`.
+        The numbers of `test`.
     """
 
     variables: tuple[str, str]
@@ -169,42 +169,42 @@ class IndependencePower(Result):
 
     @property
     def rows(self) -> tuple[PowerOfTest, ...]:
-        """All tests that were looked at."""
+        """All tests."""
         return tuple(self.comparison.values())
 
     @property
     def method(self) -> str:
-        """The test that was asked for."""
+        """The requested test."""
         return self.test.name
 
     @property
     def n(self) -> int:
-        """The people: as given, or the fewest that reach the target."""
+        """The number of people: as given, or the smallest that reaches the target."""
         return self.test.n
 
     @property
     def power(self) -> float:
-        """The probability to reject: simulated where samples were drawn, else of the limit law."""
+        """The probability of rejection: simulated if samples were drawn, else from the limit distribution."""
         return self.test.power
 
     @property
     def se(self) -> float:
-        """The standard error of the simulated power, NaN where nothing was simulated."""
+        """The standard error of the simulated power, NaN if nothing was simulated."""
         return self.test.se
 
     @property
     def limit_power(self) -> float:
-        """The power by the limit law, NaN where there is none."""
+        """The power by the limit distribution, NaN if there is none."""
         return self.test.limit_power
 
     @property
     def noncentrality(self) -> float:
-        """The noncentrality of the limit law with n people."""
+        """The noncentrality of the limit distribution with n people."""
         return self.test.noncentrality
 
     @property
     def df(self) -> float:
-        """The degrees of freedom of the limit law."""
+        """The degrees of freedom of the limit distribution."""
         return self.test.df
 
     @property
@@ -214,7 +214,7 @@ class IndependencePower(Result):
 
     @property
     def replications(self) -> int:
-        """How many samples were simulated."""
+        """The number of simulated samples."""
         return self.test.replications
 
     def __repr__(self) -> str:
@@ -232,14 +232,14 @@ class IndependencePower(Result):
         return Table(title, tuple(columns), rows, (*self._explained(), *self.notes))
 
     def _row(self, test: PowerOfTest, solved: bool, simulated: bool) -> tuple[str, ...]:
-        # Without a law and a simulation there is nothing to say about a number of people.
+        # Without a limit distribution and a simulation the number of people has no power.
         people = f"{test.n}" if isfinite(test.power) else "-"
         cells = [test.name, people, *([number(test.price, 2)] if solved else []), number(test.power)]
         cells += [number(test.se), number(test.limit_power)] if simulated else []
         return (*cells, number(test.noncentrality, 2), "-" if test.df != test.df else f"{test.df:g}")
 
     def _explained(self) -> list[Note]:
-        """Return what the table means."""
+        """Return the notes that explain the table."""
         notes = []
         if VALUES in self.comparison:
             text = "PT:X is Pearson's test of the values themselves, without privacy."
@@ -254,7 +254,7 @@ class IndependencePower(Result):
         return notes
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers under stable names, for JSON; what there is not is None."""
+        """Return the numbers under stable names, for JSON. Numbers that do not exist are None."""
         return {
             "variables": list(self.variables),
             "method": self.method,
@@ -279,12 +279,12 @@ class IndependencePower(Result):
         return _columns(self.rows)
 
     def plot(self, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
-        """Draw the power of every test against the number of people: lines of limit laws, balls of what was found.
+        """Draw the power of every test against the number of people: lines for limits, dots for results.
 
         Parameters
         ----------
         title, ax
-            A heading, and the matplotlib axes to draw in; by default those of a new figure.
+            A title, and the Matplotlib axes to draw in, by default those of a new figure.
         """
         n = self._people()
         return draw.power_curves(
@@ -298,7 +298,7 @@ class IndependencePower(Result):
         )
 
     def _people(self) -> FloatArray:
-        """Return numbers of people from those who show next to nothing to those who show nearly all there is."""
+        """Return numbers of people for the horizontal axis, from almost no power to almost full power."""
         ends = [float(test.n) for test in self.rows]
         rest = 1 - self.level
         for test in self.rows:

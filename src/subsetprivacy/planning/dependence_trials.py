@@ -1,4 +1,4 @@
-"""Power by simulation: how often a test rejects, sample after sample."""
+"""Power of tests of independence by simulation."""
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ Trial: TypeAlias = tuple[Product, FloatArray, IndependenceMethod]
 
 @frozen
 class SimulationEffort:
-    """How much is to be simulated, with which random numbers, and whom to tell about it."""
+    """The numbers of samples and permutations, the seed, and the progress function of a simulation."""
 
     replications: int
     permutations: int
@@ -42,7 +42,7 @@ class SimulationEffort:
 def simulated(
     there: JointAlternative, tests: Mapping[str, PowerOfTest], effort: SimulationEffort
 ) -> dict[str, PowerOfTest]:
-    """Return the tests with how often they rejected; as they are where they cannot be simulated."""
+    """Return the tests with their numbers of rejections. Tests that cannot be simulated stay unchanged."""
     trials = {name: trial for name in tests if (trial := _trial(there, name, effort)) is not None}
     done = dict(tests)
     _warn_of_time([(trial, tests[name].n) for name, trial in trials.items()], effort)
@@ -76,28 +76,28 @@ def _warn_of_time(trials: Sequence[tuple[Trial, int]], effort: SimulationEffort)
 
 
 def _trial(there: JointAlternative, name: str, effort: SimulationEffort) -> Trial | None:
-    """Return the design, the joint distribution and the method of a test; None where it cannot be simulated."""
+    """Return the design, the joint distribution and the method of a test; None if it cannot be simulated."""
     if name == "lrt-mom" and not effort.permutations:
         return None
     if name not in (VALUES, ENLARGED):
         return there.design, there.W, cast(IndependenceMethod, name)
     W = there.W if name == VALUES else there.enlarged
     assert W is not None
-    if sum(W.shape) > MAX_CATEGORIES:  # a value itself is a bit of a code
+    if sum(W.shape) > MAX_CATEGORIES:  # each value needs a bit of the code
         return None
     first, second = (nonprivate(range(size)) for size in W.shape)
     return product({"x": first, "y": second}), W, "pearson"
 
 
 def _decisions(trial: Trial, test: PowerOfTest, effort: SimulationEffort) -> Iterator[bool]:
-    """Yield for sample after sample whether the test rejects; with as many people, all tests see the same samples."""
+    """Yield for each sample whether the test rejects. Tests with the same number of people use the same samples."""
     design, W, method = trial
     people, shuffles = (np.random.default_rng([effort.seed, k]) for k in (0, 1 + _ORDER.index(test.name)))
     for _ in range(effort.replications):
         table = simulate(design, W.ravel(), test.n, seed=people)
         try:
             result = independence_test(table, method, permutations=effort.permutations, budget=None, seed=shuffles)
-        except (NoDataError, NotIdentifiableError):  # a handful of people, who all said the same or nothing
+        except (NoDataError, NotIdentifiableError):  # few people with equal or missing answers
             yield False
         else:
             yield result.pvalue <= test.level

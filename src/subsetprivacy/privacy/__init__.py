@@ -1,1 +1,1 @@
-"""What a subset gives away: of a design at a distribution, and of one person."""
+"""Leakage: what subsets reveal, for a design at a distribution and for single people."""

@@ -1,8 +1,8 @@
-r"""The setting of every metric: who draws, and what the attacker believes.
+r"""The setting of every metric: a design, the distribution of the value, and the attacker's belief.
 
-People's values follow w, so subsets follow :math:`\mu_a L(a)` with :math:`L(a) = 1_a^\top w`. The
-attacker judges a subset by a belief :math:`\pi`, which is w itself unless `prior` says
-otherwise; sizes and posteriors are then :math:`\pi(a) = 1_a^\top\pi` and :math:`\pi_j/\pi(a)`.
+Values follow w, so subsets follow :math:`\mu_a L(a)` with :math:`L(a) = 1_a^\top w`. The attacker has a
+belief :math:`\pi`, which is w unless `prior` gives another. Sizes and posteriors are
+:math:`\pi(a) = 1_a^\top\pi` and :math:`\pi_j/\pi(a)`.
 """
 
 from functools import cached_property
@@ -20,7 +20,7 @@ from subsetprivacy.incidence import Listable
 
 @frozen(slots=False, eq=False)
 class Setting:
-    """A design, the people's distribution and the attacker's belief."""
+    """A design, the distribution of the value and the attacker's belief."""
 
     design: Design
     w: FloatArray
@@ -30,7 +30,7 @@ class Setting:
     def of(cls, design: Design, w: Any, prior: Any = None) -> "Setting":
         """Check the arguments that all metrics share."""
         if not require_design(design).is_known:
-            design.support()  # leakage needs the design: refuse now, not at the first number
+            design.support()  # raises now: leakage needs the design
         people = check_distribution(w, design.categories.labels)
         belief = people if prior is None else check_distribution(prior, design.categories.labels, "prior")
         if (belief[people > 0] <= 0).any():
@@ -42,14 +42,14 @@ class Setting:
 
     @cached_property
     def law(self) -> tuple[IntArray, FloatArray, FloatArray]:
-        """The subsets that occur, their probability, and their size in the attacker's eyes."""
+        """The subsets that can occur, their probabilities, and their sizes under the attacker's belief."""
         codes, mu = self.design.support()
         P = mu * self.rows.inner(self.w)
         return codes, P, self.rows.inner(self.belief)
 
     @cached_property
     def guess_weights(self) -> FloatArray:
-        """Per category j, the sum of mu_a r_a(j) over the subsets in which j is the attacker's guess."""
+        """For each category j, the sum of mu_a r_a(j) over the subsets in which j is the attacker's guess."""
         return self.design.guess_weights(self.belief)
 
     @property
@@ -59,7 +59,7 @@ class Setting:
 
 
 def entropy_bits(w: FloatArray, belief: FloatArray | None = None) -> float:
-    """Return the (cross) entropy in bits; 0 log 0 is 0."""
+    """Return the entropy or cross entropy in bits, with 0 log 0 = 0."""
     q = w if belief is None else belief
     inside = w > 0
     return float(-(w[inside] @ np.log2(q[inside])))

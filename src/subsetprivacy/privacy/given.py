@@ -1,4 +1,4 @@
-"""What rows reveal that hold a subset and covariates: `leakage_given`."""
+"""`leakage_given`: what rows with a subset and covariates reveal."""
 
 from collections.abc import Sequence
 
@@ -30,21 +30,21 @@ def leakage_given(
     weights: ArrayLike | None = None,
     alone: ArrayLike | None = None,
 ) -> CovariateLeakage:
-    r"""Return what rows with covariates reveal: by the subset, by the covariates, and by both together.
+    r"""Return what rows with covariates reveal, through the subset, the covariates, and both together.
 
     Parameters
     ----------
     design
-        How subsets are drawn.
+        The design with which subsets are drawn.
     P
         The probabilities of the categories for each row, shape (n, p), in category order: the model of the value given
         the covariates, from a fit, a pilot or a publication.
     codes
-        The subset of each row, where they are drawn already. Without them all numbers are expectations over the draw.
+        The subset of each row, if they are already drawn. Without them all numbers are expectations over the draw.
     weights
-        A weight for each row; by default all rows count the same.
+        A weight for each row. By default all rows have the same weight.
     alone
-        For each row, whether no other row has the same covariates; `alone_in_covariates` says so.
+        For each row, whether no other row has the same covariates, as computed by `alone_in_covariates`.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def leakage_given(
     CodeError
         If a code is not a subset that the design can produce.
     ArgumentError
-        If a weight is negative, or if `codes` are of a covered design, whose dummy rows have no covariates.
+        If a weight is negative, or if `codes` belong to a covered design, whose dummy rows have no covariates.
     TooLargeError
         If the subsets can neither be listed nor drawn.
 
@@ -68,9 +68,9 @@ def leakage_given(
     - information :math:`H(X) - H(X \mid x, A) = I(X;x) + I(X;A \mid x)`, where :math:`I(X;A \mid x) \le I(X;A)`;
     - size leakage :math:`1 - p(x)^\top Q\, p(x)`, among the people with the same covariates.
 
-    Sums over subsets are exact up to 500 million products. Beyond that, and where the subsets cannot be listed, up to
-    200 000 rows are simulated and the standard error is given. Of an unknown design only published rows can be read,
-    assuming that they are coarsened at random.
+    Sums over subsets are exact up to 500 million products. Beyond that, and if the subsets cannot be listed, up to
+    200 000 rows are simulated and the result includes the standard error. For an unknown design, only published rows
+    can be evaluated, assuming that they are coarsened at random.
 
     Examples
     --------
@@ -110,12 +110,12 @@ def leakage_given(
 
 
 def alone_in_covariates(covariates: ArrayLike) -> BoolArray:
-    """Tell for each row of covariates whether no other row is the same.
+    """Tell for each row of covariates whether no other row is identical.
 
     Parameters
     ----------
     covariates
-        Numbers, shape (n, k): the covariates, or a model matrix made of them.
+        Numbers, shape (n, k): the covariates, or their model matrix.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def alone_in_covariates(covariates: ArrayLike) -> BoolArray:
     X = np.ascontiguousarray(np.atleast_2d(np.asarray(covariates, np.float64)) + 0.0)  # -0 is 0
     if X.shape[1] == 0:
         return np.full(len(X), len(X) == 1)
-    # Rows as strings of bytes: sorting these is one pass, whatever the number of columns.
+    # Rows as byte strings: sorting them takes one pass for any number of columns.
     rows = X.view(np.dtype((np.void, X.dtype.itemsize * X.shape[1]))).ravel()
     _, which, times = np.unique(rows, return_inverse=True, return_counts=True)
     return np.asarray(times[which] == 1)
@@ -135,7 +135,7 @@ def alone_in_covariates(covariates: ArrayLike) -> BoolArray:
 
 
 def _views(readings: Readings, P: FloatArray, weight: FloatArray, w: FloatArray) -> dict[str, AttackerView]:
-    """Return what each of the four attackers can say, averaged over the rows."""
+    """Return what each of the four attackers learns, averaged over the rows."""
     by_covariates = max(float(entropies(w) - weight @ entropies(P)), 0.0)
     views = (
         _without_subset(w[None], np.ones(1), 0.0),
@@ -152,7 +152,7 @@ def _without_subset(P: FloatArray, weight: FloatArray, information: float) -> At
 
 
 def _with_subset(rows: RowNumbers, known: float) -> AttackerView:
-    """Return the averages of an attacker whose other knowledge gives them so many bits."""
+    """Return the averages of an attacker who already knows this many bits."""
     v = rows.weight
     best, information, size = (float(v @ x) for x in (rows.best_guess, rows.information, rows.size_leakage))
     return _view(best, known + information, rows.above @ v, float(rows.largest[v > 0].max()), size)
@@ -164,7 +164,7 @@ def _view(best_guess: float, information: float, above: FloatArray, largest: flo
 
 
 def _above_95(readings: Readings | None, lonely: BoolArray) -> float:
-    """Return the share of some of the rows in which one value has more than 95%."""
+    """Return the share of the selected rows in which one value has more than 95%."""
     if readings is None or not readings.both.weight[lonely].sum():
         return np.nan
     weight = readings.both.weight[lonely]
@@ -172,7 +172,7 @@ def _above_95(readings: Readings | None, lonely: BoolArray) -> float:
 
 
 def _by_row(P: FloatArray, expected: Readings | None, published: Readings | None) -> dict[str, FloatArray]:
-    """Return the numbers of each row under the names that `CovariateLeakage.rows` has."""
+    """Return the numbers of each row under the names of `CovariateLeakage.rows`."""
     columns = {"covariates_best_guess": P.max(axis=1)}
     for name, readings in (("expected", expected), ("published", published)):
         if readings is not None:
@@ -186,16 +186,16 @@ def _by_row(P: FloatArray, expected: Readings | None, published: Readings | None
 
 
 def check_probabilities(P: ArrayLike, labels: Sequence[Label], name: str = "P") -> FloatArray:
-    """Return probabilities as an array with a row of shares that sum to 1 for each row of the table.
+    """Return probabilities as an array in which each row sums to 1.
 
     Raises
     ------
     MismatchError
         If there is not a column for each category.
     DistributionError
-        If a row is not a distribution. The message has row numbers and counts only.
+        If a row is not a distribution. The message contains only row numbers and counts.
     NoDataError
-        If there is no row.
+        If there are no rows.
     """
     try:
         array = np.asarray(P, dtype=np.float64)

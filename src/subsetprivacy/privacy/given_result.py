@@ -1,4 +1,4 @@
-"""The result of `leakage_given`: four attackers, and what each can say about the rows."""
+"""The result of `leakage_given`: what each of four attackers learns from the rows."""
 
 import warnings
 from collections.abc import Mapping
@@ -17,25 +17,26 @@ from subsetprivacy.results import Result, plain, unknown_as_nan
 from subsetprivacy.tables import Table, number
 
 ATTACKERS = ("nothing", "subset", "covariates", "both")
-_FEW_ROWS = 0.01  # the share above 95% up to which no advice is given
+_FEW_ROWS = 0.01  # no advice up to this share of rows above 95%
 
 
 @frozen
 class AttackerView:
-    """What one attacker can say about the value, on average over the rows.
+    """What one attacker learns about the value, on average over the rows.
 
     Attributes
     ----------
     best_guess
         The chance that the best guess is right.
     information
-        What is known about the value, H(X) minus the entropy that remains, in bits.
+        The information about the value in bits: H(X) minus the remaining entropy.
     above_90, above_95, above_99
-        The share of rows in which one value has more than 0.9, 0.95, 0.99.
+        The share of rows in which one value has a probability above 0.9, 0.95, 0.99.
     largest_posterior
-        The largest probability that one value has in any row.
+        The largest probability of one value in any row.
     size_leakage
-        The share of people ruled out: by the subset alone of all people, by both of those with the same covariates.
+        The share of people ruled out. With the subset alone it refers to all people, with both to the people with the
+        same covariates.
     """
 
     best_guess: float
@@ -60,11 +61,11 @@ _QUANTITIES = {
 
 @frozen(slots=False, eq=False, repr=False)
 class CovariateLeakage(Result):
-    """What rows with covariates reveal, next to the subset alone and the covariates alone.
+    """What rows with covariates reveal, compared with the subset alone and the covariates alone.
 
-    `fit.leakage()` and the audit's `given` return one. There are four attackers: ``"nothing"`` knows the distribution
-    of the value, ``"subset"`` that and the subset, ``"covariates"`` the model of the value given the covariates,
-    ``"both"`` that and the subset.
+    `fit.leakage()` and the audit's `given` return one. There are four attackers. ``"nothing"`` knows the distribution
+    of the value. ``"subset"`` also knows the subset. ``"covariates"`` knows the model of the value given the
+    covariates. ``"both"`` knows that model and the subset.
 
     Attributes
     ----------
@@ -75,17 +76,16 @@ class CovariateLeakage(Result):
     n
         The number of rows.
     S
-        The factor by which a subset multiplies the chance of a right guess at most; not a number if the design is
-        not known.
+        The most by which a subset can multiply the chance of a right guess. NaN if the design is unknown.
     expected
-        An `AttackerView` per attacker, on average over the draw of the subsets; None if the design is not known.
+        An `AttackerView` per attacker, averaged over the draw of the subsets. None if the design is unknown.
     published
-        The same at the subsets that were drawn; None if they were not given.
+        The same for the subsets that were drawn. None if they were not given.
     simulation_error
-        The largest standard error of the expected averages where rows were simulated; else 0.
+        The largest standard error of the expected averages if rows were simulated, else 0.
     alone, alone_above_95
-        How many rows have covariates that no other row has, and in which share of them one value has more than 0.95
-        for an attacker with both. None and not a number if that was not given.
+        The number of rows with covariates that no other row has, and the share of them in which one value has a
+        probability above 0.95 for an attacker with both. None and NaN if `alone` was not given.
     """
 
     design: str
@@ -104,14 +104,14 @@ class CovariateLeakage(Result):
 
     @property
     def views(self) -> dict[str, AttackerView]:
-        """The attackers over the draw, or at the published rows where the design is not known."""
+        """The attackers averaged over the draw, or for the published rows if the design is unknown."""
         known = self.published if self.expected is None else self.expected
         assert known is not None
         return known
 
     @property
     def nothing(self) -> AttackerView:
-        """An attacker who knows the distribution of the value only."""
+        """An attacker who knows only the distribution of the value."""
         return self.views["nothing"]
 
     @property
@@ -131,12 +131,12 @@ class CovariateLeakage(Result):
 
     @property
     def added_information(self) -> float:
-        """I(X;A|x), what the subset adds to the covariates, in bits; never more than the subset has alone."""
+        """I(X;A|x), the bits that the subset adds to the covariates. At most the information of the subset alone."""
         return self.both.information - self.covariates.information
 
     @property
     def finding(self) -> str:
-        """The share of rows above 95%, and the part of the covariates alone, as a sentence without a full stop."""
+        """The share of rows above 95%, with both and with covariates alone, as a sentence without a period."""
         return (
             f"in {_percent(self.both.above_95)} of the rows one value is more than 95% likely "
             f"({_percent(self.covariates.above_95)} from covariates alone)"
@@ -145,7 +145,7 @@ class CovariateLeakage(Result):
     def rows(self) -> dict[str, FloatArray]:
         """Return the numbers of each row, in the order of the table, as arrays.
 
-        They are about persons: no summary, report or file has them, pickles leave them out, and this method warns.
+        They concern individual people. Summaries, reports, files and pickles leave them out, and this method warns.
 
         Returns
         -------
@@ -159,7 +159,7 @@ class CovariateLeakage(Result):
         Raises
         ------
         ArgumentError
-            If the result was read back from a file, which has no rows.
+            If the result was read back from a file, which does not contain rows.
 
         Warns
         -----
@@ -178,7 +178,7 @@ class CovariateLeakage(Result):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What publishing such rows means, which number is worst, what still holds, and the caveats."""
+        """What publishing such rows means, the worst number, the bounds that still hold, and the caveats."""
         promise = (
             "Publishing rows with covariates is another promise than publishing subsets. The design limits what a "
             "subset adds to the covariates, not what the covariates reveal."
@@ -247,7 +247,7 @@ class CovariateLeakage(Result):
     # Output -----------------------------------------------------------------------------------
 
     def summary(self) -> Table:
-        """Return the table: a row per quantity, a column per attacker; the share of rows above 95% comes first."""
+        """Return the table with a row per quantity and a column per attacker. The share of rows above 95% is first."""
         columns = [(name, self.views[name]) for name in ATTACKERS]
         if self.expected is not None and self.published is not None:
             columns += [(f"{name}, published", self.published[name]) for name in ("subset", "both")]
@@ -258,7 +258,7 @@ class CovariateLeakage(Result):
         return Table(title, ("quantity", *(name for name, _ in columns)), rows, self.notes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the averages of each attacker, for JSON; nothing about single rows."""
+        """Return the averages of each attacker, for JSON, without single rows."""
         views = {name: _as_facts(getattr(self, name)) for name in ("expected", "published")}
         numbers = {name: getattr(self, name) for name in self._NUMBERS}
         return plain({**numbers, "categories": self.categories, "w": self.w, **views, "notes": self.notes})
@@ -276,7 +276,7 @@ class CovariateLeakage(Result):
         return cls(categories=labels, w=w, expected=expected, published=published, **numbers)
 
     def _columns(self) -> dict[str, Any]:
-        """Return a row per attacker: over the draw, then at the published subsets."""
+        """Return a row per attacker, averaged over the draw and then for the published subsets."""
         rows = [
             (basis, who, views[who])
             for basis, views in (("expected", self.expected), ("published", self.published))
@@ -288,12 +288,12 @@ class CovariateLeakage(Result):
         return columns | {name: np.array([getattr(view, name) for *_, view in rows]) for name in names}
 
     def plot(self, *, title: str | None = None) -> draw.Figure:
-        """Draw what each attacker can say: a panel per quantity, a bar per attacker.
+        """Draw what each attacker learns, with a panel per quantity and a bar per attacker.
 
         Parameters
         ----------
         title
-            A heading; by default the share of rows above 95%, in words.
+            A title, by default the share of rows above 95% in words.
         """
         names = ("nothing", "subset alone", "covariates alone", "subset and covariates")
         views = [self.views[who] for who in ATTACKERS]
@@ -313,7 +313,7 @@ class CovariateLeakage(Result):
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_row_numbers": {}}  # what is about persons goes into no file
+        return {**self.__dict__, "_row_numbers": {}}  # numbers of single rows are not stored
 
     def __repr__(self) -> str:
         return f"<CovariateLeakage of {counted(self.n, 'row')}: {self.finding}>"
@@ -328,11 +328,11 @@ def _from_facts(facts: Mapping[str, Mapping[str, float]] | None) -> dict[str, At
 
 
 def _percent(share: float) -> str:
-    """Return a share as people read it; one that is not 0 is not printed as 0."""
+    """Return a share as a percentage. A positive share is not printed as 0."""
     return "less than 0.1%" if 0 < share < 0.0005 else f"{100 * share:.1f}%"
 
 
 def _rounded(view: AttackerView) -> str:
-    """Return the largest probability; 1 only if it is certain."""
+    """Return the largest probability as text, as 1 only if it is exactly 1."""
     top = view.largest_posterior
     return "more than 0.9999" if 0.99995 <= top < 1 else number(top)

@@ -15,21 +15,21 @@ MONTE_CARLO_PEOPLE = 200_000
 
 @frozen
 class Bits:
-    """A number of bits, with its Monte-Carlo standard error where it was simulated (else 0)."""
+    """A number of bits, with its Monte Carlo standard error if it was simulated (else 0)."""
 
     value: float
     simulation_error: float = 0.0
 
 
 def leakage(setting: Setting, *, seed: int = 0) -> Bits:
-    r"""Return :math:`I(X;A) = -\sum_a \mu_a L(a) \log_2 L(a)`, what a subset tells about the value on average.
+    r"""Return :math:`I(X;A) = -\sum_a \mu_a L(a) \log_2 L(a)`, the average information of a subset about the value.
 
     Notes
     -----
-    Where rows r_a are not only 0 and 1, what is mixed in is subtracted: :math:`\sum_a \mu_a \sum_j w_j r_{aj}
-    \log_2 r_{aj}` is added, which is negative. For an attacker with belief :math:`\pi` this is the expected gain
-    :math:`E \log_2 \pi(X \mid A)/\pi(X) = -E \log_2 \pi(A)`. Where the support is too large to
-    list, it is a mean over simulated people, with its error.
+    If rows r_a are not only 0 and 1, the negative number :math:`\sum_a \mu_a \sum_j w_j r_{aj}
+    \log_2 r_{aj}` is added, for the noise of the secret bit. For an attacker with belief :math:`\pi` this is the
+    expected gain :math:`E \log_2 \pi(X \mid A)/\pi(X) = -E \log_2 \pi(A)`. If the support is too large to
+    list, the result is a mean over simulated people, with its standard error.
     """
     if setting.design.enumerable:
         _, P, size = setting.law
@@ -50,12 +50,12 @@ def _simulated(setting: Setting, people: SubsetCounts) -> Bits:
 
 
 def coverage(setting: Setting, leaked: float) -> float:
-    r"""Return :math:`H(X \mid A) = -E\log_2 P(X\mid A)`, what remains unknown (the paper omits the sign)."""
+    r"""Return :math:`H(X \mid A) = -E\log_2 P(X\mid A)`, the remaining uncertainty (the paper omits the sign)."""
     return max(entropy_bits(setting.w, setting.belief) - leaked, 0.0)
 
 
 def gradient(setting: Setting) -> FloatArray:
-    """Return the derivative of the leakage in w."""
+    """Return the derivative of the leakage with respect to w."""
     _, mu = setting.design.support()
     size = setting.rows.inner(setting.w)
     seen = size > 0
@@ -76,13 +76,13 @@ def nonprivate(setting: Setting) -> float:
 
 
 def of_subsets(sizes: FloatArray) -> FloatArray:
-    """Return what each person's subset tells, -log2 L(a) bits; its mean over people is the mutual information."""
+    """Return the bits -log2 L(a) of each person's subset. Their mean over people is the mutual information."""
     with np.errstate(divide="ignore"):
         return -np.log2(np.minimum(sizes, 1.0)) + 0.0
 
 
 def of_rows(rows: Listable, belief: FloatArray, sizes: FloatArray) -> FloatArray:
-    """Return what each report tells where rows are not only 0 and 1: the divergence of posterior from belief."""
+    """Return the bits of each report if rows are not only 0 and 1: the divergence of the posterior from the belief."""
     entries = rows.inner(np.eye(rows.p)).T / sizes[:, None]
     information = np.where(entries > 0, entries * np.log2(np.where(entries > 0, entries, 1.0)), 0.0)
     return information @ belief

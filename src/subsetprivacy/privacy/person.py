@@ -29,7 +29,7 @@ class PersonLeakage(Result):
     codes
         The subsets.
     candidates
-        How many values each subset leaves.
+        The number of values in each subset.
     size_leakage
         1 - L(a), the share of the population ruled out.
     mi_leakage
@@ -37,10 +37,10 @@ class PersonLeakage(Result):
     guess
         The position of the most likely member.
     guess_posterior
-        The probability the attacker gives to that guess.
+        The probability that the attacker assigns to that guess.
     guess_correct
         The paper's person-level prediction leakage: whether the guess is the
-        person's value; None unless the values were given.
+        person's value. None unless the values were given.
     """
 
     why_not_restored: ClassVar[str] = "keep the data and the distribution, and ask again"
@@ -81,7 +81,7 @@ class PersonLeakage(Result):
         Parameters
         ----------
         most
-            How many people are listed.
+            The number of people to list.
         """
         columns = ["person", "subset", "size leakage", "MI leakage (bits)", "best guess", "posterior"]
         if self.guess_correct is not None:
@@ -104,7 +104,7 @@ class PersonLeakage(Result):
         return Table("Leakage of each person's subset", tuple(columns), tuple(rows), (*cut, *self.notes))
 
     def _columns(self) -> dict[str, Any]:
-        """Return a row per person; no values, unless they were given to be compared."""
+        """Return a row per person, without values unless they were given for comparison."""
         subsets, at = np.unique(self.codes, return_inverse=True)
         texts = [self.design.format(code) for code in subsets.tolist()]
         labels = [label_text(label) if isinstance(label, tuple) else label for label in self.categories.labels]
@@ -120,18 +120,18 @@ class PersonLeakage(Result):
         return columns if self.guess_correct is None else columns | {"guess_correct": self.guess_correct}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the columns of `to_frame` as lists, for JSON; numbers that are not known or not finite are None."""
+        """Return the columns of `to_frame` as lists, for JSON. Numbers that are unknown or not finite are None."""
         return plain({**self._columns(), "notes": self.notes})
 
     def plot(self, *, most: int = 8, truth: Any = None, names: Any = None, ax: draw.AxesOrNone = None) -> draw.Axes:
-        """Draw the first people as rows of balls, one per category, with area proportional to its share.
+        """Draw the first people as rows of balls, one per category, with areas proportional to the shares.
 
         Parameters
         ----------
         most
-            How many people to draw.
+            The number of people to draw.
         truth
-            Their values, where they are known and may be shown.
+            Their values, if they are known and may be shown.
         names
             Row names.
         ax
@@ -154,15 +154,15 @@ def person_leakage(data: SubsetData, w: Distribution, *, values: Any = None) -> 
     w
         The distribution the attacker knows, in category order or by label.
     values
-        The true values, if they are at hand and the paper's person-level
-        prediction leakage is wanted; a missing one counts as not guessed.
-        **The result then discloses values**: a right guess is the value, and
-        a wrong one of a pair leaves the other. Do not publish it.
+        The true values, for the paper's person-level prediction leakage. A
+        missing value counts as not guessed. **The result then discloses
+        values**: a right guess is the value, and a wrong guess from a pair
+        leaves the other one. Do not publish it.
 
     Notes
     -----
-    Of a covered release every row is read as a real person's, dummy rows too:
-    what someone sees who knows that it is.
+    In a covered release every row, including dummy rows, is treated as a real
+    person's row, as seen by someone who knows that it is.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def _compare(guess: IntArray, values: Any, design: Design, codes: IntArray) -> B
 
 
 def _checked_values(values: Any, codes: IntArray, design: Design) -> tuple[IntArray, BoolArray | None]:
-    """Return the positions of true values that lie in their subsets, without ever naming one."""
+    """Return the positions of the true values, and check that they are in their subsets without showing any."""
     x, missing = design.categories.positions(values)
     if len(x) != len(codes):
         raise MismatchError(f"`values` must be one per person; got {len(x)} for {len(codes)}.")

@@ -1,4 +1,4 @@
-r"""The posterior of every row (x, a) by Bayes' rule, over the draw of the subset or at the published one.
+r"""The posterior of every row (x, a) by Bayes' rule, averaged over the draw or for the published subset.
 
 With the probabilities :math:`p_j(x)` of the row and the row :math:`r_a` of its subset, :math:`L_a(x) = \sum_j r_a(j)
 p_j(x)`, the posterior is :math:`r_a(j) p_j(x) / L_a(x)`, and the subset is drawn with probability :math:`\mu_a L_a(x)`.
@@ -18,32 +18,34 @@ from subsetprivacy.mechanism.randomness import SeededSource
 from subsetprivacy.mechanism.reports import draw_given
 
 THRESHOLDS = (0.9, 0.95, 0.99)
-MOST_PRODUCTS = 500_000_000  # rows times subsets times categories up to which nothing is simulated: a second or two
+MOST_PRODUCTS = (
+    500_000_000  # rows times subsets times categories: with more, rows are simulated. This takes a second or two
+)
 DRAWS = 200_000  # simulated rows: the standard error of a share is then at most 0.0011
-_FEWEST_DRAWS = 20_000  # where there are many categories; at most 0.0036
+_FEWEST_DRAWS = 20_000  # with many categories: the standard error is then at most 0.0036
 _MOST_ENTRIES = 20_000_000  # of all simulated rows together
-_CELLS = 1 << 16  # of an array that is worked on at a time: it stays in the processor's cache
+_CELLS = 1 << 16  # of an array block, which fits in the processor's cache
 _ROUNDING = 1e-12  # of a posterior: 0.95 itself is not more than 0.95
 
 
 @frozen(eq=False)
 class RowNumbers:
-    """What the posterior of each row says, before anything is averaged.
+    """Numbers from the posterior of each row, before averaging.
 
     Attributes
     ----------
     best_guess
         The chance that the best guess is right.
     information
-        What the subset adds: the entropy given the covariates minus the entropy given both, in bits.
+        The bits that the subset adds: the entropy given the covariates minus the entropy given both.
     above
-        The chance that one value has more than 0.9, 0.95 and 0.99; shape (3, n).
+        The chance that one value has a probability above 0.9, 0.95 and 0.99; shape (3, n).
     largest
         The largest posterior.
     size_leakage
         The share of the people with the same covariates that the subset rules out.
     weight
-        How much each row counts; they sum to 1.
+        The weight of each row. Weights sum to 1.
     """
 
     best_guess: FloatArray
@@ -56,14 +58,14 @@ class RowNumbers:
 
 @frozen(eq=False)
 class Readings:
-    """What is read from rows by an attacker with covariates and subset, and by one with the subset alone.
+    """The numbers of each row for an attacker with covariates and subset, and for one with the subset alone.
 
     Attributes
     ----------
     both, subset
         The numbers of each row.
     simulation_error
-        The largest standard error of their means, where rows were simulated; else 0.
+        The largest standard error of their means if rows were simulated, else 0.
     """
 
     both: RowNumbers
@@ -72,16 +74,16 @@ class Readings:
 
 
 def read_expected(design: Design, P: FloatArray, weight: FloatArray, w: FloatArray) -> Readings:
-    """Return what is read on average over the draw of the subsets: exactly, or from simulated rows.
+    """Return the averages over the draw of the subsets, exactly or from simulated rows.
 
     Parameters
     ----------
     design
-        How subsets are drawn.
+        The design with which subsets are drawn.
     P
         The probabilities of each row, shape (n, p).
     weight
-        How much each row counts; they sum to 1.
+        The weight of each row. Weights sum to 1.
     w
         The probabilities that an attacker without covariates knows.
     """
@@ -94,7 +96,7 @@ def read_expected(design: Design, P: FloatArray, weight: FloatArray, w: FloatArr
 
 
 def read_published(design: Design, P: FloatArray, codes: IntArray, weight: FloatArray, w: FloatArray) -> Readings:
-    """Return what is read from published rows, each with its own subset."""
+    """Return the numbers of published rows, each with its own subset."""
     alone = np.broadcast_to(w, P.shape)
     return Readings(at_subsets(design, P, codes, weight), at_subsets(design, alone, codes, weight))
 
@@ -122,7 +124,7 @@ def over_the_draw(design: Design, P: FloatArray, weight: FloatArray) -> RowNumbe
 
 
 def _peak(P: FloatArray, R: FloatArray) -> FloatArray:
-    """Return the largest r_a(j) p_j for each row of P and each subset; one category at a time needs no third axis."""
+    """Return the largest r_a(j) p_j for each row of P and each subset, one category at a time to save memory."""
     out, each = np.zeros((len(P), len(R))), np.empty((len(P), len(R)))
     for j in range(P.shape[1]):
         np.maximum(out, np.multiply(P[:, j, None], R[:, j], out=each), out=out)
@@ -130,7 +132,7 @@ def _peak(P: FloatArray, R: FloatArray) -> FloatArray:
 
 
 def at_subsets(design: Design, P: FloatArray, codes: IntArray, weight: FloatArray) -> RowNumbers:
-    """Return the numbers of the posterior that each row's own subset leaves.
+    """Return the numbers of the posterior of each row given its own subset.
 
     Raises
     ------
@@ -162,7 +164,7 @@ def exceeds(posterior: FloatArray) -> BoolArray:
 
 def row_matrix(design: Design, codes: IntArray) -> FloatArray:
     """Return the rows r_a of distinct codes as a matrix."""
-    if design.noise is None:  # members and nothing else: cheaper than products, most of all for many categories
+    if design.noise is None:  # memberships are cheaper than products, above all for many categories
         return design.holds(codes[:, None], np.arange(design.p)).astype(np.float64)
     return np.ascontiguousarray(design.incidence(codes).inner(np.eye(design.p)).T)
 
@@ -176,10 +178,10 @@ def entropies(P: FloatArray) -> FloatArray:
 
 
 def _draw_rows(design: Design, P: FloatArray, weight: FloatArray) -> tuple[IntArray, IntArray]:
-    """Choose rows by their weight, and draw a value and then a subset for each."""
+    """Choose rows with probability their weight, and draw a value and then a subset for each."""
     generator = np.random.default_rng(0)
     draws = min(DRAWS, max(_MOST_ENTRIES // design.p, _FEWEST_DRAWS))
-    # Evenly spaced rather than drawn: every row comes as often as its weight says, give or take one.
+    # Systematic sampling: every row occurs in proportion to its weight, up to one.
     places = (np.arange(draws) + generator.random()) / draws
     chosen = np.minimum(np.searchsorted(np.cumsum(weight), places, side="right"), len(P) - 1)
     x = np.empty(draws, np.int64)
@@ -199,7 +201,7 @@ def _standard_error(readings: Readings) -> float:
 
 
 def _support_size(design: Design) -> int | None:
-    """Return how many subsets can be reported; None where they cannot be listed."""
+    """Return the number of possible subsets, or None if they cannot be listed."""
     try:
         return len(design.support()[0]) if design.enumerable else None
     except TooLargeError:

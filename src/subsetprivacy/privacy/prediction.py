@@ -15,11 +15,11 @@ def coverage(setting: Setting) -> float:
 
 
 def guess_weights(setting: Setting) -> FloatArray:
-    """Return, per category, the total mu of the subsets in which it is the attacker's guess.
+    """Return, for each category, the total mu of the subsets in which it is the attacker's guess.
 
-    The guess is the category with the largest belief, the first of them in
-    a tie. The leakage is linear in these weights, which are also its
-    derivative in w.
+    The guess is the member with the largest belief, the first one in a tie.
+    The leakage is linear in these weights, which are also its derivative with
+    respect to w.
     """
     return setting.guess_weights
 

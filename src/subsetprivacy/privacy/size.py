@@ -17,12 +17,12 @@ def leakage(setting: Setting) -> float:
 
 
 def gradient(setting: Setting) -> FloatArray:
-    """Return the derivative of the leakage in w."""
+    """Return the derivative of the leakage with respect to w."""
     return -2 * setting.design.apply_Q(setting.w)
 
 
 def baseline() -> float:
-    """Return the leakage without data: nobody is ruled out."""
+    """Return the leakage without data, 0, since no one is ruled out."""
     return 0.0
 
 

@@ -1,4 +1,4 @@
-"""Worst cases: maximal leakage, the smallest set, the largest posterior."""
+"""Worst cases: maximal leakage, the largest posterior, and values that are revealed exactly (`subsec_p23`)."""
 
 import numpy as np
 
@@ -10,9 +10,9 @@ from subsetprivacy.privacy.attacker import Setting
 def maximal_leakage(design: Design) -> float:
     r"""Return :math:`\log_2 \sum_a \max_j P(a\mid j) = \log_2 S` bits.
 
-    Whatever the distribution and whatever function of the value is guessed,
-    the chance of guessing it right is multiplied by at most S on average over
-    the subsets that occur. One subset can do more: see `largest_posterior`.
+    For any distribution and any function of the value, the chance of a right
+    guess is multiplied by at most S, on average over the subsets that occur. A
+    single subset can reveal more: see `largest_posterior`.
     """
     return float(np.log2(design.S)) + 0.0
 
@@ -23,6 +23,6 @@ def largest_posterior(setting: Setting) -> float:
 
 
 def revealed_shares(setting: Setting) -> dict[str, float]:
-    """Return for each variable the share of rows that leave a single value of it; "the value" where there is one."""
+    """Return for each variable the share of rows that reveal it. A single variable is named "the value"."""
     _, P, _ = setting.law
     return {name: float(P[rows].sum()) for name, rows in revealing_reports(setting.design).items()}
