@@ -1,4 +1,4 @@
-"""`power`: the chance to find a difference that is there, and the people it takes."""
+"""`power`: the power to find a difference, and the required number of people."""
 
 from collections.abc import Mapping
 from math import sqrt
@@ -27,14 +27,14 @@ _NUMBERS = ("power", "n1", "n2", "difference", "se", "level")
 
 @frozen(repr=False)
 class Power(Result):
-    """The power of a test for a difference, and what it rests on.
+    """The power of a test for a difference, and the numbers it depends on.
 
     Attributes
     ----------
     power
         The probability that the two-sided z test rejects.
     n1, n2
-        The people in the two groups; `n2` is 0 where the second value is known.
+        The number of people in the two groups. `n2` is 0 if the second value is known.
     difference, se
         The true difference and the standard error of its estimate.
     level
@@ -50,7 +50,7 @@ class Power(Result):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """The caveats: none."""
+        """Always empty."""
         return ()
 
     def __repr__(self) -> str:
@@ -71,12 +71,12 @@ class Power(Result):
         return {name: [getattr(self, name)] for name in _NUMBERS}
 
     def plot(self, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
-        """Draw the power against the people in the first group, the second in proportion.
+        """Draw the power against the number of people in the first group, with the second group in proportion.
 
         Parameters
         ----------
         title, ax
-            A heading, and the Matplotlib axes to draw in; by default those of a new figure.
+            A title, and the Matplotlib axes to draw in, by default those of a new figure.
         """
         z = critical(self.level)
         n: FloatArray = np.geomspace(max(self.n1 / 10, 1), self.n1 * 10, 200)
@@ -115,40 +115,40 @@ def power(
     level: float = 0.05,
     target: float | None = None,
 ) -> Power:
-    r"""Return the power to find a difference between two groups, or the people it takes.
+    r"""Return the power to find a difference between two groups, or the required number of people.
 
     Parameters
     ----------
     design
-        The design that both groups are asked with.
+        The design of both groups.
     w1
         The distribution in the first group.
     w2
-        The distribution in the second group; or a number, the known value
-        that the first group's share is compared with.
+        The distribution in the second group, or a number: the known value
+        with which the share in the first group is compared.
     n1, n2
-        The people in each group; `n2` is by default as many as `n1`.
+        The number of people in each group. By default `n2` equals `n1`.
     category
         The category whose share is compared.
     contrast
-        Or a weighted sum of shares, ``{"red": 1, "blue": -1}``.
+        Instead of `category`, a weighted sum of shares, ``{"red": 1, "blue": -1}``.
     level
         The level of the two-sided z test.
     target
-        The power wanted; then the people in each group are worked out and
-        `n1`, `n2` are left out.
+        The required power, to compute the number of people in each group.
+        Omit `n1` and `n2` then.
 
     Raises
     ------
     ArgumentError
-        If it is not clear what is compared or worked out, or there is no difference to find.
+        If the comparison or the number to compute is ambiguous, or there is no difference to find.
 
     Notes
     -----
     With :math:`se^2 = c^\top V(w_1)c/n_1 + c^\top V(w_2)c/n_2` the power is
     :math:`\Phi(|\delta|/se - z) + \Phi(-|\delta|/se - z)`; V is the limit covariance of maximum likelihood
-    (`thm_normality_mle`). It is the chance that the default interval of a share leaves out a known value. Where several
-    shares are zero, `Estimate.contrast` has wider standard errors, and tests by them find less.
+    (`thm_normality_mle`). It is the chance that the default interval of a share excludes a known value. If several
+    shares are zero, `Estimate.contrast` has larger standard errors, and tests based on them have less power.
 
     Examples
     --------
@@ -215,7 +215,7 @@ def _no_contrast(design: Design, got: str) -> ArgumentError:
 
 
 def _known_value(value: Any, c: FloatArray) -> float:
-    """Return the value that is compared with, if a share (or a weighted sum of shares) can have it."""
+    """Return the known value if a share (or a weighted sum of shares) can have it."""
     least, most = float(c.min()), float(c.max())
     if isinstance(value, bool) or not least <= value <= most:
         shown = f"{value}"[:12] if isinstance(value, (int, float, np.number)) else type(value).__name__
@@ -238,6 +238,6 @@ def _read_sizes(n1: Any, n2: Any, target: Any, known: bool) -> tuple[int, int] |
 
 
 def _people(difference: float, variance: float, level: float, target: Any, known: bool) -> tuple[int, int]:
-    """Return the fewest people per group that reach the target."""
+    """Return the smallest number of people per group that reaches the target."""
     n = people_for(difference, variance, level, target)
     return n, 0 if known else n

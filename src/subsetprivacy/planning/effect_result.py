@@ -1,4 +1,4 @@
-"""The power to find an effect in a regression or a difference of means: the result."""
+"""`EffectPower`: the power to find an effect in a regression or a difference of means."""
 
 from collections.abc import Mapping
 from math import ceil, sqrt
@@ -16,33 +16,33 @@ from subsetprivacy.planning.z_test import chance, critical, people_for
 from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import Table, number, percent
 
-_FEW = 30.0  # people of a category, counted as if they were asked directly, below which limits are doubtful
+_FEW = 30.0  # people of a category, in terms of asking directly: with fewer, the normal limit is unreliable
 
 
 @frozen(repr=False)
 class EffectPower(Result):
-    """The power of a test for an effect; made by `response_power`, `predictor_power` and `means_power`.
+    """The power of a test for an effect. `response_power`, `predictor_power` and `means_power` return one.
 
     Attributes
     ----------
     what
-        What the effect is, in words.
+        The effect, in words.
     effect
         Its size: a log odds ratio, a log rate ratio or a difference of means.
     n
-        The people: as given, or the fewest that reach the target.
+        The number of people: as given, or the smallest that reaches the target.
     variance, direct_variance
-        n times the variance of the estimate, from subsets and from people who were asked directly.
+        n times the variance of the estimate, from subsets and from people who are asked directly.
     level
         The level of the two-sided z test.
     target
-        The power that the people were worked out for, or None.
+        The required power, or None.
     method
-        How the effect will be estimated: ``"ml"`` or ``"corrected"``.
+        The estimation method: ``"ml"`` or ``"corrected"``.
     basis
-        What the plan rests on, in words.
+        The assumptions of the plan, in words.
     effective
-        How many people of the rarer of the two categories there are, counted as if they were asked directly.
+        The number of people in the rarer of the two categories, in terms of people who are asked directly.
     """
 
     what: str
@@ -81,24 +81,24 @@ class EffectPower(Result):
 
     @property
     def direct_power(self) -> float:
-        """The power with the same people, asked directly."""
+        """The power if the same number of people are asked directly."""
         return chance(self.effect, sqrt(self.direct_variance / self.n), critical(self.level))
 
     @property
     def price(self) -> float:
-        """How many times as many people it takes as asking directly would."""
+        """How many times as many people as asking directly it needs."""
         return self.variance / self.direct_variance
 
     @property
     def direct(self) -> int:
-        """How many people, asked directly, have the same power."""
+        """The number of people who give the same power if asked directly."""
         if self.target is not None:
             return people_for(self.effect, self.direct_variance, self.level, self.target)
         return max(ceil(self.n / self.price * (1 - 1e-12)), 1)
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What the plan rests on, what privacy costs, and whether there are too few people for it."""
+        """The assumptions, the price of privacy, and whether there are too few people."""
         out = [Note(NoteKind.ASSUMPTION, self.basis)]
         asked = f"Asked directly, {people(self.direct)} would have the same power"
         price = f"{asked}: privacy costs {self.price:.2f} times as many."
@@ -143,12 +143,12 @@ class EffectPower(Result):
         return {name: [getattr(self, name)] for name in names}
 
     def plot(self, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
-        """Draw the power against the people, next to asking directly.
+        """Draw the power against the number of people, compared with asking directly.
 
         Parameters
         ----------
         title, ax
-            A heading, and the Matplotlib axes to draw in; by default those of a new figure.
+            A title, and the Matplotlib axes to draw in, by default those of a new figure.
         """
         z = critical(self.level)
         n: FloatArray = np.geomspace(max(min(self.n, self.direct) / 5, 1), max(self.n, self.direct) * 5, 200)
@@ -183,14 +183,14 @@ def planned(
     basis: str,
     kept: float,
 ) -> EffectPower:
-    """Return the plan, with the people worked out where a target is given.
+    """Return the plan, with the number of people computed if a target is given.
 
     Parameters
     ----------
     variances
-        n times the variance of the estimate, from subsets and from people who were asked directly.
+        n times the variance of the estimate, from subsets and from people who are asked directly.
     kept
-        The share of all people who are in the rarer category, times the share of their information that subsets keep.
+        The share of people in the rarer category, times the share of their information that subsets preserve.
     """
     size = people_for(effect, variances[0], level, target) if n is None else n
     critical(level)  # raises unless it is a level

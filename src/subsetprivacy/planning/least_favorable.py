@@ -1,10 +1,9 @@
-r"""The least favourable distribution: where a share is hardest to estimate.
+r"""The least favorable distribution, at which a share is hardest to estimate.
 
 Let :math:`T(A)` be unbiased for :math:`w_j`, that is :math:`E(T \mid X = k) = 1\{k = j\}`. Its variance
-:math:`\sum_k w_k E(T^2 \mid k) - w_j^2` is concave in w, and the limit variance :math:`V_{jj}(w)` is the minimum of
-these over T: concave as well. So the worst w of a category is found by climbing, and
-any T is a certificate: no distribution can have a variance above the maximum
-of its concave quadratic.
+:math:`\sum_k w_k E(T^2 \mid k) - w_j^2` is concave in w. The limit variance :math:`V_{jj}(w)` is the minimum of
+these over T, so it is concave too. Hill climbing therefore finds the worst w of a category, and any T is a
+certificate: no distribution has a variance above the maximum of its concave quadratic.
 """
 
 from collections.abc import Sequence
@@ -20,17 +19,17 @@ from subsetprivacy.estimation.likelihood import tangent_column
 from subsetprivacy.messages.for_plans import GIVE_W
 from subsetprivacy.planning.variance import SizeProfile, cell_sizes, limit_covariance, moment_variances
 
-MAX_SEARCH = 64  # categories up to which the simplex is searched for each of them
-MAX_FAMILY = 256  # categories up to which one share is varied against the others
+MAX_SEARCH = 64  # the most categories for which the simplex is searched for each of them
+MAX_FAMILY = 256  # the most categories for which one share is varied against the others
 TOLERANCE = 1e-3  # of the variance: a thousandth of the people
-_INSIDE = 1e-6  # how near to 0 the search lets a share come
-_STEPS = 12  # that all categories climb together
-_CELLS = 1 << 16  # subsets times categories that are worked out at once
+_INSIDE = 1e-6  # the smallest share in the search
+_STEPS = 12  # for all categories together
+_CELLS = 1 << 16  # subsets times categories per block
 
 
 @frozen(eq=False)
 class LeastFavorable:
-    """The least favourable distribution of a design.
+    """The least favorable distribution of a design.
 
     Attributes
     ----------
@@ -41,9 +40,9 @@ class LeastFavorable:
     variance
         n times the variance of that share, per person.
     bound
-        No distribution gives any category a variance above this.
+        An upper bound on the variance of any category at any distribution.
     estimator
-        ``"mle"``, or ``"mom"`` where maximum likelihood needs at most this.
+        ``"mle"``, or ``"mom"`` if the variance is an upper bound for maximum likelihood.
     """
 
     w: FloatArray
@@ -61,22 +60,23 @@ def least_favorable(design: Design, category: int | None = None) -> LeastFavorab
     design
         The design.
     category
-        The position of a category, if the share of that one matters only.
+        The position of the category of interest; None for all categories.
 
     Raises
     ------
     TooLargeError
-        If the categories are too many for a search and no closed form is known.
+        If there are too many categories for a search and no closed form is known.
 
     Notes
     -----
-    If all categories are alike, the worst distribution for one of them has the
-    others even, by concavity and symmetry: one number is searched. Up to 64
-    categories the simplex is searched, for all categories together that can
-    still be the worst, until their certificates are within a thousandth. Beyond that, Hadamard
-    designs, which treat all triples of categories alike, have a closed form for
-    the moment estimator; for others up to 256 categories one share is varied
-    against an even rest, and `bound` says what that may have missed.
+    If all categories are alike, the worst distribution for one of them gives
+    equal shares to the others, by concavity and symmetry, so the search is
+    one-dimensional. For up to 64 categories the simplex is searched, for all
+    categories that can still be the worst, until their certificates are within
+    a thousandth. For more categories, Hadamard designs, which treat all
+    triples of categories alike, have a closed form for the moment estimator.
+    For other designs with up to 256 categories one share is varied while the
+    others are equal, and `bound` limits the error.
     """
     profile = SizeProfile.of(design)
     if profile is not None:
@@ -97,7 +97,7 @@ def least_favorable(design: Design, category: int | None = None) -> LeastFavorab
 
 
 def one_against_even(x: float, j: int, p: int) -> FloatArray:
-    """Return the distribution with x for category j and the rest shared evenly."""
+    """Return the distribution with share x for category j and equal shares for the others."""
     w = np.full(p, (1 - x) / (p - 1))
     w[j] = x
     return w
@@ -111,7 +111,7 @@ def _peak(profile: SizeProfile) -> tuple[float, float]:
 
 
 def _search(design: Design) -> LeastFavorable:
-    """Climb for all categories together, then one by one for those that their certificates do not settle yet."""
+    """Climb for all categories together, then one by one for those whose certificates are not tight enough."""
     influence = _Influence(design)
     w, variances, bounds = _climb_together(influence)
     best = int(variances.argmax())
@@ -155,24 +155,24 @@ class _Influence:
         return self._share * own, self._share * self._rows.spread(self._mu * T**2)
 
     def value(self, w: FloatArray, j: int) -> tuple[float, FloatArray]:
-        """Return the two for one distribution and one category."""
+        """Return both numbers for one distribution and one category."""
         variances, squares = self.values(w[None], [j])
         return float(variances[0]), squares[0]
 
-    def certificate(self, squares: FloatArray, j: int, centre: float) -> float:
-        """Return the largest variance at any distribution of the T with these squares, best where w_j is `centre`."""
-        return _largest_quadratic(squares, j, centre, self._share)
+    def certificate(self, squares: FloatArray, j: int, center: float) -> float:
+        """Return the largest variance, over all distributions, of the T with these squares, best at w_j = `center`."""
+        return _largest_quadratic(squares, j, center, self._share)
 
     def bound(self, w: FloatArray, j: int) -> float:
-        """Return the largest variance that the estimator T, best at w, has at any distribution."""
+        """Return the largest variance, over all distributions, of the estimator T that is best at w."""
         return self.certificate(self.value(w, j)[1], j, w[j])
 
 
 def _climb_together(influence: _Influence) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return for every category a distribution, its variance there, and what no distribution exceeds.
+    """Return for every category a distribution, its variance there, and an upper bound for all distributions.
 
-    A category whose slope is above the mean gains weight, in proportion to its own. A few such steps bring the
-    certificates within the tolerance of the worst category, unless the worst distribution lies on the boundary.
+    A category whose slope is above the mean gains weight in proportion to its share. A few such steps bring the
+    certificates within the tolerance of the worst category, unless the worst distribution is on the boundary.
     """
     p = influence.p
     W, step = np.full((p, p), 1 / p), np.full(p, p / 4)
@@ -193,7 +193,7 @@ def _climb_together(influence: _Influence) -> tuple[FloatArray, FloatArray, Floa
                 here[better],
                 slopes[better],
             )
-        # The worst category is known more exactly, for it is what people are asked for.
+        # The worst category needs more precision, because it determines the number of people.
         enough = np.full(p, 1 + TOLERANCE)
         enough[variances.argmax()] = 1 + TOLERANCE / 20
         which = np.flatnonzero(bounds > enough * variances.max())
@@ -205,11 +205,11 @@ def _climb_together(influence: _Influence) -> tuple[FloatArray, FloatArray, Floa
     return W, variances, bounds
 
 
-def _largest_quadratic(squares: FloatArray, j: int, centre: float, share: float) -> float:
-    """Return the maximum over distributions v of squares'v - share (v_j - centre)^2."""
+def _largest_quadratic(squares: FloatArray, j: int, center: float, share: float) -> float:
+    """Return the maximum over distributions v of squares'v - share (v_j - center)^2."""
     inside, outside = squares[j], np.delete(squares, j).max()
-    x = float(np.clip(centre + (inside - outside) / (2 * share), 0.0, 1.0))
-    return float(x * inside + (1 - x) * outside - share * (x - centre) ** 2)
+    x = float(np.clip(center + (inside - outside) / (2 * share), 0.0, 1.0))
+    return float(x * inside + (1 - x) * outside - share * (x - center) ** 2)
 
 
 def _climb(influence: _Influence, j: int, start: FloatArray) -> FloatArray:
@@ -234,7 +234,7 @@ def _climb(influence: _Influence, j: int, start: FloatArray) -> FloatArray:
 
 
 def _along_family(design: Design, category: int | None) -> LeastFavorable:
-    """Let one share vary and keep the others even, for the category given or worst at even w; certify the rest."""
+    """Vary one share with equal others, for the given category or the worst at uniform w, and bound the rest."""
     p, even = design.p, np.full(design.p, 1 / design.p)
     influence = _Influence(design)
     j = int(limit_covariance(design, even).diagonal().argmax()) if category is None else category
@@ -249,9 +249,9 @@ def _along_family(design: Design, category: int | None) -> LeastFavorable:
 
 
 def _by_moments(design: Design, j: int) -> LeastFavorable:
-    """Maximise the variance of the moment estimator, which depends on w_j alone if all triples are alike.
+    """Maximize the variance of the moment estimator, which depends only on w_j if all triples are alike.
 
-    It is quadratic in x = w_j, and known where all weight is on another category (x = 0) or on this one (x = 1).
+    It is quadratic in x = w_j, and known if all weight is on another category (x = 0) or on this one (x = 1).
     """
     p, share = design.p, design.real_share
     elsewhere, here = (moment_variances(design, np.eye(1, p, k)[0]) for k in (1, 0))

@@ -1,4 +1,4 @@
-"""One design of a plan: what it costs and what it reveals."""
+"""`PlanOption`: one design of a plan, with its cost and its leakage."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -36,24 +36,23 @@ class PlanOption(Result):
     design
         The design.
     demand
-        What the plan asks for.
+        The requirements of the plan.
     w
-        The distribution that was planned for: the one given, or the least favorable.
+        The distribution of the plan: the given or the least favorable one.
     position
-        The position of the category whose share takes the most people there.
+        The position of the category whose share needs the most people at w.
     variance
-        n times the variance of that share at w, per person; divided by the squared share where a relative margin was
-        asked for.
+        n times the variance of that share at w, per person, divided by the squared share if the margin is relative.
     direct
         The same for asking directly, planned in the same way.
     compared
-        Where designs are compared: the distribution given, or the even one.
+        The distribution at which designs are compared: the given or the uniform one.
     variances, variances_even
-        n times the variance of every share there, and at the even distribution.
+        n times the variance of every share at `compared`, and at the uniform distribution.
     estimator
-        The estimator that the numbers are for.
+        The estimator to which the numbers apply.
     notes
-        What is approximate about them.
+        The approximations in the numbers.
     """
 
     why_not_restored: ClassVar[str] = "keep the arguments of `plan`, and plan again"
@@ -72,44 +71,44 @@ class PlanOption(Result):
 
     @property
     def name(self) -> str:
-        """What the design is called in tables."""
+        """The name of the design in tables."""
         return self.design.label
 
     @property
     def category(self) -> Any:
-        """The category whose share takes the most people."""
+        """The category whose share needs the most people."""
         return self.design.categories.labels[self.position]
 
     # Costs ------------------------------------------------------------------------------------
 
     @property
     def people(self) -> int:
-        """How many real people are asked, in all groups together."""
+        """The number of real people to ask, over all groups."""
         return self.demand.planned(self.variance)[0]
 
     @property
     def by_group(self) -> dict[str, int]:
-        """How many people are asked in each group or subgroup; empty where the plan has none."""
+        """The number of people to ask in each group or subgroup; empty if the plan has none."""
         return self.demand.planned(self.variance)[1]
 
     @property
     def margin(self) -> float:
-        """The largest half-width of the intervals over the categories, or that of the category asked for."""
+        """The largest half-width of the intervals over the categories, or that of the requested category."""
         return self.demand.half_width(self.variance, float(self.w[self.position]))
 
     @property
     def dummies(self) -> int:
-        """How many dummy rows are added to the people."""
+        """The number of dummy rows that are added."""
         return self.design.dummy_rows(self.people)
 
     @property
     def people_even(self) -> int:
-        """How many people the even distribution needs."""
+        """The number of people needed at the uniform distribution."""
         return self.demand.planned(self._variance_even)[0]
 
     @property
     def margin_even(self) -> float:
-        """The largest half-width at the even distribution."""
+        """The largest half-width at the uniform distribution."""
         return self.demand.half_width(self._variance_even, 1 / self.design.p)
 
     @property
@@ -122,26 +121,26 @@ class PlanOption(Result):
 
     @property
     def cost(self) -> float:
-        """How many times the people of asking directly, planned in the same way."""
+        """How many times as many people as asking directly, planned in the same way."""
         return self.variance / self.direct if self.direct else inf
 
     @property
     def cost_even(self) -> float:
-        """How many times the people of asking directly, at the even distribution."""
+        """How many times as many people as asking directly, at the uniform distribution."""
         even = self._even
         return self._variance_even / self.demand.largest(even * (1 - even), even)
 
     @property
     def loss(self) -> float:
-        """The squared error summed over the categories, times that of asking directly, where designs are compared."""
+        """The squared error summed over the categories, relative to asking directly, at `compared`."""
         direct = 1 - float(self.compared @ self.compared)
         return float(self.variances.sum()) / direct if direct else inf
 
     @property
     def efficiency(self) -> float:
-        """The bound (p-1)/(S-1) on the cost per row at the even distribution, over that cost: 1 if balanced."""
+        """The lower bound (p-1)/(S-1) on the cost per row at the uniform distribution, over that cost; at best 1."""
         p, real = self.design.p, self.design.real_share
-        # Dummy rows bring no information: seen at the rows of a release, no cell is as telling as without them.
+        # Dummy rows carry no information, so cells of a release are less informative than without them.
         S = self.design.S * (real + self.design.dummy_share)
         return (p - 1) / (S - 1) * (1 - 1 / p) * real / float(self.variances_even.sum())
 
@@ -149,17 +148,17 @@ class PlanOption(Result):
 
     @property
     def maximal_leakage(self) -> float:
-        """The most bits that a report can reveal, whatever the distribution."""
+        """The most bits that a report can reveal, for any distribution."""
         return log2(self.design.S)
 
     @property
     def smallest_set(self) -> int:
-        """How many values every report leaves at least."""
+        """The smallest number of values that a report leaves possible."""
         return self.design.smallest_set
 
     @cached_property
     def leaks(self) -> dict[str, float]:
-        """The numbers of `audit` where designs are compared; NaN where the design is too large for one."""
+        """The numbers of `audit` at `compared`; NaN if the design is too large for an audit."""
         try:
             facts = audit(self.design, self.compared).to_dict()
         except TooLargeError:
@@ -167,14 +166,14 @@ class PlanOption(Result):
         known = {name: facts.get(name) for name in LEAKS}
         return {name: np.nan if value is None else float(value) for name, value in known.items()}
 
-    # The vocabulary ---------------------------------------------------------------------------
+    # Output -----------------------------------------------------------------------------------
 
     def numbers(self) -> dict[str, Any]:
-        """Return the numbers under stable names; not a number where there is none."""
+        """Return the numbers under stable names, NaN if there is none."""
         return {"design": self.name, **{name: getattr(self, name) for name in NUMBERS}, **self.leaks}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers under stable names, for JSON; numbers that are not known or not finite are None."""
+        """Return the numbers under stable names, for JSON. Numbers that are unknown or not finite are None."""
         facts = {**self.numbers(), "category": self.category, "by_group": self.by_group, "notes": self.notes}
         document: dict[str, Any] = plain(facts)
         return document
@@ -203,7 +202,7 @@ class PlanOption(Result):
 
 
 def option(design: Design, demand: Demand, w: FloatArray | None) -> PlanOption:
-    """Work out one design of a plan, at w or at its least favorable distribution."""
+    """Plan for one design, at w or at its least favorable distribution."""
     design.require_identifiable()
     even = np.full(design.p, 1 / design.p)
     at_even = precision(design, even)
@@ -222,7 +221,7 @@ def option(design: Design, demand: Demand, w: FloatArray | None) -> PlanOption:
 
 
 def _approximations(estimator: str, missed: float, error: float) -> list[Note]:
-    """Return what is approximate."""
+    """Return the notes about approximations."""
     notes = []
     if missed > 0.01:
         more = f"some distribution may need up to {100 * missed:.0f}% more people"
@@ -235,12 +234,12 @@ def _approximations(estimator: str, missed: float, error: float) -> list[Note]:
 
 
 def times(factor: float) -> str:
-    """Return a factor for people."""
+    """Return a factor as text."""
     if not isfinite(factor):
         return "-"
     return f"{factor:.2f}" if factor < 1000 else f"{factor:.0f}"
 
 
 def bits(leak: float) -> str:
-    """Return bits with three digits that say something: Warner's 0.585 is not 0.58."""
+    """Return bits as text with three significant digits: Warner's 0.585 is not 0.58."""
     return number(leak, 2 if leak > 0.9995 else 3)

@@ -1,6 +1,6 @@
-r"""An outcome given a private category, and how precisely its means are estimated.
+r"""An outcome given a private category, and the precision of the estimated means.
 
-The private category X has shares w, and the outcome y given X = j a mean :math:`\mu_j`. With an indicator
+The private category X has shares w, and the outcome y given X = j has the mean :math:`\mu_j`. With an indicator
 :math:`z_j` for each category, corrected scores solve :math:`\sum_i\sum_j D_{ij} z_j (y_i - \mu_j) = 0`, where the
 unbiased indicators D have the working distribution of X given y. So n times the covariance of the estimates is
 :math:`A^{-1} M A^{-1}` with :math:`A = \sum_j w_j v_j z_j z_j^\top`, the slopes :math:`v_j` of the means, and
@@ -35,7 +35,7 @@ class OutcomeModel:
     eta
         The linear predictor of each category.
     sd
-        The standard deviation within each category; of a linear outcome only.
+        The standard deviation within each category, for a linear outcome only.
     """
 
     family: OutcomeFamily
@@ -51,7 +51,7 @@ class OutcomeModel:
 
     @property
     def slope(self) -> FloatArray:
-        """The derivative of each mean in its linear predictor."""
+        """The derivative of each mean with respect to its linear predictor."""
         if self.family == "linear":
             return np.ones(len(self.eta))
         return self.mean * (1 - self.mean) if self.family == "logit" else self.mean
@@ -64,8 +64,8 @@ class OutcomeModel:
     def nodes(self, w: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return outcomes y, shape (m,), and the joint probabilities of y and each category, shape (m, p).
 
-        Of a linear outcome each category has its own nodes, so that integrals within a narrow category are right next
-        to a wide one. Their probabilities are those of integrals; see `shared` for those given the outcome.
+        For a linear outcome each category has its own nodes, so that integrals are accurate for narrow categories next
+        to wide ones. The probabilities are quadrature weights. See `shared` for those given the outcome.
         """
         if self.family == "linear":
             t, weights = gauss()
@@ -84,7 +84,7 @@ class OutcomeModel:
         return np.asarray(x_log_y(y[:, None], self.mean) - self.mean - gammaln(y[:, None] + 1))
 
     def shared(self, w: FloatArray, y: FloatArray, joint: FloatArray) -> FloatArray:
-        """Return the probabilities of nodes, shared out among the categories by Bayes' rule."""
+        """Return the probabilities of nodes, divided among the categories by Bayes' rule."""
         return np.asarray(joint.sum(axis=1)[:, None] * posterior(w, self.log_density(y)))
 
 
@@ -103,8 +103,8 @@ def corrected_covariance(
 ) -> FloatArray:
     """Return n times the covariance of the linear predictors of all categories, by corrected scores.
 
-    With a number of people, working distributions are those of groups of similar outcomes, as `group_means` has them;
-    else they are those given the outcome.
+    With a number of people, the working distributions are those of groups of similar outcomes, as in `group_means`.
+    Otherwise they are conditional on the outcome.
     """
     y, joint = outcome.nodes(w)
     amount = joint.sum(axis=1)
@@ -112,13 +112,13 @@ def corrected_covariance(
     likely = outcome.shared(w, y, joint)
     working = likely / amount[:, None] if people is None else _by_similar_outcomes(design, w, y, likely, people)
     rows, mu = support_of(design, design.p)
-    informative = np.ptp(rows, axis=1) > 0  # full sets say nothing and are left out of a fit
+    informative = np.ptp(rows, axis=1) > 0  # a fit leaves out full sets
     rows, mu = rows[informative], mu[informative] / mu[informative].sum()
     table = IndicatorTable(design, working)
     M = np.zeros((design.p, design.p))
     for k in range(len(y)):
         D = table.of(rows.T, np.full(len(rows), k))
-        # The weights of reports: mu_a r_a'P, which is their probability, for informative reports of one person.
+        # The probabilities mu_a r_a'P of the informative reports of one person.
         each = mu * (rows @ given[k])
         rest = y[k] - outcome.mean
         M += amount[k] / each.sum() * (rest[:, None] * ((D * each) @ D.T) * rest)
@@ -127,7 +127,7 @@ def corrected_covariance(
 
 
 def _by_similar_outcomes(design: Design, w: FloatArray, y: FloatArray, joint: FloatArray, people: float) -> FloatArray:
-    """Return the working distribution of each outcome where those of similar ones are taken together, shape (m, p)."""
+    """Return the working distribution of each outcome, pooled over similar outcomes, shape (m, p)."""
     bins = _bin_count(people, design, 1, _BLOCKS)
     order = np.argsort(y, kind="stable")
     amount = joint.sum(axis=1)[order]
@@ -138,7 +138,7 @@ def _by_similar_outcomes(design: Design, w: FloatArray, y: FloatArray, joint: Fl
 
 
 def likelihood_covariance(design: Design, w: FloatArray, outcome: OutcomeModel) -> FloatArray:
-    """Return n times the covariance of the linear predictors of all categories, by likelihood of the mixture."""
+    """Return n times the covariance of the linear predictors of all categories, by the likelihood of the mixture."""
     y, joint = outcome.nodes(w)
     joint = outcome.shared(w, y, joint)
     p = design.p
@@ -147,7 +147,7 @@ def likelihood_covariance(design: Design, w: FloatArray, outcome: OutcomeModel) 
     size = 2 * p - 1 + (spread is not None)
     J = np.zeros((size, size))
     for row, weight in zip(*support_of(design, p), strict=True):
-        if np.ptp(row) == 0:  # people who say nothing are left out of a fit
+        if np.ptp(row) == 0:  # a fit leaves out full sets
             continue
         together = joint * row
         amount = together.sum(axis=1)
@@ -161,5 +161,5 @@ def likelihood_covariance(design: Design, w: FloatArray, outcome: OutcomeModel) 
 
 
 def direct_covariance(w: FloatArray, outcome: OutcomeModel) -> FloatArray:
-    """Return n times the covariance of the linear predictors if the values are known."""
+    """Return n times the covariance of the linear predictors if values are known."""
     return np.diag(outcome.variance / (w * outcome.slope**2))

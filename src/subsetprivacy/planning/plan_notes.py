@@ -1,4 +1,4 @@
-"""What a plan says below its table: a short note each."""
+"""The notes below the table of a plan."""
 
 from collections.abc import Sequence
 from math import inf, isfinite
@@ -24,18 +24,18 @@ _SHOWN = 8  # groups that a note lists
 
 @frozen
 class PlanLimits:
-    """What a recommended design must keep to.
+    """The limits on a recommended design.
 
     Attributes
     ----------
     bits
         The most bits that it may reveal.
     smallest
-        The fewest values that every report must leave possible.
+        The smallest number of values that every report must leave possible.
     is_default
         Whether `bits` is the default.
     asked
-        Whether some question must realize it.
+        Whether a question must realize it.
     """
 
     bits: float
@@ -44,11 +44,11 @@ class PlanLimits:
     asked: bool
 
     def allow(self, option: PlanOption) -> bool:
-        """Tell whether a design keeps to the limits, if it can be asked."""
+        """Tell whether a design is within the limits, apart from whether it can be asked."""
         return option.maximal_leakage <= self.bits + _ROUNDING and option.smallest_set >= self.smallest
 
     def of_bits(self, p: int) -> str:
-        """Return the most bits in words, and what a default means for p categories."""
+        """Return the limit in bits as text, and the meaning of the default for p categories."""
         if not self.is_default:
             return f"{self.bits:g} bit"
         if p == 2:
@@ -66,7 +66,7 @@ def _limits(best: PlanOption, limits: PlanLimits) -> str:
 
 
 def _preferred(options: Sequence[PlanOption], best: PlanOption, limits: PlanLimits) -> str:
-    """Return what the design has over the others."""
+    """Return the advantage of the design over the others."""
     solves_people = best.demand.n is None
     within = [o for o in options if limits.allow(o) and (not limits.asked or o.design.can_be_asked)]
     if len(within) == 1:
@@ -85,7 +85,7 @@ def notes(
     *,
     at_given_w: bool,
 ) -> tuple[Note, ...]:
-    """Return the recommendation, what it rests on, and what the columns mean."""
+    """Return the recommendation, its assumptions, and the meaning of the columns."""
     return (
         Note(NoteKind.RECOMMENDED, f"Recommended (*): {best.name}; {_preferred(options, best, limits)}."),
         Note(NoteKind.RECOMMENDED, f"Limits: {_limits(best, limits)}."),
@@ -178,7 +178,7 @@ def _if_asked_twice(design: Design) -> Note:
 
 
 def _approximations(options: Sequence[PlanOption]) -> list[Note]:
-    """Return each note of the designs once, in the order of the table, with the designs it is about."""
+    """Return each note of the designs once, in the order of the table, with the names of the designs."""
     about: dict[tuple[NoteKind, str], list[str]] = {}
     for o in options:
         for note in o.notes:
@@ -191,7 +191,7 @@ def _approximations(options: Sequence[PlanOption]) -> list[Note]:
 
 
 def _legend(best: PlanOption, *, at_given_w: bool) -> list[Note]:
-    """Say what the columns mean."""
+    """Return the notes that explain the columns."""
     where = "the given" if at_given_w else "the even"
     guess = best.leaks["prediction_baseline"]
     lines = (

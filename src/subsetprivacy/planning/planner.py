@@ -1,4 +1,4 @@
-"""`plan`: how many people, with which design, and what it reveals."""
+"""`plan`: the required number of people and the leakage of each design, with a recommendation."""
 
 from collections.abc import Iterable, Mapping
 from math import inf, log2
@@ -27,7 +27,7 @@ from subsetprivacy.planning.plan_notes import PlanLimits
 from subsetprivacy.planning.result import Plan
 from subsetprivacy.subsets import Categories
 
-NEAR = 1.05  # designs within five percent of the fewest people are equally cheap
+NEAR = 1.05  # designs within five percent of the smallest number of people count as equal
 YES_NO = 1.0  # bits of a yes/no question
 WARNER = log2(1.5)  # bits of Warner's question with q = 1/4
 
@@ -49,70 +49,71 @@ def plan(
     mode: Mode = "ask",
     designs: Iterable[Design] | None = None,
 ) -> Plan:
-    r"""Return how many people each design needs, what it reveals, and which one to take.
+    r"""Return how many people each design needs, what it reveals, and which design to use.
 
     Parameters
     ----------
     categories
-        The labels, or how many there are.
+        The labels, or the number of categories.
     margin
-        The largest half-width of the confidence intervals over the categories;
-        by default 0.02, two percentage points, unless `n` or `relative` is given.
+        The largest half-width of the confidence intervals over the categories,
+        by default 0.02 (two percentage points) unless `n` or `relative` is given.
     level
         The confidence level of each interval.
     floor
-        Compare covered designs only: dummy rows make every report one that at
-        least this share of the rows could be.
+        Compare only covered designs with this floor: at least this share of
+        the rows could have sent any report.
     w
-        The distribution to plan for, in every group the same, with weight on two categories or more. By default each
-        design is planned for its least favorable one, and the even one is shown next to it.
+        The distribution to plan for, the same in every group, with weight on two or more categories. By default each
+        design is planned for its least favorable distribution, and the uniform distribution is shown too.
     n
-        The number of people there are; then the margin is worked out.
+        The number of people, to compute the margin.
     category
-        The category whose share matters: the margin is asked of its interval only. Without `w` each design is planned
-        for the distribution at which this share is hardest to estimate.
+        The category of interest: the margin applies only to its share. Without `w`, each design is planned for the
+        distribution at which this share is hardest to estimate.
     relative
-        Instead of `margin`, the half-width as a part of the share: 0.2 for ±20% of the share that `w` gives the
-        `category`, or each of the categories.
+        Instead of `margin`, the half-width relative to the share: 0.2 for ±20% of the share that `w` gives to
+        `category`, or to each category.
     groups
-        Plan for differences between independent groups: the margin is that of the difference of a share between any
-        two of them. The number of groups of the same size, or the share of the people in each group by its name,
+        Plan for differences between independent groups: the margin applies to the difference of a share between any
+        two of them. Give the number of groups of equal size, or the share of the people in each group by name,
         ``{"f": 0.3, "m": 0.7}``.
     subgroups
-        Plan for the shares in every subgroup: the share of the people in each by its name,
-        ``{"young": 0.2, "old": 0.8}``, together at most 1. The margin is reached in each of them.
+        Plan for the shares in every subgroup: give the share of the people in each by name,
+        ``{"young": 0.2, "old": 0.8}``, in total at most 1. The margin is reached in each subgroup.
     maximal_leakage
-        The most bits that the recommended design may reveal, whatever the
-        distribution. By default 1, a yes/no question, for three and more
-        categories; for two, where a plain yes or no would be the value, log2 1.5
-        = 0.585, Warner's question with q = 1/4, which triples the odds at most.
+        The most bits that the recommended design may reveal, for any
+        distribution. The default for three or more categories is 1, a yes/no
+        question. For two categories, where a plain yes or no would be the
+        value, it is log2 1.5 = 0.585, Warner's question with q = 1/4, which at
+        most triples the odds.
     smallest
-        The fewest values that every report of the recommended design must leave possible.
+        The smallest number of values that every report of the recommended design must leave possible.
     mode
-        ``"ask"``: recommend designs that some question realizes. ``"publish"``: also those for
-        anyone who holds the values.
+        ``"ask"``: recommend designs that can be asked as questions. ``"publish"``: also consider designs
+        for publishers who know the values.
     designs
         Designs to compare instead of the built-in ones.
 
     Raises
     ------
     ArgumentError
-        If an argument is out of its range, or no design meets the limits; with the nearest possible value.
+        If an argument is out of range, or no design meets the limits. The hint names the nearest possible value.
     CategoryError
-        If `category` is none of the categories.
+        If `category` is not one of the categories.
     InvalidDesignError
         If no design allows the floor.
 
     Notes
     -----
     :math:`n = \lceil (z/\text{margin})^2 \max_j V_{jj}(w) \rceil` with the limit covariance V of maximum likelihood
-    (`thm_normality_mle`). That is the half-width of the intervals that `estimate` reports by default, also where some
-    shares of w are zero; Wald intervals are wider there. For a relative margin :math:`V_{jj}` is divided by
+    (`thm_normality_mle`). This is the half-width of the default intervals of `estimate`, even if some shares of w are
+    zero. Wald intervals are wider in that case. For a relative margin :math:`V_{jj}` is divided by
     :math:`w_j^2`. The estimates of groups with shares :math:`s_g` of the people are independent, so the difference
     between two of them has the variance :math:`V_{jj}(1/s_g + 1/s_h)/n`, and a share in a subgroup has
-    :math:`V_{jj}/(s_g n)`. People are those who answer; dummy rows are added to them. The
-    recommended design has the fewest people within the limits; among those
-    within five percent of it, the one whose smallest set is largest.
+    :math:`V_{jj}/(s_g n)`. The number of people counts those who answer, and dummy rows are added to it. The
+    recommended design needs the fewest people within the limits. Among designs within five percent of that number, it
+    is the one with the largest smallest set.
 
     Examples
     --------
@@ -125,12 +126,12 @@ def plan(
     >>> plan(["no", "yes"], margin=0.03).best
     <PlanOption warner, q = 0.25: 4269 people for ±0.03>
 
-    The share of one category, within a fifth of what is expected:
+    Plan for the share of one category, within a fifth of the expected share:
 
     >>> plan(answers, w=[0.5, 0.2, 0.1, 0.1, 0.1], category="daily", relative=0.2).people
     4990
 
-    The difference of each share between two groups of the same size, and each share in both of two subgroups:
+    Plan for the difference of each share between two groups of the same size, and for each share in two subgroups:
 
     >>> plan(answers, margin=0.05, groups=2).by_group
     {'group 1': 1978, 'group 2': 1978}
@@ -201,7 +202,7 @@ def _read_designs(designs: Iterable[Design] | None, labels: Categories, floor: A
 
 
 def _recommend(options: tuple[PlanOption, ...], limits: PlanLimits) -> tuple[PlanOption, PlanOption | None]:
-    """Return the option to take, and the next cheaper one that the limits rule out."""
+    """Return the recommended option, and the next cheaper one that the limits rule out."""
     possible = [o for o in options if o.design.can_be_asked] if limits.asked else list(options)
     if not possible:
         raise ArgumentError(

@@ -1,4 +1,4 @@
-"""Populations that a plan is made for: a covariate with its spread, and shares of a private category that follow it."""
+"""Populations to plan for: a covariate, and shares of a private category that depend on it."""
 
 from typing import Any
 
@@ -14,20 +14,20 @@ from subsetprivacy.design.require import require_enumerable
 from subsetprivacy.errors import ArgumentError, TooLargeError
 from subsetprivacy.messages.for_plans import GROUP_FOR_POWER, UNCOVERED_PLAN
 
-_NODES = 31  # of Gauss and Hermite's rule
+_NODES = 31  # of Gauss–Hermite quadrature
 MOST_SUBSETS = 1 << 14
 
 
 @frozen(eq=False)
 class Nodes:
-    """Values of a number, and the probability of each.
+    """The values of a covariate, and the probability of each.
 
     Attributes
     ----------
     values, weights
         The values and their probabilities.
     words
-        What the number is, in words.
+        A description of the covariate.
     """
 
     values: FloatArray
@@ -36,7 +36,7 @@ class Nodes:
 
     @classmethod
     def normal(cls, spread: Any) -> "Nodes":
-        """Return a normal number with mean 0 and this standard deviation."""
+        """Return a normal covariate with mean 0 and this standard deviation."""
         if isinstance(spread, bool) or not isinstance(spread, (int, float, np.number)) or not 0 < spread < np.inf:
             raise ArgumentError(f"`spread` must be a standard deviation above 0; got {_got(spread)}.")
         x, weights = gauss()
@@ -44,7 +44,7 @@ class Nodes:
 
     @classmethod
     def binary(cls, share: Any) -> "Nodes":
-        """Return a number that is 1 with this probability, else 0."""
+        """Return a covariate that is 1 with this probability, else 0."""
         if isinstance(share, bool) or not isinstance(share, (int, float, np.number)) or not 0 < share < 1:
             raise ArgumentError(f"`share` must be a share above 0 and below 1; got {_got(share)}.")
         p = float(share)
@@ -52,12 +52,12 @@ class Nodes:
 
     @property
     def X(self) -> FloatArray:
-        """The values, with a column of ones before them."""
+        """A column of ones, and the values."""
         return np.column_stack([np.ones(len(self.values)), self.values])
 
 
 def gauss() -> tuple[FloatArray, FloatArray]:
-    """Return the nodes of a standard normal number, and their weights."""
+    """Return the quadrature nodes of the standard normal distribution, and their weights."""
     x, weights = np.polynomial.hermite_e.hermegauss(_NODES)
     return x, weights / weights.sum()
 
@@ -67,7 +67,7 @@ def _got(value: Any) -> str:
 
 
 def logit_intercepts(w: FloatArray, slopes: FloatArray, x: Nodes) -> FloatArray:
-    """Return the intercepts of all categories at which the mean shares are w, up to a constant."""
+    """Return the intercepts of all categories for which the mean shares are w, up to a constant."""
     a = np.log(w)
     for _ in range(1000):
         U = a[:, None] + slopes[:, None] * x.values
@@ -81,7 +81,7 @@ def logit_intercepts(w: FloatArray, slopes: FloatArray, x: Nodes) -> FloatArray:
 
 
 def cut_points(w: FloatArray, slope: float, x: Nodes) -> FloatArray:
-    """Return the cut points at which the mean shares of ordered categories are w."""
+    """Return the cut points for which the mean shares of ordered categories are w."""
     reach = np.abs(slope * x.values).max() + 1
 
     def excess(cut: float, below: float) -> float:
@@ -92,14 +92,14 @@ def cut_points(w: FloatArray, slope: float, x: Nodes) -> FloatArray:
 
 
 def require_listed(design: Design) -> Design:
-    """Return the design if its subsets are few enough to go through all of them.
+    """Return the design if it has few enough subsets to list.
 
     Raises
     ------
     TooLargeError
-        If they are too many.
+        If it has too many.
     ArgumentError
-        If dummy rows are added, which have no covariates.
+        If it adds dummy rows, which have no covariates.
     """
     if design.covered is not None:
         raise ArgumentError("`design` must be of people only; got a covered design.", UNCOVERED_PLAN)
@@ -112,7 +112,7 @@ def require_listed(design: Design) -> Design:
 
 
 def support_of(design: Design | None, p: int) -> tuple[FloatArray, FloatArray]:
-    """Return the rows of all reports, shape (reports, p), and their weights; without a design, those of the values."""
+    """Return the rows of all reports, shape (reports, p), and their weights, or those of the values for None."""
     if design is None:
         return np.eye(p), np.ones(p)
     _, mu = design.support()

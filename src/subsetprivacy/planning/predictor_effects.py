@@ -49,56 +49,58 @@ def predictor_power(
     pilot: OutcomeRegression | None = None,
     term: str | None = None,
 ) -> EffectPower:
-    r"""Return the power to find that an outcome depends on a private category, or the people it takes.
+    r"""Return the power to find that an outcome depends on a private category, or the required number of people.
 
     Parameters
     ----------
     design
-        The design that people will be asked with.
+        The design of the survey.
     w
         The shares of the categories, none of them 0.
     n
-        The people.
+        The number of people.
     category, baseline
-        The two categories that are compared. The baseline is by default the most frequent other one.
+        The two categories to compare. By default the baseline is the most frequent other category.
     family
         The model of the outcome: ``"linear"`` (default), ``"logit"`` for 0 and 1, or ``"poisson"`` for counts.
     difference, odds_ratio, rate_ratio
         The effect of `category` against `baseline`, in the form of the family: the difference of the means, the ratio
-        of the odds or the ratio of the means. Other categories are like the baseline, unless a mapping says more.
+        of the odds or the ratio of the means. Other categories equal the baseline, unless a mapping gives their
+        effects.
     sd
         The standard deviation of a linear outcome given the category and all other covariates of the model.
     mean
-        The mean outcome of the baseline: a share for ``"logit"``, by default 0.5; a number for ``"poisson"``, by
+        The mean outcome of the baseline: a share for ``"logit"``, by default 0.5, or a number for ``"poisson"``, by
         default 1.
     method
         ``"corrected"`` (default) or ``"ml"``, as in `regress`.
     level
         The level of the two-sided z test.
     target
-        The power wanted; then the people are worked out and `n` is left out.
+        The required power, to compute the number of people. Omit `n` then.
     pilot
-        Instead of all that describes the survey, a fitted `OutcomeRegression`, whose people, design, coefficients and
-        standard errors stand for those to come.
+        Instead of the description of the survey, a fitted `OutcomeRegression`. Its people, design, coefficients and
+        standard errors represent those of the planned survey.
     term
-        The coefficient of the pilot, such as ``"race[Black]"``. The effect is that of the pilot, or the coefficient
-        that `difference`, `odds_ratio` or `rate_ratio` gives.
+        The coefficient of the pilot, such as ``"race[Black]"``. The effect is that of the pilot, unless `difference`,
+        `odds_ratio` or `rate_ratio` gives another.
 
     Raises
     ------
     ArgumentError
-        If it is not clear what is worked out, the effect is not in the form of the family, or a number is out of range.
+        If both or none of `n` and `target` are given, the effect is not in the form of the family, or a number is out
+        of range.
     CategoryError
-        If a category is none of the design.
+        If a category does not belong to the design.
     TooLargeError
         If the design has too many subsets to list.
 
     Notes
     -----
-    Other covariates are taken to be independent of the private category. Where they explain a share R² of the
-    membership in it, divide the people by 1 - R². With corrected scores, the working distribution is that of the
-    category given the outcome, as in `regress`. A pilot's standard errors are scaled to the number of people, and the
-    price of privacy is then the average one over the coefficients of private predictors.
+    Other covariates are assumed to be independent of the private category. If they explain a share R² of the
+    membership in it, divide the number of people by 1 - R². With corrected scores, the working distribution is that of
+    the category given the outcome, as in `regress`. The standard errors of a pilot are scaled to the number of people,
+    and the price of privacy is then the average over the coefficients of private predictors.
 
     Examples
     --------
@@ -137,40 +139,40 @@ def means_power(
     level: float = 0.05,
     target: float | None = None,
 ) -> EffectPower:
-    r"""Return the power to find that the means of two private groups differ, or the people it takes.
+    r"""Return the power to find that the means of two private groups differ, or the required number of people.
 
     Parameters
     ----------
     design
-        The design that people will be asked with.
+        The design of the survey.
     w
         The shares of the groups, none of them 0.
     n
-        The people, of all groups together.
+        The number of people in all groups together.
     groups
-        The two groups that are compared.
+        The two groups to compare.
     difference
-        The mean of the first less that of the second. All other groups have the mean of the second.
+        The mean of the first group minus that of the second. All other groups have the mean of the second.
     sd
-        The standard deviation within the groups; or one for each group, by label.
+        The standard deviation within the groups, or one for each group by label.
     level
         The level of the two-sided z test.
     target
-        The power wanted; then the people are worked out and `n` is left out.
+        The required power, to compute the number of people. Omit `n` then.
 
     Raises
     ------
     ArgumentError
-        If it is not clear what is worked out, or a number is out of its range.
+        If both or none of `n` and `target` are given, or a number is out of range.
     CategoryError
-        If a group is none of the design.
+        If a group does not belong to the design.
     TooLargeError
         If the design has too many subsets to list.
 
     Notes
     -----
-    `group_means` weighs people by unbiased indicators, whatever the distribution of the outcome. The plan is for a
-    normal one, and for working distributions of as many groups of similar outcomes as `group_means` would make.
+    `group_means` weights people by unbiased indicators for any distribution of the outcome. The plan assumes a normal
+    outcome, and working distributions for as many groups of similar outcomes as `group_means` would use.
 
     Examples
     --------
@@ -200,14 +202,14 @@ def means_power(
 def _settled(
     design: Design, w: FloatArray, outcome: OutcomeModel, at: int, base: int, level: float, target: float | None
 ) -> int:
-    """Return the people at which the variance for so many people calls for so many people."""
+    """Return the number of people at which the variance, which depends on that number, requires that number."""
     effect = float(outcome.eta[at] - outcome.eta[base])
     tried: list[int] = []
     n = people_for(effect, _between(corrected_covariance(design, w, outcome), at, base), level, target)
     while n not in tried:
         tried.append(n)
         n = people_for(effect, _between(corrected_covariance(design, w, outcome, people=n), at, base), level, target)
-    return max(tried[tried.index(n) :])  # where numbers of groups alternate, the larger
+    return max(tried[tried.index(n) :])  # if two numbers alternate, the larger
 
 
 def _planned(
@@ -232,7 +234,7 @@ def _planned(
 def _by_pilot(
     pilot: Any, term: str | None, given: Mapping[str, Any], n: int | None, level: float, target: float | None
 ) -> EffectPower:
-    """Return the plan by the coefficient of a fitted regression, its variance scaled to the number of people."""
+    """Return the plan for a coefficient of a fitted regression, with its variance scaled to the number of people."""
     if not isinstance(pilot, OutcomeRegression) or pilot.categories is not None:
         raise ArgumentError(f"`pilot` must be an OutcomeRegression of a seen outcome; got {type(pilot).__name__}.")
     if pilot.problem.weighted == "sampling" or pilot.problem.sampling is not None:
@@ -248,7 +250,7 @@ def _by_pilot(
     kept = pilot.n_effective / pilot.n
     basis = f"Planned for people like those of the pilot (n = {pilot.n:.0f}), fitted and asked in the same way."
     variances = variance, variance * kept
-    # As many people as the precision of the coefficient amounts to: not known by category here, so no note of few.
+    # The effective number of people is not known by category, so there is no note about few people.
     what = f"coefficient of {term}"
     return planned(what, effect, n, variances, level, target, method=pilot.method, basis=basis, kept=kept)
 
@@ -266,7 +268,7 @@ def _pilot_effect(given: Mapping[str, Any], family: OutcomeFamily, estimate: flo
     return _number(value, "difference") if family == "linear" else log(read_ratio(value, named[0]))
 
 
-# What is asked ------------------------------------------------------------------------------------
+# Arguments ----------------------------------------------------------------------------------------
 
 
 def _read(
@@ -279,7 +281,7 @@ def _read(
     sd: Any,
     mean: Any,
 ) -> tuple[OutcomeModel, int, int, Design, FloatArray]:
-    """Return the outcome that is planned for, the two categories, the design and the shares."""
+    """Return the model of the outcome, the two categories, the design and the shares."""
     listed = require_listed(require_design(design))
     labels = listed.categories.labels
     if w is None:

@@ -1,4 +1,4 @@
-"""What several draws for one person leave possible: the result."""
+"""`RepeatRisk`: the result of `repeat_risk`."""
 
 from collections.abc import Mapping
 from math import exp, inf, isfinite
@@ -15,34 +15,34 @@ from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import Table, label_text, number
 from subsetprivacy.variables import JointCategories
 
-_LARGEST_LOG = 700.0  # beyond, a number is too large to be written
+_LARGEST_LOG = 700.0  # larger numbers overflow
 
 
 @frozen(eq=False, repr=False)
 class RepeatRisk(Result):
-    """What several independent draws for one person leave possible.
+    """The values that remain possible after several independent draws for one person.
 
     Attributes
     ----------
     design, times
-        The design, and how often it was drawn.
+        The design, and the number of draws.
     w
-        The distribution that the averages are over.
+        The distribution for the averages.
     candidates
-        Per category of the person, how many values are left on average, their own among them.
+        For each category of the person, the average number of values that remain, including their own.
     alone
-        Per category of the person, the probability that only their own is left.
+        For each category of the person, the probability that only their own value remains.
     approximations
-        What is approximate about `alone`; empty where it is exact.
+        Notes on how `alone` is approximate; empty if it is exact.
     parts
-        Of a product design, the same for each variable alone, under its name; empty otherwise.
+        For a product design, the same for each variable alone, by name; empty otherwise.
     expected
-        The number of values left, on average over the people.
+        The number of values that remain, on average over the people.
     probability
-        The share of people of whom only their own value is left.
+        The share of people for whom only their own value remains.
     odds
-        What the answers together can multiply the odds of one value against another by: all there is to say
-        where no answer rules a value out (Warner's question), infinite where some answer does.
+        The most by which the answers together can multiply the odds of one value against another. This is the
+        relevant number if no answer rules out a value (Warner's question). It is infinite if an answer can.
     """
 
     why_not_restored: ClassVar[str] = "keep the design, `design.to_json()`, and call `repeat_risk` again"
@@ -57,22 +57,22 @@ class RepeatRisk(Result):
 
     @property
     def expected(self) -> float:
-        """The number of values left, on average over the people."""
+        """The number of values that remain, on average over the people."""
         return float(self.w @ self.candidates)
 
     @property
     def probability(self) -> float:
-        """The share of people of whom only their own value is left."""
+        """The share of people for whom only their own value remains."""
         return float(self.w @ self.alone)
 
     @property
     def odds(self) -> float:
-        """What the answers can multiply the odds of a value by; infinite where they can rule others out."""
+        """The most by which the answers can multiply the odds of a value; infinite if they can rule out others."""
         together = self.times * self.design.exposed.epsilon
         return exp(together) if together < _LARGEST_LOG else inf
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers under stable names, for JSON; numbers that are not known or not finite are None."""
+        """Return the numbers under stable names, for JSON. Numbers that are unknown or not finite are None."""
         facts: dict[str, Any] = plain(
             {
                 "design": self.design.kind,
@@ -98,7 +98,7 @@ class RepeatRisk(Result):
 
     @property
     def _rules_out(self) -> bool:
-        """Whether some answer rules a value out."""
+        """Whether an answer can rule out a value."""
         return not isfinite(self.design.exposed.epsilon)
 
     def _said_of_odds(self) -> str:
@@ -110,7 +110,7 @@ class RepeatRisk(Result):
         return counted(self.times, "draw")
 
     def summary(self) -> Table:
-        """Return the table to print or to show in a notebook: of several variables, a row for each of them."""
+        """Return the table to print or to show in a notebook, with a row per variable if there are several."""
         if self.parts:
             shown: list[tuple[Any, float, float]] = [
                 (name, part.expected, part.probability) for name, part in self.parts.items()

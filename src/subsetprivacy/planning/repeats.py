@@ -1,4 +1,4 @@
-"""What asking the same person again would leave: true subsets intersect."""
+"""`repeat_risk`: the risk of asking the same person again, since subsets that contain the value intersect."""
 
 from collections.abc import Mapping
 from functools import reduce
@@ -19,7 +19,7 @@ from subsetprivacy.messages.for_general import NEAREST
 from subsetprivacy.messages.for_plans import HADAMARD_HAS_A_BOUND, ONE_VARIABLE_AT_A_TIME
 from subsetprivacy.planning.repeat_result import RepeatRisk
 
-MAX_LISTED = 16  # categories up to which every possible intersection is listed
+MAX_LISTED = 16  # the most categories for which every possible intersection is listed
 MAX_SIMULATED = 4096
 MAX_COMBINATIONS = 1 << 20  # of the values of several variables
 MOST_TIMES = 1000
@@ -28,41 +28,41 @@ _CELLS = 1 << 24
 
 
 def repeat_risk(design: Design, w: Distribution | None = None, times: int = 2, *, seed: Seed | None = 0) -> RepeatRisk:
-    r"""Say what several independent draws for the same person would leave possible.
+    r"""Return what several independent draws for the same person would reveal.
 
     Parameters
     ----------
     design
-        How subsets are drawn. Of a covered design, what is left to someone
-        who knows which rows are this person's. The variables of a product are
-        drawn independently, and are worked out one by one.
+        The design with which subsets are drawn. For a covered design the
+        result is for someone who knows which rows belong to the person. The
+        variables of a product are drawn independently and treated one by one.
     w
-        The distribution of the value, for the averages; by default even.
+        The distribution of the value, for the averages, by default uniform.
     times
-        How many draws, up to 1000.
+        The number of draws, up to 1000.
     seed
         For designs whose intersections are simulated: a number, or a NumPy
-        Generator or SeedSequence. By default 0, so that the same call gives
-        the same numbers; None is a fresh start.
+        Generator or SeedSequence. The default is 0, so that the same call
+        gives the same numbers. None gives a simulation that is not repeatable.
 
     Raises
     ------
     ArgumentError, DistributionError
-        If an argument is out of its range.
+        If an argument is out of range.
     UnknownDesignError
-        If it is not known how the subsets were drawn.
+        If the design is unknown.
     TooLargeError
-        If there are too many categories for a listing, a simulation or a bound.
+        If there are too many categories to list, to simulate or to bound.
 
     Notes
     -----
-    Given the value x the draws are independent, so a value j is left with
-    probability :math:`q_{xj}^r`. Only x is left with probability
-    :math:`\sum_{B\ni x}(-1)^{|B|-1} f(B)^r`, where :math:`f(B) = \sum_{a\supseteq B}\mu_a`: this is listed up to
-    16 categories, follows from the law of sizes where all categories are alike,
-    and else is simulated; for more than 4096 categories it is an upper bound.
-    Of several variables, candidates and probabilities multiply. Where no answer rules
-    a value out, r of them multiply the odds by at most :math:`e^{r\varepsilon}`.
+    Given the value x the draws are independent, so a value j remains with
+    probability :math:`q_{xj}^r`. Only x remains with probability
+    :math:`\sum_{B\ni x}(-1)^{|B|-1} f(B)^r`, where :math:`f(B) = \sum_{a\supseteq B}\mu_a`. This sum is listed for up
+    to 16 categories. If all categories are alike, it follows from the distribution of sizes. Otherwise it is
+    simulated, and for more than 4096 categories it is an upper bound. For several variables, candidates and
+    probabilities multiply. If no answer rules out a value, r answers multiply the odds by at most
+    :math:`e^{r\varepsilon}`.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def repeat_risk(design: Design, w: Distribution | None = None, times: int = 2, *
 
 
 def _by_variable(design: Product, w: FloatArray, times: int, generator: np.random.Generator) -> RepeatRisk:
-    """Work out each variable at its own margin, and multiply: given the values, the draws are independent."""
+    """Compute each variable at its own margin, and multiply, because the draws are independent given the values."""
     table = w.reshape([factor.p for factor in design.factors])
     parts = {}
     for axis, (name, factor) in enumerate(design.by_name().items()):
@@ -129,7 +129,7 @@ def _one_variable(design: Design, w: FloatArray, times: int, generator: np.rando
 
 
 def _alike(p: int, by_size: Mapping[int, float], times: int) -> tuple[FloatArray, FloatArray]:
-    """Follow the number of candidates: of c, a draw of size k keeps a hypergeometric number besides the value."""
+    """Track the number of candidates: a draw of size k keeps a hypergeometric number of them besides the value."""
     step = np.zeros((p + 1, p + 1))
     for c in range(1, p + 1):
         for k, share in by_size.items():
@@ -141,30 +141,30 @@ def _alike(p: int, by_size: Mapping[int, float], times: int) -> tuple[FloatArray
 
 
 def _listed(design: Design, times: int) -> tuple[FloatArray, FloatArray]:
-    """Return the exact law over all 2^p sets that can be left, for every value of the person."""
+    """Return exact numbers from the distribution over all 2^p sets that can remain, for every value of the person."""
     p, mu = design.p, design.support()[1]
-    rows = design.support_incidence.inner(np.eye(p))  # P(a | x) / mu_a, and where it is 0 the value x is ruled out
+    rows = design.support_incidence.inner(np.eye(p))  # P(a | x) / mu_a, which is 0 if a rules out x
     masks = (np.int64(1) << np.arange(p)) @ (rows > 0)
     members = np.bitwise_count(np.arange(1 << p))
     candidates, alone = np.empty(p), np.empty(p)
     for x in range(p):
         left = np.bincount(masks, weights=mu * rows[x], minlength=1 << p).astype(np.float64)
-        _along_supersets(left, +1)  # the chance to hold all of B
+        _along_supersets(left, +1)  # the chance that a draw contains all of B
         left **= times
-        _along_supersets(left, -1)  # the chance that exactly C is left
+        _along_supersets(left, -1)  # the chance that exactly C remains
         candidates[x], alone[x] = left @ members, max(left[1 << x], 0.0)
     return candidates, alone
 
 
 def _along_supersets(values: FloatArray, sign: int) -> None:
-    """Add to (or take from) every set the values of its supersets, one category after the other, in place."""
+    """Add to (or subtract from) every set the values of its supersets, one category after the other, in place."""
     for j in range(len(values).bit_length() - 1):
         pairs = values.reshape(-1, 2, 1 << j)
         pairs[:, 0] += sign * pairs[:, 1]
 
 
 def _simulated(design: Design, times: int, generator: np.random.Generator) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Intersect the subsets of as many people of every category; return the share left alone and its variance."""
+    """Intersect the subsets of simulated people of every category, and return the share alone and its variance."""
     p = design.p
     each = max(min(_DRAWS, _CELLS // p) // p, 1)
     x = np.tile(np.arange(p), each)
@@ -185,9 +185,9 @@ def _expected(design: Design, times: int) -> FloatArray:
 
 
 def _bounded(design: Design, times: int) -> tuple[FloatArray, FloatArray]:
-    """Bound the chance that no other is left by the first two moments of their number, where triples are alike.
+    """Bound the chance that no other value remains by the first two moments of their number, if triples are alike.
 
-    P(N = 0) <= 1 - (EN)^2 / EN^2 by Cauchy and Schwarz.
+    P(N = 0) <= 1 - (EN)^2 / EN^2 by the Cauchy–Schwarz inequality.
     """
     codes, mu = design.support()
     both = design.holds(codes, np.int64(0)) & design.holds(codes, np.int64(1)) & design.holds(codes, np.int64(2))

@@ -21,7 +21,7 @@ from subsetprivacy.regression.presenting import model_columns
 from subsetprivacy.regression.result import Regression
 from subsetprivacy.tables import label_text
 
-_PILOT_ROWS = 4000  # people of a pilot who stand for all
+_PILOT_ROWS = 4000  # people of a pilot who represent all
 
 
 def response_power(
@@ -40,43 +40,44 @@ def response_power(
     pilot: Regression | None = None,
     term: str | None = None,
 ) -> EffectPower:
-    r"""Return the power to find that a private category depends on a covariate, or the people it takes.
+    r"""Return the power to find that a private category depends on a covariate, or the required number of people.
 
     Parameters
     ----------
     design
-        The design that people will be asked with; by default that of the pilot.
+        The design of the survey, by default that of the pilot.
     w
         The shares of the categories among all people, none of them 0.
     n
-        The people.
+        The number of people.
     odds_ratio
-        By what the odds of `category` against `baseline` are multiplied when the covariate rises by 1; or
-        ``{category: odds ratio}`` where several change. Of ordered categories, those of a higher category.
+        The factor by which the odds of `category` against `baseline` change if the covariate increases by 1. Use
+        ``{category: odds ratio}`` if several categories change. For ordered categories, the odds of a higher category.
     category, baseline
-        The two categories that are compared. The baseline is by default the most frequent other one. Left out for
+        The two categories to compare. By default the baseline is the most frequent other category. Omit both for
         ordered categories.
     spread
-        The standard deviation of the covariate, which is normal.
+        The standard deviation of a normal covariate.
     share
-        Instead, the share of people for whom a covariate of 0 and 1 is 1.
+        For a binary covariate, the share of people for whom it is 1.
     family
         ``"logit"`` (default) or ``"ordinal"``, as in `regress`.
     level
         The level of the two-sided z test.
     target
-        The power wanted; then the people are worked out and `n` is left out.
+        The required power, to compute the number of people. Omit `n` then.
     pilot
-        Instead of `w` and a covariate, a fitted `Regression` whose people and coefficients stand for those to come.
+        Instead of `w` and a covariate, a fitted `Regression` whose people and coefficients represent those of the
+        planned survey.
     term
-        The covariate of the pilot; the effect is that of the pilot, or `odds_ratio` where it is given.
+        The covariate of the pilot. The effect is that of the pilot, or `odds_ratio` if it is given.
 
     Raises
     ------
     ArgumentError
-        If it is not clear what is worked out, or a number is out of its range.
+        If both or none of `n` and `target` are given, or a number is out of range.
     CategoryError
-        If a category is none of the design.
+        If a category does not belong to the design.
     TooLargeError
         If the design has too many subsets to list.
 
@@ -171,7 +172,7 @@ def _by_pilot(
 
 
 def _position(pilot: Regression, term: str | None, category: Label) -> tuple[int, str]:
-    """Return which of the pilot's parameters is planned for, and what it is."""
+    """Return the position of the planned parameter of the pilot, and its description."""
     names = [name for name in pilot.columns.names if name != "Intercept"]
     if term not in names:
         raise ArgumentError(
@@ -221,18 +222,18 @@ def expected_information(
     P = model.link.shares(U)
     total = 0.0
     for row, weight in zip(rows, mu, strict=True):
-        if np.ptp(row) == 0:  # a full set says nothing
+        if np.ptp(row) == 0:  # a full set carries no information
             continue
         R = np.repeat(row[:, None], len(X), axis=1)
         total = total + outer_squares(model.link.of(U, R).gradient) * (weight * (row @ P) * weights)
     return model.information(np.asarray(total), X)
 
 
-# What is asked ------------------------------------------------------------------------------------
+# Arguments ----------------------------------------------------------------------------------------
 
 
 def read_size(n: Any, target: Any) -> int | None:
-    """Return the people, or None where they are to be worked out."""
+    """Return the number of people, or None if it is to be computed."""
     if (n is None) == (target is None):
         both = "neither" if n is None else "both"
         raise ArgumentError(f"either `n` or `target` must be given; got {both}.", EFFECT_POWER_OF_80)
@@ -246,7 +247,7 @@ def _shares(w: Any, labels: tuple[Label, ...]) -> FloatArray:
 
 
 def read_positive(w: Any, labels: tuple[Label, ...]) -> FloatArray:
-    """Return the shares if none is 0."""
+    """Return the shares if all are above 0."""
     shares = check_distribution(w, labels)
     if shares.min() <= 0:
         raise ArgumentError("`w` must be above 0 for every category; got a share of 0.", POSITIVE_SHARES)
@@ -254,7 +255,7 @@ def read_positive(w: Any, labels: tuple[Label, ...]) -> FloatArray:
 
 
 def read_pair(category: Label, baseline: Label, design: Design, shares: FloatArray) -> tuple[int, int]:
-    """Return the positions of the two categories that are compared."""
+    """Return the positions of the two categories to compare."""
     if category is None:
         raise ArgumentError("`category` must be given, the one whose effect is planned for; got none.")
     at = design.categories.index(category)
@@ -268,7 +269,7 @@ def read_pair(category: Label, baseline: Label, design: Design, shares: FloatArr
 
 
 def read_effects(ratio: Any, at: int, base: int, labels: tuple[Label, ...], name: str) -> FloatArray:
-    """Return the logarithm of a ratio for each category: one for the category that is compared, or a mapping."""
+    """Return the log ratio of each category, from one ratio for the compared category or from a mapping."""
     out: FloatArray = np.zeros(len(labels))
     if not isinstance(ratio, Mapping):
         out[at] = log(read_ratio(ratio, name))

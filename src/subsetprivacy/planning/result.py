@@ -1,4 +1,4 @@
-"""The result of a plan: a table of designs, and the one to take."""
+"""`Plan`: the result of `plan`, a table of designs with a recommendation."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -19,7 +19,7 @@ from subsetprivacy.tables import Table, label_text, number, percent
 
 @frozen(eq=False, repr=False)
 class Plan(Result):
-    """What every design would cost and reveal, and which one to take.
+    """The cost and the leakage of every design, and a recommendation.
 
     Attributes
     ----------
@@ -28,11 +28,11 @@ class Plan(Result):
     best
         The recommended option.
     cheaper
-        The next cheaper option, which the limits rule out; None if there is none.
+        The next cheaper option, which the limits rule out, or None.
     level
         The confidence level.
     at_given_w
-        Whether a distribution was given; else each design is planned for its least favorable one.
+        Whether a distribution was given. Otherwise each design is planned for its least favorable one.
     limits
         The limits of the recommendation.
     """
@@ -48,12 +48,12 @@ class Plan(Result):
 
     @property
     def solves_people(self) -> bool:
-        """Whether a margin was given and people are worked out, or the other way round."""
+        """Whether a margin was given and the number of people computed, or the other way around."""
         return self.best.demand.n is None
 
     @property
     def direct(self) -> float:
-        """What asking directly needs: people, or the half-width if people were given."""
+        """The number of people for asking directly, or its half-width if the number of people was given."""
         best = self.best
         return best.demand.planned(best.direct)[0] if self.solves_people else best.demand.half_width(best.direct, 1.0)
 
@@ -64,33 +64,33 @@ class Plan(Result):
 
     @property
     def people(self) -> int:
-        """The people that the recommended design needs, or those given, in all groups together."""
+        """The number of people for the recommended design, or the given number, over all groups."""
         return self.best.people
 
     @property
     def by_group(self) -> dict[str, int]:
-        """The people in each group or subgroup with the recommended design; empty where the plan has none."""
+        """The number of people in each group or subgroup with the recommended design; empty if there are none."""
         return self.best.by_group
 
     @property
     def margin(self) -> float:
-        """The largest half-width with the recommended design, over the categories or of the one asked for."""
+        """The largest half-width over the categories with the recommended design, or that of the requested category."""
         return self.best.margin
 
     @property
     def reason(self) -> str:
-        """Why the recommended design is recommended."""
+        """The reason for the recommendation."""
         return plan_notes.reason(self.options, self.best, self.limits)
 
     @cached_property
     def notes(self) -> tuple[Note, ...]:
-        """The recommendation, what it rests on, and what the columns mean."""
+        """The recommendation, its assumptions, and the meaning of the columns."""
         return plan_notes.notes(self.options, self.best, self.cheaper, self.limits, at_given_w=self.at_given_w)
 
-    # The vocabulary ---------------------------------------------------------------------------
+    # Output -----------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the recommendation and every design's numbers under stable names, None where one is not finite."""
+        """Return the recommendation and the numbers of every design under stable names, None if not finite."""
         demand = self.best.demand
         labels = self.recommended.categories.labels
         facts: dict[str, Any] = plain(
@@ -152,12 +152,12 @@ class Plan(Result):
         return f"{category}, one of {number_of}" if category else number_of
 
     def _one_category(self) -> str:
-        """Return the category asked for, empty where all are."""
+        """Return the requested category, empty if the plan is for all."""
         position = self.best.demand.category
         return "" if position is None else label_text(self.recommended.categories.labels[position])
 
     def _aim(self) -> str:
-        """Return what was asked for in words."""
+        """Return the requirement in words."""
         demand = self.best.demand
         aim = counted(self.people, "person", "people")
         if demand.relative is not None:
@@ -174,12 +174,12 @@ class Plan(Result):
         return f"{aim} in each of {subgroups}" if self.solves_people else f"{aim} for the shares in {subgroups}"
 
     def plot(self, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
-        """Draw the people needed, or the margin, of every design, next to its maximal leakage and smallest set.
+        """Draw the number of people or the margin of every design, with its maximal leakage and smallest set.
 
         Parameters
         ----------
         title, ax
-            A heading, and the Matplotlib axes to draw in; by default those of a new figure.
+            A title, and the Matplotlib axes to draw in, by default those of a new figure.
         """
         people = self.solves_people
         return draw.costs(
@@ -196,7 +196,7 @@ class Plan(Result):
         )
 
     def _remark(self, o: PlanOption) -> str:
-        """Return what is said at the end of a design's row in the picture."""
+        """Return the text at the end of a design's row in the picture."""
         planned = f"{o.people:,}" if self.solves_people else f"±{number(o.margin)}"
         return f"{planned}; {bits(o.maximal_leakage)} bit, sets of {o.smallest_set} or more"
 

@@ -1,9 +1,8 @@
-r"""How precise an estimate will be, before there are any data (`thm_normality_mle`).
+r"""The precision of an estimate, before there are any data (`thm_normality_mle`).
 
 The limit covariance of :math:`\sqrt n(\hat w - w)` by maximum likelihood is the inverse of
-:math:`I(w) = \sum_a \mu_a r_a r_a^\top / r_a^\top w` on the plane of changes that sum to zero. Everything here is
-per *person*: full sets count as people who say nothing, and the dummy rows of a
-covered design count as nobody.
+:math:`I(w) = \sum_a \mu_a r_a r_a^\top / r_a^\top w` on the plane of changes that sum to zero. All numbers are per
+*person*: full sets count as people without information, and dummy rows do not count.
 """
 
 from typing import Any
@@ -22,7 +21,7 @@ from subsetprivacy.messages.for_plans import USE_HADAMARD, WEIGH_TELLING_SUBSETS
 
 MAX_EXACT = 1024  # categories: a matrix of this size is inverted in about a second
 SIMULATED_PEOPLE = 200_000
-# The information of a subset that has probability 0 is infinite; this is rare enough to be as good as infinite.
+# The information of a subset with probability 0 is infinite. This probability is close enough to 0.
 _LEAST = 1e-9
 
 
@@ -35,10 +34,10 @@ class Precision:
     variances
         n times the variance of every share.
     estimator
-        ``"mle"``, or ``"mom"`` where maximum likelihood needs at most this.
+        ``"mle"``, or ``"mom"`` if the variances are upper bounds for maximum likelihood.
     error
-        The relative standard error of the largest variance where the
-        information was simulated, else 0.
+        The relative standard error of the largest variance if the information
+        was simulated, else 0.
     """
 
     variances: FloatArray
@@ -52,20 +51,20 @@ class Precision:
 
 
 def precision(design: Design, w: FloatArray) -> Precision:
-    """Return the limit variances at w in the best way there is.
+    """Return the limit variances at w by the best available method.
 
     Raises
     ------
     TooLargeError
-        If the subsets cannot be listed and the categories are too many for a matrix.
+        If the subsets cannot be listed and there are too many categories for a matrix.
 
     Notes
     -----
-    In closed form at even w if all categories are alike; by the information
-    over the listed support; for more than 1024 categories by the moment
-    estimator, whose variance bounds that of maximum likelihood from above;
-    where the support cannot be listed, by the information of 200 000 simulated
-    people, with its error.
+    At uniform w there is a closed form if all categories are alike. Otherwise
+    the information over the listed support is used. For more than 1024
+    categories it is the moment estimator, whose variance is an upper bound for
+    maximum likelihood. If the support cannot be listed, it is the information
+    of 200 000 simulated people, with its standard error.
     """
     profile = SizeProfile.of(design)
     if profile is not None and np.ptp(w) == 0:
@@ -78,7 +77,7 @@ def precision(design: Design, w: FloatArray) -> Precision:
 
 
 def contrast_variance(design: Design, w: FloatArray, c: FloatArray) -> float:
-    """Return n times the variance of the estimate of c'w, by the same ways as `precision`."""
+    """Return n times the variance of the estimate of c'w, by the same methods as `precision`."""
     if design.p > MAX_EXACT:
         return _moment_variance(design, w, c)
     V = limit_covariance(design, w) if design.enumerable else _simulated_covariance(design, w)[0]
@@ -92,7 +91,7 @@ def limit_covariance(design: Design, w: FloatArray) -> FloatArray:
     Raises
     ------
     NotIdentifiableError
-        If some share would take more people than there are numbers for.
+        If the variance of some share is infinite.
     """
     V = likelihood.limit_covariance(design, w, floor=_LEAST)
     if not np.isfinite(V).all():
@@ -105,18 +104,18 @@ def limit_covariance(design: Design, w: FloatArray) -> FloatArray:
 
 
 def cell_sizes(rows: Incidence, w: FloatArray) -> FloatArray:
-    """Return r_a'w, and a tiny number where it is 0."""
+    """Return r_a'w, or a tiny number if it is 0."""
     return np.maximum(rows.inner(w), _LEAST)
 
 
-# Where all categories are alike ---------------------------------------------------------------
+# Designs that treat all categories alike ------------------------------------------------------
 
 
 @frozen
 class SizeProfile:
-    r"""A design that treats all categories alike, by the law of the size of the reported subset.
+    r"""A design that treats all categories alike, given by the distribution of the size of the reported subset.
 
-    Cell probabilities are `scale` L(a) + `offset`, both 1 and 0 unless dummies are added.
+    Cell probabilities are `scale` L(a) + `offset`, which are 1 and 0 unless dummy rows are added.
     """
 
     p: int
@@ -133,13 +132,13 @@ class SizeProfile:
         return cls(design.p, tuple(by_size.items()), design.real_share, design.dummy_share)
 
     def variance(self, x: float) -> float:
-        r"""Return the limit variance of the share x of one category when all the others are even.
+        r"""Return the limit variance of the share x of one category if all others have equal shares.
 
         Notes
         -----
-        By symmetry :math:`1/d^\top I d` with d = 1 for the category and -1/(p-1) for each of
-        the others: a subset of k members has :math:`1_a^\top d` = (p-k)/(p-1) with the
-        category and -k/(p-1) without.
+        By symmetry it is :math:`1/d^\top I d` with d = 1 for the category and -1/(p-1) for each of
+        the others. A subset of k members has :math:`1_a^\top d` = (p-k)/(p-1) with the
+        category and -k/(p-1) without it.
         """
         p, y = self.p, (1 - x) / (self.p - 1)
         total = 0.0
@@ -147,20 +146,22 @@ class SizeProfile:
             inside = self.scale * (x + (k - 1) * y) + self.offset
             outside = self.scale * k * y + self.offset
             total += share * ((p - k) / (p - 1)) ** 2 / inside
-            total += share * (p - k) / k * (k / (p - 1)) ** 2 / outside  # there are (p-k)/k times as many without
+            total += (
+                share * (p - k) / k * (k / (p - 1)) ** 2 / outside
+            )  # there are (p-k)/k times as many subsets without it
         return 1 / (self.scale * total) if total > 0 else float("inf")
 
 
-# Moments: two products instead of a matrix ----------------------------------------------------
+# Moment estimator: two products instead of a matrix -------------------------------------------
 
 
 def moment_variances(design: Design, w: FloatArray) -> FloatArray:
-    r"""Return the limit variances of the moment estimator, where all pairs of categories are alike.
+    r"""Return the limit variances of the moment estimator, if all pairs of categories are alike.
 
     Notes
     -----
     :math:`Q = (1-q)I + q11^\top` gives :math:`z = Q^{-1}1_A` with :math:`z_j = (1_A(j) - \kappa|A|)/(1-q)` and
-    :math:`\kappa = q/(1-q+pq)`; the variance is :math:`E z_j^2 - (E z_j)^2`, and :math:`E z = w` but for the known
+    :math:`\kappa = q/(1-q+pq)`. The variance is :math:`E z_j^2 - (E z_j)^2`, and :math:`E z = w` up to the known
     share of dummy rows.
     """
     balance = _Balance.of(design)
@@ -179,7 +180,7 @@ def _moment_variance(design: Design, w: FloatArray, c: FloatArray) -> float:
 
 @frozen(eq=False)
 class _Balance:
-    """A design that treats all pairs of categories alike: what its moment estimator is made of."""
+    """The terms of the moment estimator of a design that treats all pairs of categories alike."""
 
     rows: Incidence
     mu: FloatArray
@@ -209,7 +210,7 @@ class _Balance:
 
     @property
     def dummy_mean(self) -> float:
-        """What dummy rows add to the mean of z."""
+        """The contribution of dummy rows to the mean of z."""
         return self.offset * self.kappa / self.q
 
 
@@ -227,7 +228,7 @@ def _simulated_covariance(design: Design, w: FloatArray, seed: int = 0) -> tuple
 def _simulated(design: Design, w: FloatArray) -> Precision:
     V, people = _simulated_covariance(design, w)
     worst = int(V.diagonal().argmax())
-    # dV = -V dI V: the variance moves with the mean of the squared influence (r_a'V_j / L_a)^2.
+    # dV = -V dI V: the variance depends on the mean of the squared influence (r_a'V_j / L_a)^2.
     influence = (people.incidence.inner(V[worst]) / people.incidence.inner(w)) ** 2
     mean = float(people.shares @ influence)
     spread = float(people.shares @ (influence - mean) ** 2)

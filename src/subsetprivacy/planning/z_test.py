@@ -1,4 +1,4 @@
-"""The power of a two-sided z test, and the people it takes: what all plans for an effect share."""
+"""The power of a two-sided z test, and the required number of people."""
 
 from math import ceil
 from typing import Any
@@ -12,18 +12,18 @@ from subsetprivacy.errors import ArgumentError
 
 
 def critical(level: float) -> float:
-    """Return the value that a two-sided z test at this level must exceed."""
+    """Return the critical value of a two-sided z test at this level."""
     return float(ndtri(1 - check_level(level) / 2))
 
 
 def chance(effect: float, se: float, z: float) -> float:
-    """Return the probability that an estimate with this standard error is further than z of them from 0."""
+    """Return the probability that an estimate with this standard error is more than z standard errors from 0."""
     t = abs(effect) / se if se > 0 else np.inf if effect else 0.0
     return float(ndtr(t - z) + ndtr(-t - z))
 
 
 def people_for(effect: float, variance: float, level: float, target: Any) -> int:
-    """Return the fewest people whose test reaches the target, given the variance of one.
+    """Return the smallest number of people for which the test reaches the target, given the variance of one person.
 
     Raises
     ------
@@ -36,6 +36,6 @@ def people_for(effect: float, variance: float, level: float, target: Any) -> int
             f"there must be a difference to find and a `target` above the level {level:g}; "
             f"got a difference of {effect:.3g} and a target of {wanted:g}."
         )
-    # The chance grows with the ratio of effect and standard error, from the level on.
+    # The power increases with the ratio of effect and standard error, starting at the level.
     ratio = brentq(lambda t: chance(t, 1.0, z) - wanted, 0.0, z + ndtri(wanted) + 10)
     return max(ceil(variance * (ratio / effect) ** 2 * (1 - 1e-12)), 1)
