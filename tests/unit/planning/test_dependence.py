@@ -274,7 +274,7 @@ def test_too_many_pairs_to_list():
     assert 0 <= found.power <= 1
     assert np.isnan(found.limit_power)
     assert "too many pairs" in str(found.summary())
-    assert "Is x independent of y?" in found.plot().get_title()
+    assert "Power to find that x depends on y" in found.plot().get_title()
 
 
 # Arguments ------------------------------------------------------------------------------------
