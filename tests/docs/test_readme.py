@@ -135,6 +135,7 @@ def test_the_picture_is_that_of_the_quickstart_and_its_description_has_the_numbe
             ["black", "red", "green", "blue", "blue"] * 400, sp.uniform(["black", "red", "green", "blue"]), seed=1
         )
     )
+    assert (100 * fit.w).round(1).tolist() == [17.2, 21.1, 19.3, 42.5]
     shares = sorted(zip(fit.w, fit.categories, strict=True), reverse=True)
     assert ", ".join(f"{color} {100 * share:.1f}%" for share, color in shares) in text(README)
     assert signature(sp.Estimate.plot).parameters["level"].default == 0.95  # "with 95% intervals"
