@@ -627,7 +627,7 @@ class TestNormality:
         np.testing.assert_allclose(dots.get_xdata(), stats.norm.ppf((np.arange(400) + 0.5) / 400))
         assert list(diagonal.get_xdata()) == list(diagonal.get_ydata())
         assert diagonal.get_xdata()[0] <= self.SAMPLE.min()
-        assert right.get_xlabel() == "quantile of the normal law"
+        assert right.get_xlabel() == "quantile of the normal distribution"
 
     def test_another_law(self):
         left, right = self.draw(density=stats.cauchy.pdf, quantile=stats.cauchy.ppf, law="Cauchy").axes

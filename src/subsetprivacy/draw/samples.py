@@ -52,7 +52,7 @@ def normality(
     left.plot(grid, density(grid), color=BLUE, lw=2, label=law)
     left.set(xlabel=xlabel, ylabel="density")
     _against(right, expected, values)
-    right.set(xlabel=f"quantile of the {law} law", ylabel="quantile of the sample")
+    right.set(xlabel=f"quantile of the {law} distribution", ylabel="quantile of the sample")
     for ax in (left, right):
         _finish(ax, None)
     left.legend(frameon=False)

@@ -41,7 +41,7 @@ _PAIRS = {pair: i for i, pair in enumerate(SEX_INCOME)}
 
 @frozen
 class AdultColumns:
-    """Where the three variables stand: how many fields a line has, and the places of race, sex and income."""
+    """The number of fields of a line, and the positions of race, sex and income."""
 
     fields: int
     race: int
@@ -55,8 +55,8 @@ def read_adult(path: str | Path) -> Adult:
     Parameters
     ----------
     path
-        The file as UCI has it (no header, 15 fields a line), or a CSV file
-        whose header names the columns race, sex (or gender) and income.
+        The file as published by UCI (no header, 15 fields per line), or a CSV file whose header names the columns
+        race, sex (or gender) and income.
 
     Returns
     -------
@@ -66,15 +66,15 @@ def read_adult(path: str | Path) -> Adult:
     Raises
     ------
     ArgumentError
-        If it is no readable text, or a line has too few or too many fields.
+        If it is not readable text, or a line has too few or too many fields.
     CategoryError
         If a label of race, sex or income is unknown.
     MismatchError
-        If it is another file than the one of the paper: other rows, counts or cases.
+        If it is not the paper's file, that is, if its rows, counts or cases differ.
 
     Notes
     -----
-    Messages have numbers of lines and counts, never what stands in a line.
+    Messages contain line numbers and counts, never the content of a line.
     """
     place: dict[Labels, tuple[int, int]] = {}
     tally: dict[Labels, int] = {}
@@ -138,7 +138,7 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _layout(first: Sequence[str], line: int) -> tuple[AdultColumns, bool]:
-    """Return where the variables stand, and whether the first line says so."""
+    """Return the positions of the variables, and whether the first line is a header."""
     heads = [field.strip().lower() for field in first]
     if "race" in heads:
         places = [[i for i, head in enumerate(heads) if head in names] for names in NAMES]
@@ -157,7 +157,7 @@ def _layout(first: Sequence[str], line: int) -> tuple[AdultColumns, bool]:
 
 
 def _cell(labels: Labels, line: int) -> tuple[int, int]:
-    """Return the place of a person in the table of counts."""
+    """Return the position of a person in the table of counts."""
     race, sex, income = (label.strip() for label in labels)
     income = _INCOMES.get(income.removesuffix("."), "")
     for name, right in (
@@ -183,7 +183,7 @@ def _require_rows(total: int) -> None:
 
 
 def _require_counts(cells: IntArray) -> None:
-    """Compare the margins, then the joint table, and name the first that is another."""
+    """Compare the margins, then the joint table, and name the first that differs."""
     right = np.array(adult.cells)
     margins = {
         "race": cells.sum(axis=1) - right.sum(axis=1),

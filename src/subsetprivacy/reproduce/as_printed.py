@@ -1,7 +1,7 @@
 """The paper's estimators as the paper computes them, with a row per person (`sec_est`, `subsec_est_exp`).
 
-They are here to be timed and to be compared with; the package's own take counts. `R` has a row per person: the
-indicators of the members of the subset that was reported.
+They serve for timing and comparison; the package's own estimators use counts. `R` has a row per person: the indicators
+of the members of the reported subset.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from subsetprivacy.errors import MissingDependencyError, NotIdentifiableError
 from subsetprivacy.messages.for_general import INSTALL
 
 EM_CHANGE = 1e-6
-"""EM stops when no share moves by more; the paper does not say when it does."""
+"""EM stops when no share moves by more. The paper does not say when it stops."""
 
 
 def people(rng: np.random.Generator, design: Design, w: FloatArray, n: int) -> IntArray:
@@ -40,13 +40,13 @@ def mom_closed_form(gamma: FloatArray) -> FloatArray:
 
 def ratio(p: int) -> float:
     """Return r_p, one over the probability that a second category is in the reported subset (`mom`)."""
-    if p > 60:  # 2^p is beyond a float's digits, and p beside it nothing
+    if p > 60:  # p is negligible next to 2^p in floating point
         return 2.0
     return (2 ** (p - 1) - p - 1) / (2 ** (p - 2) - p + 1)
 
 
 def em(R: FloatArray, max_iter: int = 100_000) -> tuple[FloatArray, int]:
-    """Return the mean of P(X = j | a) iterated to rest, and the number of updates; O(np) each (`loglikelihood`)."""
+    """Iterate the mean of P(X = j | a), O(np) each, and return it with the number of updates (`loglikelihood`)."""
     n, p = R.shape
     w = np.full(p, 1 / p)
     for updates in range(1, max_iter + 1):
@@ -61,12 +61,12 @@ def one_step(
 ) -> FloatArray:
     """Return one Newton step from moments, with the sign that goes uphill (`one_step`).
 
-    Start and end are clipped to a small positive floor and renormalised: without that the step is often not defined.
+    Start and end are clipped to a small positive minimum and renormalized. Otherwise the step is often undefined.
 
     Parameters
     ----------
     gram
-        How the sum of 1_a 1_a'/L(a)² over people is made; by default as a matrix product.
+        How to compute the sum of 1_a 1_a'/L(a)² over people; by default as a matrix product.
 
     Raises
     ------
@@ -118,6 +118,6 @@ def cvxpy(R: FloatArray) -> FloatArray:
     w = cp.Variable(R.shape[1], nonneg=True)
     problem = cp.Problem(cp.Maximize(cp.sum(cp.log(R @ w))), [cp.sum(w) == 1])
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate" is how the paper's own would end as well
+        warnings.simplefilter("ignore", UserWarning)  # the paper's own solution would also be "may be inaccurate"
         problem.solve(solver="CLARABEL", accept_unknown=True)
     return np.asarray(w.value, dtype=float)

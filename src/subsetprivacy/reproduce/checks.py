@@ -9,28 +9,27 @@ VERDICTS = (HOLDS, ERRATUM, STATED, UNCHECKED, DIFFERS)
 SOURCES = ("paper", "theory", "ours")
 
 MONTE_CARLO = 3.0
-"""How many joint standard errors a published number may be away."""
+"""How many joint standard errors a published number may differ by."""
 
 
 @frozen
 class Check:
-    """One claim: what the paper prints, what was obtained, how far apart they may be, and the verdict.
+    """One claim: the printed text, what was obtained, the tolerance and the verdict.
 
     Attributes
     ----------
     claim
-        What is claimed, in words.
+        The claim in words.
     printed, obtained, tolerance
-        As they stand on the page.
+        As shown on the page.
     verdict
-        ``"holds"``; ``"erratum"``: the paper's statement is wrong, the errata say so, and what they say holds;
-        ``"stated"``: a number that the paper does not give; ``"not checked"``: something that is needed is not
-        installed; ``"differs"``: anything else, and the experiment has failed.
+        ``"holds"``. ``"erratum"``: the paper's statement is wrong, and the correction in the errata holds.
+        ``"stated"``: a number that the paper does not give. ``"not checked"``: something needed is not installed.
+        ``"differs"``: anything else; the experiment has failed.
     note
-        Why, where the verdict alone does not say it.
+        An explanation of the verdict, if needed.
     source
-        Whose claim it is: ``"paper"``; ``"theory"``: what follows from the paper's theory and stands nowhere in print;
-        ``"ours"``.
+        Whose claim it is: ``"paper"``; ``"theory"``: follows from the paper's theory but is not printed; ``"ours"``.
     """
 
     claim: str
@@ -45,27 +44,27 @@ class Check:
 def number(
     claim: str, printed: str, obtained: float, *, printed_error: float = 0.0, error: float = 0.0, digits: int = 4
 ) -> Check:
-    """Compare a number with the one in print: half a unit of its last digit, and three joint standard errors.
+    """Compare a number with the printed one, within half a unit of its last digit and three joint standard errors.
 
     Parameters
     ----------
     printed
-        As it stands in print, so that its last digit is known: ``"2.50"`` is not ``"2.5"``.
+        As printed, so that its last digit is known: ``"2.50"`` is not ``"2.5"``.
     printed_error, error
-        Monte-Carlo standard errors of both; zero where a number is exact.
+        Monte Carlo standard errors of both; zero if a number is exact.
     digits
-        After the point, of the obtained number on the page.
+        The number of decimals of the obtained number on the page.
     """
     allowed = MONTE_CARLO * hypot(printed_error, error) + _half_a_unit(printed)
     away = abs(obtained - float(printed))
-    near = away <= allowed * (1 + 1e-9)  # not (away > allowed): a nan differs
+    near = away <= allowed * (1 + 1e-9)  # not (away > allowed): NaN differs
     how = f"± {allowed:.{digits}f}" if printed_error or error else f"rounding, ± {allowed:g}"
     shown = f"{printed} ({printed_error:g})" if printed_error else printed
     return Check(claim, shown, spread(obtained, error, digits), how, HOLDS if near else DIFFERS)
 
 
 def theory(claim: str, expected: float, obtained: float, error: float, *, digits: int = 4) -> Check:
-    """Compare a simulated number with the exact one that the paper's theory gives, within three standard errors."""
+    """Compare a simulated number with the exact one from the paper's theory, within three standard errors."""
     allowed = MONTE_CARLO * error
     verdict = HOLDS if abs(obtained - expected) <= allowed else DIFFERS
     shown = f"{expected:.{digits}f}"
@@ -73,9 +72,9 @@ def theory(claim: str, expected: float, obtained: float, error: float, *, digits
 
 
 def says(claim: str, printed: str, obtained: str, true: bool, tolerance: str, *, source: str = "paper") -> Check:
-    """Judge a sentence by what was obtained; `tolerance` says what counts as true.
+    """Check a sentence; `tolerance` describes what counts as true.
 
-    `printed` has the paper's words; where the sentence is not the paper's, say so by `source`.
+    `printed` quotes the paper. If the sentence is not the paper's, `source` says so.
     """
     return Check(claim, printed, obtained, tolerance, HOLDS if true else DIFFERS, source=source)
 
@@ -90,7 +89,7 @@ def corrected(
     erratum: str,
     how: str = "wrong in print",
 ) -> Check:
-    """Judge the corrected form of a statement; `erratum` is where in docs/errata.md, `how` what is the matter."""
+    """Check the corrected form of a statement; `erratum` is its place in docs/errata.md, `how` describes the error."""
     return Check(claim, printed, obtained, tolerance, ERRATUM if true else DIFFERS, f"{how}: errata, {erratum}")
 
 
@@ -100,7 +99,7 @@ def stated(claim: str, obtained: str, note: str = "") -> Check:
 
 
 def unchecked(claim: str, printed: str, why: str, *, source: str = "paper") -> Check:
-    """Say that a claim was not checked, and why."""
+    """Record that a claim was not checked, and why."""
     return Check(claim, printed, "", "", UNCHECKED, why, source=source)
 
 

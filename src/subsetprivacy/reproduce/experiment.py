@@ -18,12 +18,12 @@ from subsetprivacy.reproduce.workers import NoProgress, ProgressReporter, Task, 
 
 @frozen(eq=False)
 class ExperimentResult:
-    """What an experiment found.
+    """The result of an experiment.
 
     Attributes
     ----------
     checks
-        The paper's claims beside what was obtained.
+        The paper's claims with what was obtained.
     table
         All numbers behind them, a list per column, for the CSV file.
     figure
@@ -36,22 +36,22 @@ class ExperimentResult:
 
     @property
     def failed(self) -> bool:
-        """Whether a claim differs and no erratum says so."""
+        """Whether a claim differs without an erratum."""
         return any(check.verdict == DIFFERS for check in self.checks)
 
 
 @frozen(eq=False)
 class Run:
-    """How an experiment is to be run: how long, from which seed, by whom.
+    """How to run an experiment: the number of replications, the seed and the processes.
 
     Attributes
     ----------
     label
-        Of the experiment; its random numbers depend on it and on `seed`, not on `pool`.
+        The label of the experiment. Its random numbers depend on the label and `seed`, not on `pool`.
     k
-        Replications.
+        The number of replications.
     quick
-        Whether this is the short form; for the few experiments in which more than k differs.
+        Whether this is the short form, for the few experiments in which more than k differs.
     adult
         The Adult data.
     """
@@ -65,19 +65,19 @@ class Run:
     progress: ProgressReporter = Factory(NoProgress)
 
     def replicate(self, task: Task, settings: Sequence[tuple[Any, ...]], k: int | None = None) -> list[FloatArray]:
-        """Run `task(rng, *setting)` k times for each setting, to one array (k, floats) per setting.
+        """Run `task(rng, *setting)` k times for each setting, and return one array (k, floats) per setting.
 
-        `task` stands at the top of a module, so that other processes can import it.
+        `task` must be at the top of a module, so that other processes can import it.
         """
         times = self.k if k is None else k
         return replicate(task, settings, times, key=self._key(task), pool=self.pool, progress=self.progress)
 
     def rng(self, name: str = "") -> np.random.Generator:
-        """Return a generator of this experiment's own; another name, another generator."""
+        """Return a generator for this experiment and name."""
         return np.random.default_rng([self.seed, crc32(f"{self.label}/rng/{name}".encode())])
 
     def alone(self, steps: Iterable[Any]) -> Iterator[Any]:
-        """Go through steps in this process, with progress; for what is timed."""
+        """Yield steps in this process, with progress, for timing."""
         every = list(steps)
         self.progress.start(len(every))
         for step in every:
@@ -99,12 +99,12 @@ class Experiment:
     title
         A line for lists.
     about
-        For somebody who has not read the paper: what is asked, how it is answered, how to read the figure. Paragraphs
-        are separated by an empty line.
+        An explanation for someone who has not read the paper: the question, the method, and how to read the figure.
+        Paragraphs are separated by an empty line.
     perform
-        From a `Run` to an `ExperimentResult`.
+        Takes a `Run` and returns an `ExperimentResult`.
     quick, full
-        Replications in the short form and as in the paper; 1 where nothing is repeated.
+        The number of replications in the short form and as in the paper; 1 if nothing is repeated.
     adult
         Whether it uses the Adult data.
     """

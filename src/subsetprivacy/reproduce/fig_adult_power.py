@@ -33,7 +33,7 @@ ABOUT = """How many people does it take to detect that income depends on gender,
 binary, so each is joined with a fair artificial bit (X becomes Y, with four values), and a random pair of values that
 contains Y is reported. Four tests of the pairs, with permutation p-values, are compared with Pearson's test of the
 values (PT:X) and of the values with their bits (PT:Y), all at the level 5%. Each line of the figure is the share of
-samples in which a test finds the dependence. Dashed lines mark 80%. "LRT, bits held" is ours: it uses the fact that the
+samples in which a test finds the dependence. Dashed lines mark 80%. "LRT, fair bits" is ours: it uses the fact that the
 bits are fair, and needs half the people.
 
 A pair reveals gender in a third of the rows and nothing otherwise. The same holds for income, and a ninth of the rows
@@ -115,7 +115,7 @@ def perform(run: Run) -> ExperimentResult:
         rows += [("the data's", name, n, float(power[name][i]), run.k, float(law[i])) for i, n in enumerate(SIZES)]
     null_levels = zip(NAMES, outcome.null.mean(axis=0), strict=True)
     rows += [("independent", name, NULL_SIZE, float(share), len(outcome.null), LEVEL) for name, share in null_levels]
-    heights = [(TARGET, f"{100 * TARGET:g} %")]
+    heights = [(TARGET, f"{100 * TARGET:g}%")]
     axes = series(SIZES, power, levels=heights, log="x", xlabel="people", ylabel="power: share of samples that reject")
     axes.set_ylim(0, 1.03)
     return ExperimentResult(checks, as_columns(names, rows), axes.figure)
@@ -143,7 +143,7 @@ def ratios(outcome: Decisions, exact: dict[str, NoncentralChiSquare]) -> list[Ch
     where = {"erratum": "fig:adult_power"}
     return [
         corrected(
-            "people that subsets take, over those of Y, by the same test (likelihood ratio, limit law)",
+            "people that subsets take, over those of Y, by the same test (likelihood ratio, limit distribution)",
             "four times that of data Y",
             f"{same:.2f} times: {n['LRT of X']} (X), {n['LRT of Y']} (Y), {n['LRT:MLE']} (subsets)",
             abs(same - 9) < 0.05,
@@ -155,7 +155,7 @@ def ratios(outcome: Decisions, exact: dict[str, NoncentralChiSquare]) -> list[Ch
             "four times that of data Y",
             f"{np.exp(log):.1f} times ({np.exp(log - 2 * error):.1f} to {np.exp(log + 2 * error):.1f})",
             abs(log - np.log(wanted)) <= MONTE_CARLO * error,
-            f"{wanted:.1f} by the limit laws of these two tests, within {MONTE_CARLO:g} standard errors",
+            f"{wanted:.1f} by the limit distributions of these two tests, within {MONTE_CARLO:g} standard errors",
             **where,
         ),
     ]
@@ -166,9 +166,9 @@ def people(outcome: Decisions, exact: dict[str, NoncentralChiSquare]) -> list[Ch
     checks = []
     for name in NAMES:
         log, error = outcome.size_at(name)
-        law = f"; {exact[name].people(TARGET, LEVEL)} by its limit law" if name in exact else ""
+        law = f"; {exact[name].people(TARGET, LEVEL)} by its limit distribution" if name in exact else ""
         obtained = f"{np.exp(log):.0f} simulated, factor {np.exp(error):.2f} of error{law}"
-        checks.append(stated(f"people for a power of 80 %, {name}", obtained))
+        checks.append(stated(f"people for a power of 80%, {name}", obtained))
     return checks
 
 
@@ -185,12 +185,12 @@ def information(outcome: Decisions, exact: dict[str, NoncentralChiSquare]) -> li
         n = [exact[name].people(TARGET, LEVEL) for name in (first, second)]
         checks.append(
             says(
-                f"power of {first} minus that of {second}, and people for a power of 80 %",
+                f"power of {first} minus that of {second}, and people for a power of 80%",
                 printed,
-                f"{spread(mean, error, 3)}; {n[0]} and {n[1]} people by the limit laws",
+                f"{spread(mean, error, 3)}; {n[0]} and {n[1]} people by the limit distributions",
                 mean > MONTE_CARLO * error and n[0] < n[1],
-                f"above 0 by {MONTE_CARLO:g} standard errors of the paired difference where the laws give one at least "
-                "0.1 and the other at most 0.9; fewer people",
+                f"above 0 by {MONTE_CARLO:g} standard errors of the paired difference where the distributions give one "
+                "at least 0.1 and the other at most 0.9; fewer people",
             )
         )
     return checks
@@ -283,7 +283,7 @@ def _limit_check(name: str, sizes: Any, decisions: FloatArray, limit: Noncentral
     beyond = np.maximum(np.abs(power - law) - allowed, 0) / np.sqrt(law * (1 - law) / k)
     most = float(chi2.ppf(1 - CHANCE, len(n)))
     return says(
-        f"{name}: power by its limit law, {k} samples each",
+        f"{name}: power by its limit distribution, {k} samples each",
         "",
         "; ".join(f"n = {m}: {a:.3f} for {b:.3f}" for m, a, b in zip(n, power, law, strict=True)),
         bool((beyond**2).sum() <= most),

@@ -79,7 +79,7 @@ def perform(run: Run) -> ExperimentResult:
     laws = limits(uniform(races), w)
     traces = {name: float(np.trace(laws[name])) for name in NAMES}
     shown = without_replacement(traces, int(run.adult.race_counts.sum()))
-    drawn = stated("the same if nobody is drawn twice, by the limits", shown, "the paper does not say how it draws")
+    drawn = stated("the same if no one is drawn twice, by the limits", shown, "the paper does not say how it draws")
     checks = [*rates(means), *last(means, laws, run.k), *price(means, traces), drawn, *orderings(means, traces)]
     table: dict[str, list[Any]] = {
         "method": [name for name in NAMES for _ in SIZES],

@@ -123,7 +123,7 @@ def few_people(unseen: FloatArray) -> Check:
         "a small n tends to violate [the uniqueness of MLE]",
         ", ".join(f"{share:.3f}" for share in shares),
         falling(shares, share_error(shares, len(unseen))) and shares[1] > 0.05 > shares[-1],
-        "no rise beyond 3 standard errors and a fall by 3; with p − 1 people more than .05, with 2p less",
+        "no rise beyond 3 standard errors and a fall by 3; with p − 1 people more than 0.05, with 2p less",
     )
 
 
@@ -142,7 +142,7 @@ def _beside(results: list[FloatArray]) -> list[Check]:
             "",
             f"losses of one sample differ by {apart:.5f} at most",
             apart < 0.02,
-            "less than .02: EM stops where 1e-7 per person is still to be gained",
+            "less than 0.02: EM stops where 1e-7 per person is still to be gained",
             source="ours",
         ),
         stated("samples in which one step is not defined, for each p", _shares(lost, k)),

@@ -84,7 +84,7 @@ def perform(run: Run) -> ExperimentResult:
         "EM, one population": fixed_design[:, 0],
         "MoM, one population": fixed_design[:, 2],
     }
-    return ExperimentResult(checks, table, histograms(samples, density=stats.norm.pdf, xlabel="normalised error"))
+    return ExperimentResult(checks, table, histograms(samples, density=stats.norm.pdf, xlabel="normalized error"))
 
 
 def zeros(what: str, results: FloatArray, printed: str = "") -> Check:
@@ -95,7 +95,7 @@ def zeros(what: str, results: FloatArray, printed: str = "") -> Check:
         printed,
         spread(share, float(share_error(share, len(results))), 3),
         share > LUMP,
-        f"more than {LUMP:g} of samples: a normal law puts no weight on a point",
+        f"more than {LUMP:g} of samples: a normal distribution puts no weight on a point",
         source="paper" if printed else "ours",
     )
 
@@ -130,7 +130,7 @@ def not_normal(what: str, sample: FloatArray) -> Check:
         "",
         f"Kolmogorov p-value {pvalue:.1e}, skewness {stats.skew(sample):.2f}",
         pvalue < 1e-9,
-        "the standard normal law is rejected at level 1e-9",
+        "the standard normal distribution is rejected at level 1e-9",
         source="ours",
     )
 

@@ -64,7 +64,7 @@ def one(name: str, loss: float, law: FloatArray) -> Check:
     if name not in JUDGED:
         return stated(claim, f"{loss:.3f}", f"mean in the limit {mean:.3f}")
     most = quantile(np.linalg.eigvalsh(law), LEVEL)
-    tolerance = f"at most {most:.2f}, the {100 * LEVEL:g} % quantile of the limit law; its mean is {mean:.3f}"
+    tolerance = f"at most {most:.2f}, the {100 * LEVEL:g}% quantile of the limit distribution; its mean is {mean:.3f}"
     return says(claim, "", f"{loss:.3f}", loss <= most, tolerance, source="theory")
 
 

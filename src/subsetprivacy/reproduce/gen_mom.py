@@ -47,7 +47,7 @@ def designs(rng: np.random.Generator) -> dict[str, Design]:
         "uniform, p = 4": uniform(range(4)),
         "uniform, p = 5": uniform(range(5)),
         "random questions, p = 5": random_design(rng, 5),
-        "neighbours, p = 5": neighbours(),
+        "neighbors, p = 5": neighbours(),
     }
 
 
@@ -88,7 +88,7 @@ def perform(run: Run) -> ExperimentResult:
     checks.append(sums({name: values[:, 1:] for name, values in results.items()}, every))
     rows = [(name, form, *row[:1]) for name in every for form, row in zip(forms[name], results[name], strict=True)]
     table = as_columns(("design", "squared error", "coverage"), rows)
-    label = "quantile of the chi-squared law"
+    label = "quantile of the chi-squared distribution"
     return ExperimentResult(
         checks, table, quantiles(pairs, xlabel=label, ylabel="squared error, in units of its covariance")
     )
@@ -102,7 +102,7 @@ def limit_checks(name: str, results: FloatArray, T: FloatArray) -> list[Check]:
     return [
         law_check(f"{name}: the squared error is chi-squared with {d} df", form, stats.chi2(d).cdf, LIMIT),
         covariance_check(f"{name}: covariance of the errors", whitened, LIMIT),
-        theory(f"{name}: coverage of 95 % intervals", 0.95, *mean_and_error(results[:, 0])),
+        theory(f"{name}: coverage of 95% intervals", 0.95, *mean_and_error(results[:, 0])),
     ]
 
 
@@ -129,11 +129,11 @@ def sums(errors: dict[str, FloatArray], every: dict[str, Design]) -> Check:
         true &= abs(deviation - limit) <= allowed + 1e-6
         shown.append(f"{name} {deviation:.3f} ({limit:.3f})")
     return corrected(
-        "standard deviation of √n Σŵ, and in brackets by the limit law",
+        "standard deviation of √n Σŵ, and in brackets by the limit distribution",
         "Σŵ = 1",
         ", ".join(shown),
         true,
-        "that of the limit law, which is 0 with four categories alone, within 3 standard errors",
+        "that of the limit distribution, which is 0 with four categories alone, within 3 standard errors",
         erratum="`mom` and `gen_mom`",
         how="true for p = 4 only",
     )

@@ -1,4 +1,4 @@
-"""Gender and income with artificial bits: people, their subsets, tests and limit laws (`sec_gender_income`).
+"""Gender and income with artificial bits: people, their subsets, tests and limit distributions (`sec_gender_income`).
 
 For `fig:adult_power`.
 """
@@ -24,7 +24,7 @@ TESTS: dict[str, IndependenceMethod] = {
     "Pearson": "pearson",
     "Bon": "bonferroni",
 }
-HELD, VALUES, ENLARGED = "LRT, bits held", "PT:X", "PT:Y"
+HELD, VALUES, ENLARGED = "LRT, fair bits", "PT:X", "PT:Y"
 NAMES = (*TESTS, HELD, VALUES, ENLARGED)
 SUBSETS = uniform(range(4))
 PAIRS = product({"gender": SUBSETS, "income": SUBSETS})
@@ -34,11 +34,11 @@ HELD_PAIRS = product(
 
 
 def draw(rng: np.random.Generator, W: FloatArray, n: int) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the tables of n people: of their values, of values with fair bits, and of subsets of those."""
+    """Return three tables of n people: of their values, of values with fair bits, and of subsets of those."""
     values = rng.multinomial(n, W)
     with_bits = rng.multinomial(values, np.full(4, 0.25)).reshape(2, 2, 2, 2).swapaxes(1, 2)
     codes, mu = SUBSETS.support()
-    law = mu * bits(codes, 4).T  # (4, 6): of the subset, given the value with its bit
+    law = mu * bits(codes, 4).T  # (4, 6): the distribution of the subset, given the value with its bit
     pairs = rng.multinomial(with_bits.ravel(), np.kron(law, law)).sum(axis=0)
     return values.reshape(2, 2), with_bits.reshape(4, 4), pairs.reshape(len(codes), len(codes))
 
@@ -52,14 +52,14 @@ def rejections(rng: np.random.Generator, W: tuple[float, ...], n: int, permutati
 
 
 def false_rejections(rng: np.random.Generator, W: tuple[float, ...], n: int, permutations: int) -> list[float]:
-    """Do the same with random numbers of their own, for people whose gender and income are independent."""
+    """Do the same, with separate random numbers, for people whose gender and income are independent."""
     return rejections(rng, W, n, permutations)
 
 
 def ratio_rejections(rng: np.random.Generator, W: tuple[float, ...], n: int, permutations: int) -> list[float]:
     """Return which of the two likelihood ratio tests of subsets reject, with maxima and with moments.
 
-    Both permute the same way, so that chance in that is no difference between them.
+    Both use the same permutations, so that these cause no difference between them.
     """
     subsets, start = draw(rng, np.array(W), n)[2], int(rng.integers(2**62))
     both = [(TESTS[name], np.random.default_rng(start)) for name in ("LRT:MLE", "LRT:MoM")]
@@ -80,7 +80,7 @@ def _test(
 
 
 def pearson(table: IntArray) -> float:
-    """Return the p-value of Pearson's test by its limit law; values that nobody has are left out."""
+    """Return the asymptotic p-value of Pearson's test, without values that no one has."""
     seen = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
     expected = np.outer(seen.sum(axis=1), seen.sum(axis=0)) / seen.sum()
     df = (seen.shape[0] - 1) * (seen.shape[1] - 1)
@@ -88,7 +88,7 @@ def pearson(table: IntArray) -> float:
 
 
 def laws(W: FloatArray) -> dict[str, NoncentralChiSquare]:
-    """Return the limit law of every test that has one, and of the likelihood ratio of X and of Y."""
+    """Return the limit distribution of every test that has one, and of the likelihood ratio of X and of Y."""
     enlarged = np.kron(W, np.full((2, 2), 0.25))
     values, four = nonprivate(range(2)), nonprivate(range(4))
     of_subsets = JointAlternative(PAIRS, enlarged).limits
@@ -106,9 +106,9 @@ def laws(W: FloatArray) -> dict[str, NoncentralChiSquare]:
 
 
 def rarest(W: FloatArray) -> dict[str, float]:
-    """Return how likely the rarest pair of values, or of subsets, is if gender and income are independent."""
+    """Return the probability of the rarest pair of values, or of subsets, if gender and income are independent."""
     least = float(W.sum(axis=1).min() * W.sum(axis=0).min())
-    of_subsets = least / 9  # a pair of subsets that tells both values: a third of each
+    of_subsets = least / 9  # a pair of subsets that reveals both values: a third of each
     return {VALUES: least, ENLARGED: least / 4, **dict.fromkeys(("LRT:MLE", "Pearson", HELD), of_subsets)}
 
 
@@ -118,10 +118,10 @@ def independent(W: FloatArray) -> FloatArray:
 
 
 def size_at(sizes: Sequence[int], power: FloatArray, k: int, target: float) -> tuple[float, float]:
-    """Return the log of the n at which a power, simulated in k samples at each size, is the target, with its error.
+    """Return the log of the n at which the power, simulated in k samples per size, reaches the target, and its error.
 
-    Between the last size below and the next, power is interpolated on the normal scale, where it is nearly straight in
-    the root of n. Not a number where the sizes do not enclose it.
+    Between two sizes, power is interpolated on the normal scale, where it is nearly linear in the root of n. NaN if
+    the sizes do not enclose the target.
     """
     short = np.flatnonzero(power < target)
     if not len(short) or short[-1] == len(sizes) - 1:

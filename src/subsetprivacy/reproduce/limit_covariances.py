@@ -1,4 +1,4 @@
-"""Limit covariances of the estimators: of the square root of n times the error, as n grows."""
+"""Limit covariances of the estimators: of the square root of n times the error as n grows."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from subsetprivacy.design import Design
 
 
 def moment_limit(design: Design, w: FloatArray) -> FloatArray:
-    """Return that of moments, Q^-1 C Q^-1 (`gen_mom`)."""
+    """Return the limit covariance of moments, Q^-1 C Q^-1 (`gen_mom`)."""
     P = design.support()[1] * design.support_incidence.inner(w)
     gamma = design.support_incidence.spread(P)
     C = design.support_incidence.gram(P) - np.outer(gamma, gamma)
@@ -18,7 +18,7 @@ def moment_limit(design: Design, w: FloatArray) -> FloatArray:
 def whitener(covariance: FloatArray) -> FloatArray:
     """Return T, shape (p, rank), so that errors with this covariance, times T, are uncorrelated with variance 1.
 
-    Directions in which nothing varies are left out: of the maximum always one, its sum; of moments that one where all
+    Directions without variation are left out. For the maximum this is always the sum. For moments it is the sum if all
     subsets have the same size.
     """
     values, vectors = np.linalg.eigh(covariance)

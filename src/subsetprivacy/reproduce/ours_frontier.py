@@ -62,7 +62,9 @@ def _numbers(best: dict[OptimalKind, Optimum], leaked: float) -> list[Check]:
     checks = [stated("mutual information leakage of the uniform design", f"{leaked:.4f} bit")]
     for kind, optimum in best.items():
         saved = f"{1 - optimum.loss / optimum.uniform_loss:.1%} fewer people, {optimum.leakage['mi']:.4f} bit"
-        checks.append(stated(f"the best {kind} design beside the uniform one", f"{saved}, {optimum.questions} subsets"))
+        checks.append(
+            stated(f"the best {kind} design compared with the uniform one", f"{saved}, {optimum.questions} subsets")
+        )
     return checks
 
 

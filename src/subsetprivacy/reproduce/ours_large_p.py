@@ -132,7 +132,7 @@ def _bound(exact: FloatArray) -> Check:
         "",
         f"{above.max():.2%} more at most (p = {SIZES[int(above.argmax())]})",
         bool((above >= -1e-9).all() and (above <= 0.02).all()),
-        "never below the bound; at most 2 % above it",
+        "never below the bound; at most 2% above it",
         source="ours",
     )
 

@@ -32,15 +32,19 @@ MARGINS = {
 }
 PEOPLE, LEVEL, SHUFFLES = (300, 1000, 5000), 0.05, 99
 LIMITS: tuple[IndependenceMethod, ...] = ("lrt", "pearson", "pearson-conditional", "bonferroni")
-COLUMNS = (*(f"{m}, shuffled" for m in METHODS), *(f"{m}, limit law" for m in LIMITS), "pearson, limit law as printed")
+COLUMNS = (
+    *(f"{m}, shuffled" for m in METHODS),
+    *(f"{m}, asymptotic" for m in LIMITS),
+    "pearson, asymptotic as printed",
+)
 CHANCE = 0.001  # of a false alarm
 SHUFFLING = "“a practical way to control the Type-I error of the tests”: “we randomly shuffle the order”"
 DRAWN = {
     "LRT, shuffled": "lrt, shuffled",
-    "LRT, limit law": "lrt, limit law",
+    "LRT, asymptotic": "lrt, asymptotic",
     "Pearson, shuffled": "pearson, shuffled",
-    "Pearson, limit law": "pearson, limit law",
-    "Pearson, as printed": "pearson, limit law as printed",
+    "Pearson, asymptotic": "pearson, asymptotic",
+    "Pearson, as printed": "pearson, asymptotic as printed",
 }
 
 
@@ -84,9 +88,9 @@ def perform(run: Run) -> ExperimentResult:
 def claims(rates: dict[str, FloatArray], k: int, quick: bool) -> list[Check]:
     """Judge the rates over all settings together."""
     checks = [_held(f"{method}, shuffled", rates, k, SHUFFLING) for method in METHODS]
-    checks += [_held("pearson, limit law", rates, k, within=0.015)]  # 300 people are not infinitely many
+    checks += [_held("pearson, asymptotic", rates, k, within=0.015)]  # 300 people are not infinitely many
     checks += [_printed_degrees(rates, k, quick), _near_the_boundary(rates, k, quick)]
-    for name in ("lrt, limit law", "pearson-conditional, limit law", "bonferroni, limit law"):
+    for name in ("lrt, asymptotic", "pearson-conditional, asymptotic", "bonferroni, asymptotic"):
         every = rates[name]
         checks.append(stated(f"{name}: share rejected", f"{every.mean():.4f} on average, {_ends(every)}"))
     return checks
@@ -102,7 +106,7 @@ def _held(name: str, rates: dict[str, FloatArray], k: int, printed: str = "", wi
     true = bool(ends[0] <= every.mean() <= ends[1] and every.max() <= most)
     allowed = f" and {within:g}" if within else ""
     return says(
-        f"{name}: the level of 5 % is held",
+        f"{name}: the level of 5% is kept",
         printed or f"{LEVEL}",
         f"{spread(float(every.mean()), _mean_error(every, k))} on average, {_ends(every)}",
         true,
@@ -112,7 +116,7 @@ def _held(name: str, rates: dict[str, FloatArray], k: int, printed: str = "", wi
 
 
 def _printed_degrees(rates: dict[str, FloatArray], k: int, quick: bool) -> Check:
-    every = rates["pearson, limit law as printed"]
+    every = rates["pearson, asymptotic as printed"]
     most = LEVEL * (0.8 if quick else 0.5)
     return corrected(
         "Pearson's statistic with s·r degrees of freedom rejects far too rarely",
@@ -125,11 +129,11 @@ def _printed_degrees(rates: dict[str, FloatArray], k: int, quick: bool) -> Check
 
 
 def _near_the_boundary(rates: dict[str, FloatArray], k: int, quick: bool) -> Check:
-    every = rates["lrt, limit law"][len(PEOPLE) :]
+    every = rates["lrt, asymptotic"][len(PEOPLE) :]
     least = 0.0 if quick else MONTE_CARLO
     error = float(np.sqrt(LEVEL * (1 - LEVEL) / (k * len(every))))
     return corrected(
-        "the limit law of the likelihood ratio rejects too rarely where categories are rare",
+        "the limit distribution of the likelihood ratio rejects too rarely where categories are rare",
         "“T_L converges to χ²_{(p−1)(q−1)} in distribution”",
         f"{spread(float(every.mean()), _mean_error(every, k))} on average at nominal 0.05, {_ends(every)}",
         bool(every.mean() < LEVEL - least * error),

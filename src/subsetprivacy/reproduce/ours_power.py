@@ -112,14 +112,14 @@ def _limits(here: IndependencePower, power: FloatArray, error: FloatArray) -> li
     rest = ", ".join(f"{test} {value:.3f}" for test, value in law.items() if test != "lrt")
     return [
         says(
-            f"power of lrt by its limit law, {EVEN}",
+            f"power of lrt by its limit distribution, {EVEN}",
             f"{law['lrt']:.4f}",
             spread(float(power[at]), float(error[at])),
             bool(abs(power[at] - law["lrt"]) <= ROUGH + MONTE_CARLO * error[at]),
             f"three standard errors, and {ROUGH} since {N} people are not infinitely many",
             source="theory",
         ),
-        stated(f"power by the limit laws, {EVEN}", rest),
+        stated(f"power by the limit distributions, {EVEN}", rest),
     ]
 
 
@@ -131,12 +131,14 @@ def _price(wanted: IndependencePower) -> list[Check]:
         says(
             "the likelihood ratio needs (p − 1)(q − 1) times the people of a test of the values",
             f"{(P - 1) ** 2}",
-            f"{price:.2f} ({people['lrt']} against {people['PT:X']}, for a power of 80 %)",
+            f"{price:.2f} ({people['lrt']} against {people['PT:X']}, for a power of 80%)",
             abs(price - (P - 1) ** 2) <= 0.1,
             "± 0.1",
             source="theory",
         ),
-        stated("people for a power of 80 %, by limit laws", ", ".join(f"{name} {n}" for name, n in people.items())),
+        stated(
+            "people for a power of 80%, by limit distributions", ", ".join(f"{name} {n}" for name, n in people.items())
+        ),
     ]
 
 

@@ -41,37 +41,37 @@ def write_page(folder: Path) -> Path:
 
 
 def page(records: Sequence[Record]) -> str:
-    """Return the whole page as HTML; the figures are files beside it."""
+    """Return the whole page as HTML. The figures are separate files in the same folder."""
     parts = "\n".join(section(record) for record in records)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>Subset privacy: the paper, reproduced</title>\n<style>\n{STYLE}\n</style>\n</head>\n<body>\n"
         "<h1>Subset privacy: the paper, reproduced</h1>\n"
-        "<p>Every table and figure of Wang and Ding, <cite>Subset Privacy: Draw from an Obfuscated Urn</cite>: what is "
-        "printed beside what this package obtains.</p>\n"
+        "<p>Every table and figure of Wang and Ding, <cite>Subset Privacy: Draw from an Obfuscated Urn</cite>: the "
+        "printed numbers, compared with what this package obtains.</p>\n"
         f"{summary(records)}\n{parts}\n</body>\n</html>\n"
     )
 
 
 def summary(records: Sequence[Record]) -> str:
-    """Return the table of experiments with their verdicts, and what the verdicts mean."""
+    """Return the table of experiments with their verdicts, and an explanation of the verdicts."""
     done = {record.label: record for record in records}
     rows = "".join(_overview(done[label]) if label in done else _missing(label) for label in registry.LABELS)
     sums = "; ".join(filter(None, (_sums(records, source, words) for source, words in SOURCES.items())))
     return (
-        f"<p>{sums or 'Nothing yet'}. <span class='how'>A published number ✓ holds if it is within three Monte-Carlo "
-        "standard errors, those of both sides together, and half a unit of its last digit; a sentence by the tolerance "
-        "beside it. An ✎ erratum is wrong in print, and what was obtained is what the errata say. A number that the "
-        "paper does not give is · stated, and a claim that needs what is not installed is – not checked. Anything else "
-        "✗ differs, and the command fails.</span></p>\n"
+        f"<p>{sums or 'Nothing yet'}. <span class='how'>A published number ✓ holds if it is within three Monte Carlo "
+        "standard errors, combined for both sides, plus half a unit of its last digit. A sentence holds by the "
+        "tolerance in its row. An ✎ erratum is wrong in print, and the result agrees with the errata. A number that "
+        "the paper does not give is · stated. A claim that needs something not installed is – not checked. Anything "
+        "else ✗ differs, and the command fails.</span></p>\n"
         '<div class="wide"><table><thead><tr><th>label</th><th>what</th><th>claims</th><th>time</th></tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )
 
 
 def _sums(records: Sequence[Record], source: str, words: str) -> str:
-    """Count the verdicts of one source: the paper's claims are not mixed with ours."""
+    """Count the verdicts of one source, so that the paper's claims are not mixed with ours."""
     total = Counter(check.verdict for record in records for check in record.checks if check.source == source)
     counted = ", ".join(f"{total[verdict]} {_word(verdict)}" for verdict in VERDICTS if total[verdict])
     return f"{words}: {counted}" if counted else ""
@@ -84,7 +84,7 @@ def section(record: Record) -> str:
 
 
 def body(record: Record, files: str = "") -> str:
-    """Return what is under the heading; `files` is put before the names of its files."""
+    """Return the content below the heading. `files` is a prefix for the names of its files."""
     experiment = registry.load(record.label)
     paragraphs = "".join(f"<p>{_prose(' '.join(text.split()))}</p>\n" for text in experiment.about.split("\n\n"))
     rows = "".join(_row(check) for check in record.checks)
@@ -125,7 +125,7 @@ def _row(check: Check) -> str:
 
 
 def _prose(text: str) -> str:
-    """Return text as HTML, names in backticks as code."""
+    """Return text as HTML, with names in backticks as code."""
     return re.sub("`([^`]+)`", r"<code>\1</code>", escape(text))
 
 

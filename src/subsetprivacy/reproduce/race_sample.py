@@ -27,10 +27,10 @@ NAMES = (SAMPLE, *METHODS)
 
 
 def estimates(rng: np.random.Generator, design: Design, w: FloatArray, n: int) -> dict[str, FloatArray]:
-    """Draw n people, then a subset of each, and return what every method makes of them.
+    """Draw n people and a subset of each, and return the estimates of every method.
 
-    The non-private sample and the subsets are those of the same people. A method that is not defined for the sample
-    gives nan.
+    The non-private sample and the subsets belong to the same people. A method that is not defined for the sample
+    gives NaN.
     """
     people = rng.multinomial(n, w)
     codes, mu = design.support()
@@ -43,18 +43,18 @@ def _estimate(counts: SubsetCounts, name: str) -> FloatArray:
     method, options = METHODS[name]
     try:
         return estimate(counts, method, **options).w
-    except NotIdentifiableError:  # a handful of people have too few distinct subsets for a Newton step
+    except NotIdentifiableError:  # very few people have too few distinct subsets for a Newton step
         return np.full(counts.categories.p, np.nan)
 
 
 def limits(design: Design, w: FloatArray) -> dict[str, FloatArray]:
-    """Return the limit covariance of the square root of n times the error, of each method.
+    """Return each method's limit covariance of the square root of n times the error.
 
     Notes
     -----
-    The sample's is diag(w) - ww', that of EM, MLE and ONE the inverse information on the simplex
-    (`thm_normality_mle`), that of moments Q^-1 C Q^-1 (`gen_mom`). Given the questions only the answers vary: one
-    moves the mean indicator by 2·1_a - 1, with the variance L(a)(1 - L(a)).
+    For the sample it is diag(w) - ww'. For EM, MLE and ONE it is the inverse information on the simplex
+    (`thm_normality_mle`). For moments it is Q^-1 C Q^-1 (`gen_mom`). Given the questions, only the answers vary: an
+    answer moves the mean indicator by 2·1_a - 1, with the variance L(a)(1 - L(a)).
     """
     codes, mu = design.support()
     rows = bits(codes, design.p).astype(float)

@@ -42,11 +42,11 @@ LABELS = (
     "ours:level",
     "ours:power",
 )
-"""Labels of the paper, and names of our own."""
+"""Labels of the paper, and names of our own experiments."""
 
 
 def file_name(label: str) -> str:
-    """Return the label as the name of a module and of files: a low line for every colon and hyphen."""
+    """Return the label as a module and file name, with an underscore for every colon and hyphen."""
     return label.replace(":", "_").replace("-", "_")
 
 
@@ -79,12 +79,12 @@ def _is_text(node: ast.AST) -> TypeGuard[ast.stmt]:
 
 
 def select(wanted: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the labels that are meant, in the paper's order: ``all``, labels, and patterns such as ``fig:auc-*``.
+    """Return the selected labels in the paper's order: ``all``, labels, and patterns such as ``fig:auc-*``.
 
     Raises
     ------
     ArgumentError
-        If a word means no label.
+        If a word matches no label.
     """
     chosen = set()
     for word in wanted:

@@ -26,7 +26,7 @@ from subsetprivacy.reproduce.workers import NoProgress, ProgressReporter
 
 @frozen
 class Finished:
-    """One experiment of a run: its record, or the error that ended it; and whether it was finished before."""
+    """One experiment of a run: its record or the error that ended it, and whether it was finished before."""
 
     label: str
     record: Record | None
@@ -50,27 +50,27 @@ def reproduce(
     source: str = SHIPPED,
     progress: Callable[[Experiment], ProgressReporter] | None = None,
 ) -> Iterator[Finished]:
-    """Run experiments of the paper and yield each when it is done; the page in `output` grows with them.
+    """Run experiments of the paper and yield each when it is done. The page in `output` is updated each time.
 
     Parameters
     ----------
     *labels
         Labels of the paper, patterns such as ``"fig:auc-*"``, or ``"all"``.
     output
-        The folder of the results. An experiment that it holds, with the same settings, is not run again.
+        The folder of the results. An experiment that it contains, with the same settings, is not run again.
     quick
-        Fewer replications.
+        Use fewer replications.
     seed
-        Of all random numbers; they do not depend on `jobs`.
+        The seed of all random numbers, which do not depend on `jobs`.
     jobs
-        Processes; what is timed runs in this one alone. More than one start fresh interpreters: in a script, call this
-        under ``if __name__ == "__main__":``.
+        The number of processes. Timed experiments run in the calling process only. With more than one, fresh
+        interpreters start: in a script, call this under ``if __name__ == "__main__":``.
     again
-        Run also what is finished.
+        Also run finished experiments.
     adult, source
-        The Adult data, and in a word where they came from.
+        The Adult data, and a word for their origin.
     progress
-        Called with each experiment before it runs, to the one who is told how far it is.
+        Called with each experiment before it runs. Returns the object that reports its progress.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def reproduce(
     settings = RunSettings(__version__, quick, check_count(seed, "seed"), source)
     require_matplotlib("the figures need")
     folder = local_path(output, "output")
-    write_page(folder)  # before anything is run: a folder that cannot be written to is known at once
+    write_page(folder)  # first of all, so that a folder that is not writable fails at once
     return _each(chosen, folder, settings, jobs, again, adult, progress or (lambda _: NoProgress()))
 
 
@@ -109,7 +109,7 @@ def _each(
             forget(folder, label)
             try:
                 record = _one(experiment, folder, own[label], adult, pool, progress(experiment))
-            except Exception as error:  # the others can still be run; the command fails in the end
+            except Exception as error:  # the other experiments still run; the command fails at the end
                 yield Finished(label, None, error=error)
                 continue
             finally:
@@ -118,12 +118,12 @@ def _each(
 
 
 def _stands(record: Record, wanted: RunSettings) -> bool:
-    """Tell whether a result is what is wanted, or the long form of it."""
+    """Tell whether a result has the wanted settings, or is the long form of it."""
     return record.settings in (wanted, evolve(wanted, quick=False))
 
 
 def _settings(label: str, settings: RunSettings) -> RunSettings:
-    """Return what the result of one experiment depends on."""
+    """Return the settings that the result of one experiment depends on."""
     source = settings.adult if registry.load(label).adult else SHIPPED
     return evolve(settings, adult=source, code=registry.code_of(label))
 
@@ -139,7 +139,7 @@ def _one(
     k = experiment.quick if settings.quick else experiment.full
     run = Run(experiment.label, k, settings.quick, settings.seed, adult, pool, progress)
     start = perf_counter()
-    with warnings.catch_warnings():  # doubt about a single replication is what the experiment is about
+    with warnings.catch_warnings():  # warnings about single replications are expected in an experiment
         warnings.simplefilter("ignore", SubsetPrivacyWarning)
         outcome = experiment.perform(run)
     return save(folder, experiment.label, outcome, settings, k, perf_counter() - start)

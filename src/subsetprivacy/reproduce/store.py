@@ -1,6 +1,6 @@
 """Store results in a folder: a CSV file, a figure and a record for each experiment, and a page of all.
 
-The record is written last and under its final name at once: where there is one, the experiment was finished.
+The record is written last and atomically. If it exists, the experiment was finished.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from subsetprivacy.reproduce.experiment import ExperimentResult
 from subsetprivacy.reproduce.registry import LABELS, file_name
 
 SHIPPED = "shipped"
-"""Adult counts that come with the package."""
+"""The Adult counts included in the package."""
 
 
 @frozen
 class RunSettings:
-    """What a result depends on; a finished experiment with the same is not run again.
+    """What a result depends on. A finished experiment with the same settings is not run again.
 
     Attributes
     ----------
     version
-        Of the package.
+        The version of the package.
     quick
         Whether it is the short form.
     seed
-        Of the random numbers.
+        The seed of the random numbers.
     adult
-        ``"shipped"`` or ``"file"``: where the Adult counts came from, if the experiment uses them.
+        ``"shipped"`` or ``"file"``: the origin of the Adult counts, if the experiment uses them.
     code
-        Of the experiment's own file, without the words about it.
+        The fingerprint of the experiment's code.
     """
 
     version: str
@@ -51,12 +51,12 @@ class RunSettings:
 
 @frozen
 class Record:
-    """What is kept of a finished experiment, beside its files.
+    """The record of a finished experiment, stored with its other files.
 
     Attributes
     ----------
     label
-        Of the experiment, which has the words.
+        The label of the experiment, which has the texts.
     settings, replications
         How it was run.
     seconds
@@ -73,16 +73,16 @@ class Record:
 
     @property
     def failed(self) -> bool:
-        """Whether a claim differs and no erratum says so."""
+        """Whether a claim differs without an erratum."""
         return any(check.verdict == DIFFERS for check in self.checks)
 
     @property
     def stem(self) -> str:
-        """The name of its files, without what follows the point."""
+        """The name of its files, without the suffix."""
         return file_name(self.label)
 
     def tally(self) -> dict[str, int]:
-        """Return how many claims have which verdict, only those that occur."""
+        """Return the number of claims with each verdict that occurs."""
         counts = Counter(check.verdict for check in self.checks)
         return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
 
@@ -100,7 +100,7 @@ def save(folder: Path, label: str, outcome: ExperimentResult, settings: RunSetti
 
 
 def read(folder: Path, label: str) -> Record | None:
-    """Return the record of a finished experiment; None where there is none, one that cannot be read, or no files."""
+    """Return the record of a finished experiment, or None if it or its files are missing or unreadable."""
     if not all((folder / f"{file_name(label)}.{kind}").exists() for kind in ("csv", "svg")):
         return None
     try:
@@ -112,7 +112,7 @@ def read(folder: Path, label: str) -> Record | None:
 
 
 def forget(folder: Path, label: str) -> None:
-    """Remove the record of an experiment that is about to be run again: until it is done there is no result."""
+    """Remove the record of an experiment that is about to be run again, so that an interrupted run leaves none."""
     (folder / f"{file_name(label)}.json").unlink(missing_ok=True)
 
 
@@ -123,7 +123,7 @@ def read_all(folder: Path) -> tuple[Record, ...]:
 
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """Give a name to write to, and put the file in its place when it is whole."""
+    """Yield a temporary path to write to, and rename it to the final name at the end."""
     part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         yield part
@@ -143,7 +143,7 @@ def _draw(stem: Path, figure: Any) -> None:
     from matplotlib import pyplot as plt
     from matplotlib import rc_context
 
-    # A fixed salt and no date: the same numbers give the same file. Text stays text, to be found and read aloud.
+    # A fixed salt and no date make the file reproducible. Text stays text, so that it can be searched and read aloud.
     with rc_context({"svg.hashsalt": stem.name, "svg.fonttype": "none"}):
         for kind, options in (("svg", {"metadata": {"Date": None}}), ("png", {"dpi": 150})):
             with atomic_path(stem.with_suffix(f".{kind}")) as path:

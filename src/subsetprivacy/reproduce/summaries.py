@@ -1,4 +1,4 @@
-"""From many replications to a few numbers: means with errors, orderings, normality, tables."""
+"""Summarize many replications: means with errors, orderings, normality, tables."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, says, theory
 
 LEVEL = 1e-3
-"""At which a law is rejected."""
+"""The level at which a distribution is rejected."""
 
 
 def as_columns(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> dict[str, list[Any]]:
@@ -19,7 +19,7 @@ def as_columns(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> dict[str,
 
 
 def mean_and_error(values: FloatArray) -> tuple[float, float]:
-    """Return mean and standard error, undefined values left out."""
+    """Return mean and standard error, ignoring undefined values."""
     kept = values[np.isfinite(values)]
     return float(kept.mean()), float(kept.std(ddof=1) / np.sqrt(len(kept)))
 
@@ -38,28 +38,28 @@ def falling(means: FloatArray, errors: FloatArray) -> bool:
 
 
 def normal_checks(name: str, sample: FloatArray, printed: str = "") -> list[Check]:
-    """Compare mean and standard deviation with 0 and 1, and judge normality by skewness and kurtosis together."""
+    """Compare mean and standard deviation with 0 and 1, and test normality by skewness and kurtosis together."""
     k, deviation = len(sample), float(sample.std(ddof=1))
     fourth = float(((sample - sample.mean()) ** 4).mean()) / deviation**4
     spread_error = deviation * np.sqrt((fourth - 1) / (4 * k))
     pvalue = float(stats.normaltest(sample).pvalue)
     line = float(np.corrcoef(np.sort(sample), stats.norm.ppf((np.arange(k) + 0.5) / k))[0, 1])
     return [
-        theory(f"{name}: mean of the normalised error", 0.0, float(sample.mean()), deviation / np.sqrt(k), digits=3),
+        theory(f"{name}: mean of the normalized error", 0.0, float(sample.mean()), deviation / np.sqrt(k), digits=3),
         theory(f"{name}: its standard deviation", 1.0, deviation, spread_error, digits=3),
         says(
             f"{name}: the error is normal",
             printed,
             f"p-value {pvalue:.3f}, Q-Q correlation {line:.4f}",
             pvalue > LEVEL and line > 0.98,
-            f"skewness and kurtosis (D'Agostino) do not reject at level {LEVEL:g}; correlation above .98",
+            f"skewness and kurtosis (D'Agostino) do not reject at level {LEVEL:g}; correlation above 0.98",
             source="paper" if printed else "theory",
         ),
     ]
 
 
 def law_check(claim: str, sample: FloatArray, cdf: Callable[[FloatArray], FloatArray], printed: str = "") -> Check:
-    """Judge by Kolmogorov's test whether a sample follows a law."""
+    """Test by Kolmogorov's test whether a sample follows a distribution."""
     pvalue = float(stats.kstest(sample, cdf).pvalue)
     return says(
         claim,
@@ -72,7 +72,7 @@ def law_check(claim: str, sample: FloatArray, cdf: Callable[[FloatArray], FloatA
 
 
 def covariance_check(claim: str, whitened: FloatArray, printed: str = "") -> Check:
-    """Compare the covariance S of errors that should have the identity with it, by k/2 times the squared distance."""
+    """Compare the covariance S of whitened errors with the identity, by k/2 times the squared distance."""
     k, d = whitened.shape
     distance = float(k / 2 * ((np.cov(whitened.T, bias=True) - np.eye(d)) ** 2).sum())
     freedom = d * (d + 1) // 2
@@ -82,6 +82,6 @@ def covariance_check(claim: str, whitened: FloatArray, printed: str = "") -> Che
         printed,
         f"k/2 ‖S − 1‖² = {distance:.1f}, S the covariance of the whitened errors",
         distance <= bound,
-        f"at most {bound:.1f}, the 99.9 % point of its law, chi-squared with {freedom} df",
+        f"at most {bound:.1f}, the 99.9% point of its distribution, chi-squared with {freedom} df",
         source="paper" if printed else "theory",
     )

@@ -107,14 +107,14 @@ def text(p: int, values: FloatArray) -> list[Check]:
             "the EM, MLE, and ONE exhibit similarly",
             f"losses of EM {ratios[0]:.4f} and of ONE {ratios[1]:.3f} times that of MLE",
             abs(ratios[0] - 1) < 0.01 and abs(ratios[1] - 1) < 0.1,
-            "EM within 1 %, ONE within 10 %",
+            "EM within 1%, ONE within 10%",
         ),
         says(
             f"MLE, p = {p}, n = 1000: loss and its limit in the same problems",
             "the empirical results are aligned with our theoretical derivation",
             f"{np.nanmean(mle):.3f} against {mle_limit.mean():.3f}, apart by {spread(away, own, 3)}",
             abs(away) <= MONTE_CARLO * own + 0.05 * mle_limit.mean(),
-            "three standard errors of the difference, and 5 % since 1000 people are not infinitely many",
+            "three standard errors of the difference, and 5% since 1000 people are not infinitely many",
         ),
         theory(
             f"MoM, p = {p}, n = 1000: loss and its limit in the same problems",

@@ -83,7 +83,7 @@ def _consistent(name: str, results: FloatArray) -> list[Check]:
             "ŵ → w a.s. as n → ∞",
             "from n = 10², …, 10⁶: " + ", ".join(f"{value:.4f}" for value in worst),
             bool((worst[1:] < 0.7 * worst[:-1]).all() and (decades[:, -2] < decades[:, 0] / 4).all()),
-            "less than .7 of it with ten times the people; on every path less than a quarter from 10⁵ on",
+            "less than 0.7 of it with ten times the people; on every path less than a quarter from 10⁵ on",
         ),
         theory(f"{name}: mean exponent of n", -0.5, float(slopes.mean()), error, digits=3),
         stated(f"{name}: median error with 100 and with 10⁶ people", f"{_ends(results)}"),
@@ -106,7 +106,7 @@ def _end(name: str, results: FloatArray, w: FloatArray) -> Check:
         "",
         f"{worst:.5f}",
         worst <= bound,
-        f"at most {bound:.5f}, which the limit law exceeds on one of the paths once in a thousand runs",
+        f"at most {bound:.5f}, which the limit distribution exceeds on one of the paths once in a thousand runs",
         source="theory",
     )
 

@@ -91,7 +91,7 @@ def perform(run: Run) -> ExperimentResult:
     table = dict(zip(names, results.astype(int).T.tolist(), strict=True))
     axes = series(
         t,
-        {"four pairs of neighbours": flat, "all six pairs": peaked},
+        {"four pairs of neighbors": flat, "all six pairs": peaked},
         xlabel="weight moved from colours 1 and 3 to colours 2 and 4, each",
         ylabel="expected log-likelihood per person",
     )

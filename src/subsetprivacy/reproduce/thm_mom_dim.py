@@ -148,8 +148,8 @@ def _many_categories(run: Run) -> list[Check]:
     return [
         *normal_checks(f"first share, p = {MANY}, n = {FEW}", sample[:, 0], NORMAL),
         stated(
-            f"distance of its law from the normal one, exact, all shares 1/{MANY}",
-            f"{distance:.4f}, of which half a step of the binomial law {half:.4f}",
+            f"distance of its distribution from the normal one, exact, all shares 1/{MANY}",
+            f"{distance:.4f}, of which half a step of the binomial distribution {half:.4f}",
             f"the Berry–Esseen bound for n = {FEW} and any p is {bound:.4f}",
         ),
     ]

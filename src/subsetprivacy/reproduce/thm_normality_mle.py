@@ -74,9 +74,9 @@ def _inside(results: FloatArray) -> list[Check]:
     coverage, error = mean_and_error(results[:, 1])
     return [
         theory("mean of n(ŵ − w)'I(ŵ − w)", d, *mean_and_error(results[:, 0]), digits=3),
-        law_check(f"it follows the chi-squared law with {d} df", results[:, 0], stats.chi2(d).cdf, PRINTED),
+        law_check(f"it follows the chi-squared distribution with {d} df", results[:, 0], stats.chi2(d).cdf, PRINTED),
         covariance_check("empirical covariance against BI⁻¹B'", results[:, 3:] @ T, PRINTED),
-        theory("coverage of 95 % intervals", 0.95, coverage, error),
+        theory("coverage of 95% intervals", 0.95, coverage, error),
     ]
 
 
@@ -97,11 +97,11 @@ def _edge(results: FloatArray) -> list[Check]:
             "normal under min (w_i + w_j) > c",
             f"{zero:.3f} of samples",
             abs(zero - 0.5) <= allowed,
-            f"½ ± {allowed:.3f}; a normal law has no such point",
+            f"½ ± {allowed:.3f}; a normal distribution has no such point",
             erratum="thm_normality_mle",
         ),
         corrected(
-            "one empty category: the law of n(ŵ − w)'I(ŵ − w)",
+            "one empty category: the distribution of n(ŵ − w)'I(ŵ − w)",
             PRINTED,
             f"mean {mean:.3f} ({error:.3f}), Kolmogorov p-value {mixed:.3f}",
             mixed > LEVEL and abs(mean - (d - 0.5)) <= MONTE_CARLO * error,
@@ -109,7 +109,8 @@ def _edge(results: FloatArray) -> list[Check]:
             erratum="thm_normality_mle",
         ),
         stated(
-            f"one empty category: p-value of the law that the theorem gives, chi-squared with {d} df", f"{normal:.1e}"
+            f"one empty category: p-value of the distribution that the theorem gives, chi-squared with {d} df",
+            f"{normal:.1e}",
         ),
     ]
 
@@ -119,8 +120,8 @@ def _near(results: FloatArray) -> Check:
     zero = float((results[:, 3] <= -np.sqrt(N) * near(N)[0] + 1e-6).mean())
     return stated(
         "one share of a single standard deviation",
-        f"estimated as zero in {zero:.3f} of samples; its 95 % interval holds it in {coverage:.3f} ({error:.3f})",
-        "positive, and the limit law is not there yet: it needs shares of a few standard deviations",
+        f"estimated as zero in {zero:.3f} of samples; its 95% interval holds it in {coverage:.3f} ({error:.3f})",
+        "positive, and the limit distribution is not there yet: it needs shares of a few standard deviations",
     )
 
 

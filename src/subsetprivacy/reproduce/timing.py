@@ -40,18 +40,18 @@ HOW = "cvxpy is not installed: pip install 'subsetprivacy[conic]'"
 
 
 def methods() -> dict[str, Method]:
-    """Return the methods that can be run here: without CVXPY all but one."""
+    """Return the methods that can run here: without CVXPY, all except one."""
     return {name: method for name, method in METHODS.items() if name != CVXPY or find_spec("cvxpy")}
 
 
 def time_methods(run: Run, p: int, n: int) -> dict[str, FloatArray]:
-    """Return the seconds of each method in each of k samples: all samples by one method, then by the next."""
+    """Return the seconds of each method in each of k samples, running one method on all samples, then the next."""
     rng = run.rng(f"p = {p}")
     samples = [_sample(rng, p, n) for _ in range(run.k)]
     times: dict[str, list[float]] = {name: [] for name in methods()}
     for name, i in run.alone([(name, i) for name in times for i in range(-1, run.k)]):
         seconds = _seconds(METHODS[name], *samples[max(i, 0)])
-        if i >= 0:  # once before it counts: what is imported or made at first is nobody's time
+        if i >= 0:  # the first run does not count, because it includes imports and other setup
             times[name].append(seconds)
     return {name: np.array(values) for name, values in times.items()}
 
@@ -65,13 +65,13 @@ def _sample(rng: np.random.Generator, p: int, n: int) -> tuple[SubsetData, Float
 
 def _seconds(method: Method, data: SubsetData, R: FloatArray, Q: FloatArray) -> float:
     start = perf_counter()
-    with suppress(NotIdentifiableError):  # a sample without enough distinct subsets: the time to see that counts
+    with suppress(NotIdentifiableError):  # too few distinct subsets: the time to notice that counts
         method(data, R, Q)
     return perf_counter() - start
 
 
 def total(times: FloatArray, samples: int) -> float:
-    """Return the time of so many samples, by the median: pauses of a busy machine do not count."""
+    """Return the time of `samples` samples from the median, so that pauses of a busy machine do not count."""
     return float(np.median(times) * samples)
 
 
@@ -87,7 +87,7 @@ def order_checks(totals: Mapping[int, Mapping[str, float]]) -> list[Check]:
 
 
 def _ends(claim: str, printed: str, among: dict[int, dict[str, float]], name: str, end: Callable[..., str]) -> Check:
-    """Check that the method is at the same end for every p, and say how far the next one is away."""
+    """Check that the method is first or last for every p, and report the distance of the next one."""
     first = [end(each, key=each.__getitem__) for each in among.values()]
     apart = [abs(np.log(each[other] / each[name])) for each in among.values() for other in each if other != name]
     return says(
@@ -100,7 +100,7 @@ def _ends(claim: str, printed: str, among: dict[int, dict[str, float]], name: st
 
 
 def recommendation(where: str, totals: dict[str, float]) -> Check:
-    """Check that maximum likelihood on counts is cheap enough not to be given up for moments."""
+    """Check that maximum likelihood on counts is cheap enough that moments are not needed."""
     ours, moments = totals[OURS], totals["MoM"]
     counted = totals[OUR_MOMENTS]
     slower = {name: totals[name] / ours for name in ("EM", CVXPY) if name in totals}

@@ -13,21 +13,21 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.errors import SubsetPrivacyWarning
 
 Task = Callable[..., Sequence[float]]
-_PIECES = 16  # of each setting's replications: progress that moves, and little to hand over
+_PIECES = 16  # pieces of each setting's replications, so that progress moves and little is transferred
 
 
 class ProgressReporter(Protocol):
-    """What is told how far an experiment is."""
+    """Reports the progress of an experiment."""
 
     def start(self, total: int) -> None:
-        """Begin with so many steps to go."""
+        """Start with the total number of steps."""
 
     def advance(self, steps: int) -> None:
-        """Take note of finished steps."""
+        """Report finished steps."""
 
 
 class NoProgress:
-    """Progress that nobody looks at."""
+    """Reports nothing."""
 
     def start(self, total: int) -> None:
         """Do nothing."""
@@ -50,9 +50,9 @@ def replicate(
     Parameters
     ----------
     task
-        A function at the top of a module, to a fixed number of floats.
+        A function at the top of a module that returns a fixed number of floats.
     key
-        Numbers that the generators start from: replication r of setting i has `default_rng([*key, i, r])`.
+        Seeds of the generators: replication r of setting i has `default_rng([*key, i, r])`.
 
     Returns
     -------
@@ -84,6 +84,6 @@ def replicate(
 
 def _run(task: Task, setting: tuple[Any, ...], key: Sequence[int], piece: tuple[int, int, int]) -> FloatArray:
     i, first, last = piece
-    with warnings.catch_warnings():  # doubt about a single replication is what the experiment is about
+    with warnings.catch_warnings():  # warnings about single replications are expected in an experiment
         warnings.simplefilter("ignore", SubsetPrivacyWarning)
         return np.array([task(np.random.default_rng([*key, i, r]), *setting) for r in range(first, last)], dtype=float)

@@ -375,7 +375,7 @@ def test_pearson_of_values():
 def test_exact_numbers_of_people():
     people = {name: law.people(0.8, 0.05) for name, law in gender_income.laws(W).items()}
     assert (people["LRT of X"], people["LRT of Y"], people["LRT:MLE"]) == (153, 304, 2734)
-    assert (people["PT:X"], people["PT:Y"], people["LRT, bits held"]) == (169, 336, 1371)
+    assert (people["PT:X"], people["PT:Y"], people["LRT, fair bits"]) == (169, 336, 1371)
     assert round(people["LRT:MLE"] / people["PT:Y"], 1) == 8.1
 
 
@@ -397,7 +397,7 @@ def curves(null=0.05, lost=0.025, **scales):
     return fig_adult_power.Decisions(*(np.array(part, float) for part in (main, level, seen, ratio))), laws
 
 
-@pytest.mark.parametrize("name", ["LRT:MLE", "Pearson", "LRT, bits held", "PT:X", "PT:Y"])
+@pytest.mark.parametrize("name", ["LRT:MLE", "Pearson", "LRT, fair bits", "PT:X", "PT:Y"])
 def test_interpolation_finds_the_exact_number(name):
     found, laws = curves()
     log, error = found.size_at(name)
@@ -477,7 +477,7 @@ def test_moments_lose_a_little_power():
     assert both + neither > 0.9
 
 
-@pytest.mark.parametrize(("i", "name"), list(enumerate(["PT:X", "PT:Y", "LRT:MLE", "Pearson", "LRT, bits held"])))
+@pytest.mark.parametrize(("i", "name"), list(enumerate(["PT:X", "PT:Y", "LRT:MLE", "Pearson", "LRT, fair bits"])))
 def test_a_power_beside_its_law_differs(i, name):
     for scale in (0.5, 2):
         checks = fig_adult_power.limit_checks(*curves(**{name: scale}), W)

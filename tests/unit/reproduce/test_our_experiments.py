@@ -183,8 +183,8 @@ def test_every_kind_of_pvalue_decides():
 def rates(**changed):
     """Levels as they should be: 5 %, and what the errata say where the law is wrong."""
     given = {name: np.full(9, 0.05) for name in ours_level.COLUMNS}
-    given["lrt, limit law"] = np.repeat([0.05, 0.01, 0.01], 3)
-    given["pearson, limit law as printed"] = np.full(9, 0.005)
+    given["lrt, asymptotic"] = np.repeat([0.05, 0.01, 0.01], 3)
+    given["pearson, asymptotic as printed"] = np.full(9, 0.005)
     return {**given, **{name.replace("_", ", "): np.full(9, rate) for name, rate in changed.items()}}
 
 
@@ -198,7 +198,7 @@ def test_levels_as_they_should_be():
 @pytest.mark.parametrize("rate", [0.03, 0.075])
 def test_a_level_that_is_missed_differs(rate):
     found = ours_level.claims(rates(lrt_shuffled=rate), 400, quick=False)
-    assert [check.claim for check in found if check.verdict == DIFFERS] == ["lrt, shuffled: the level of 5 % is held"]
+    assert [check.claim for check in found if check.verdict == DIFFERS] == ["lrt, shuffled: the level of 5% is kept"]
 
 
 def test_a_level_that_is_missed_in_one_setting_differs():
@@ -209,7 +209,7 @@ def test_a_level_that_is_missed_in_one_setting_differs():
 
 def test_laws_that_would_be_right_are_no_errata():
     given = rates()
-    given["lrt, limit law"] = given["pearson, limit law as printed"] = np.full(9, 0.05)
+    given["lrt, asymptotic"] = given["pearson, asymptotic as printed"] = np.full(9, 0.05)
     assert verdicts(ours_level.claims(given, 400, quick=False))[6:8] == [DIFFERS, DIFFERS]
 
 
