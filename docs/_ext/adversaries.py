@@ -1,4 +1,4 @@
-"""The table of adversaries, from `tests/collect/claims.toml`: every claim, who it is about, and how we know."""
+"""Build the tables of adversaries from `tests/collect/claims.toml`: each claim, its adversary and its tests."""
 
 import json
 import re
@@ -18,20 +18,20 @@ WORDS = ROOT / "src/subsetprivacy/collect/web/languages/en.json"
 FOLDER = "tests/collect/"
 SECTIONS = {
     "promise.": "What respondents are promised",
-    "limit.": "What respondents are told that cannot be promised",
-    "who.": "Who is kept from tying an answer to a person",
-    "T": "The threats",
+    "limit.": "What respondents are told cannot be promised",
+    "who.": "Who can link an answer to a person",
+    "T": "Threats",
 }
-COLUMNS = ("claim", "adversary, and what they can do", "what must hold", "broken on purpose, and noticed")
+COLUMNS = ("claim", "adversary, and what they can do", "what must hold", "faults that the tests detect")
 
 
 def read() -> dict[str, Any]:
-    """Return what the file says: the adversaries, and the claims."""
+    """Return the content of the file: the adversaries and the claims."""
     return tomllib.loads(CLAIMS.read_text("utf-8"))
 
 
 def claims_of(start: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield the name, the sentence and the entry of each claim whose name begins so."""
+    """Yield name, sentence and entry of each claim whose name starts with `start`."""
     words = json.loads(WORDS.read_text("utf-8"))
     threats = dict(re.findall(r"^\| (T\d+) \| (.*?) \|", PAGE.read_text("utf-8"), re.MULTILINE))
     for name, claim in read()["claims"].items():
@@ -42,13 +42,13 @@ def claims_of(start: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 
 def broken(claim: dict[str, Any]) -> list[nodes.Node]:
-    """Return what was broken to see the tests of a claim fail."""
+    """Return the faults that were put into the source to see the tests of a claim fail."""
     items = nodes.bullet_list()
     for mutation in claim.get("mutations", ()):
         items += nodes.list_item("", nodes.paragraph("", mutation["what"]))
     made: list[nodes.Node] = [items] if len(items) else []
     if shared := claim.get("shares"):
-        line = nodes.paragraph("", "also what is listed at ")
+        line = nodes.paragraph("", ("also " if len(items) else "") + "the faults listed at ")
         for k, name in enumerate(shared):
             line += [nodes.Text(", " if k else ""), nodes.literal(name, name)]
         made.append(line)
@@ -58,7 +58,7 @@ def broken(claim: dict[str, Any]) -> list[nodes.Node]:
 
 
 def tests(claim: dict[str, Any]) -> nodes.paragraph:
-    """Return the tests of a claim, by their files."""
+    """Return the tests of a claim, grouped by file."""
     files: dict[str, list[str]] = {}
     for test in claim["tests"]:
         path, name = test.removeprefix(FOLDER).split("::")
@@ -72,7 +72,7 @@ def tests(claim: dict[str, Any]) -> nodes.paragraph:
 
 
 def table(start: str) -> nodes.table:
-    """Return the table of the claims whose names begin so: for each a row, and below it one with its tests."""
+    """Return the table of the claims whose names start with `start`, each with a second row for its tests."""
     group = nodes.tgroup(cols=len(COLUMNS))
     group += [nodes.colspec(colwidth=25) for _ in COLUMNS]
     head, body = nodes.thead(), nodes.tbody()
@@ -99,15 +99,15 @@ def _row(cells: list[list[nodes.Node]]) -> nodes.row:
 
 
 class Adversaries(SphinxDirective):
-    """Put the list of adversaries and the tables where the directive stands."""
+    """Insert the list of adversaries and the tables."""
 
     def run(self) -> list[nodes.Node]:
-        """Return the list, and a section for each kind of claim."""
+        """Return the list and a section for each kind of claim."""
         for path in (CLAIMS, PAGE, WORDS):
             self.env.note_dependency(str(path))
         listed = nodes.definition_list()
-        for name, said in read()["adversaries"].items():
-            definition = nodes.definition("", nodes.paragraph("", said))
+        for name, description in read()["adversaries"].items():
+            definition = nodes.definition("", nodes.paragraph("", description))
             listed += nodes.definition_list_item("", nodes.term("", name), definition)
         made: list[nodes.Node] = [listed]
         for start, title in SECTIONS.items():
