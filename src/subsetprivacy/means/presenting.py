@@ -104,7 +104,10 @@ def picture_of(
     people = np.nan_to_num(means.number.reshape(known, p))
     with np.errstate(invalid="ignore", divide="ignore"):
         overall = np.nan_to_num(people / people.sum(axis=0)) * mean
+    labels = [label_text(label) for label in means.categories]
     order = np.argsort(-np.where(np.isfinite(overall).any(axis=0), np.nansum(overall, axis=0), -np.inf))
+    if draw.have_an_order(labels):
+        order = np.arange(p)
     series = {
         group_text(group) if means.by else means.outcome: (mean[g, order], ends[g, order, 0], ends[g, order, 1])
         for g, group in enumerate(means.groups)
@@ -113,7 +116,7 @@ def picture_of(
     who = " and ".join((*means.variables, *means.by))
     heading = f"Estimated {what} of {means.outcome} by {who}, {percent(level)} intervals, n = {means.n:,.0f}"
     return draw.by_row(
-        [label_text(means.categories[j]) for j in order],
+        [labels[j] for j in order],
         series,
         xlabel=f"{what} of {means.outcome}",
         title=draw.Heading(heading) if title is None else title,

@@ -394,7 +394,7 @@ class GroupMeans(Result):
         title: str | None = None,
         ax: draw.AxesOrNone = None,
     ) -> draw.Axes:
-        """Draw the means with their intervals, the largest on top and known groups next to each other."""
+        """Draw the means with their intervals, the largest on top unless the categories have an order."""
         return picture_of(self, level, method, title, ax)
 
     def __repr__(self) -> str:

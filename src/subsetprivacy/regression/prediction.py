@@ -9,7 +9,7 @@ from attrs import field, frozen
 from subsetprivacy import draw
 from subsetprivacy._checks import check_level, read_only
 from subsetprivacy._choices import Engine, PredictedQuantity
-from subsetprivacy._types import FloatArray, Label
+from subsetprivacy._types import FloatArray, IntArray, Label
 from subsetprivacy._words import counted
 from subsetprivacy.estimation.survey_sample import critical_value
 from subsetprivacy.messages import Note, NoteKind
@@ -274,13 +274,22 @@ def _drawn(shares: Any, level: float, what: str, title: str | None) -> draw.Figu
     heading = shares._title() if title is None else title
     if len(labels) == 1:
         axis = f"{what} of {labels[0]}, {percent(level)} interval"
-        ends = (shares.estimate[:, 0], lower[:, 0], upper[:, 0])
-        figure: Any = draw.by_row(list(shares.rows), {labels[0]: ends}, xlabel=axis, zero="change" in what).figure
+        order = _order(shares)
+        ends = (shares.estimate[order, 0], lower[order, 0], upper[order, 0])
+        rows = [shares.rows[i] for i in order]
+        figure: Any = draw.by_row(rows, {labels[0]: ends}, xlabel=axis, zero="change" in what).figure
         figure.suptitle(heading, fontsize="large")  # over the names of the rows, too, since it is long
         return figure
     return draw.by_group(
         list(shares.rows), labels, shares.estimate, lower, upper, level=level, what=what, title=heading
     )
+
+
+def _order(shares: Any) -> IntArray:
+    """Return the order of the rows of a picture: means by category with the largest on top, as in `GroupMeans`."""
+    if not isinstance(shares, Prediction) or shares.what == "row" or draw.have_an_order(shares.rows):
+        return np.arange(len(shares.rows))
+    return np.argsort(-np.nan_to_num(shares.estimate[:, 0], nan=-np.inf), kind="stable")
 
 
 def _common(facts: Mapping[str, Any]) -> tuple[tuple[Label, ...], FloatArray, FloatArray]:

@@ -234,3 +234,15 @@ def test_the_picture_has_a_row_per_coefficient():
     pytest.importorskip("matplotlib")
     figure = regress("income ~ v + x").plot()
     assert figure.axes
+
+
+def test_adjusted_means_are_drawn_in_the_order_of_group_means():
+    pytest.importorskip("matplotlib")
+    people = table()
+    (adjusted,) = regress("income ~ v + x", data=people).adjusted("x").plot().axes
+    by_category = sp.group_means(people["income"], sp.SubsetData(people["x"], DESIGN)).plot()
+    rows = [[label.get_text() for label in ax.get_yticklabels()] for ax in (adjusted, by_category)]
+    assert rows == [["d", "c", "b", "a"]] * 2
+    quartiles = regress("income ~ v + x", data=people).adjusted("v")
+    (by_number,) = quartiles.plot().axes
+    assert [label.get_text() for label in by_number.get_yticklabels()] == list(quartiles.rows)
