@@ -65,7 +65,7 @@ def random_crossing(rng: np.random.Generator, p: int, n: int, rho: float) -> Cro
 
 
 def limit_pvalue(crossing: Crossing, method: IndependenceMethod, df: DegreesOfFreedom = "corrected") -> float:
-    """Return the p-value as the paper has it: of the limit law, for moments that of the likelihood ratio.
+    """Return the p-value as the paper has it: of the limit distribution, for moments that of the likelihood ratio.
 
     Bonferroni's is the least one of the 2 x 2 tables times pq, not cut off at 1, since cut off many would tie.
     """

@@ -86,7 +86,7 @@ class Decisions:
         return np.asarray(self.of(name).mean(axis=1))
 
     def size_at(self, name: str) -> tuple[float, float]:
-        """Return the log of the n at which the power of a test is 80 %, and its standard error."""
+        """Return the log of the n at which the power of a test is 80%, and its standard error."""
         return size_at(SIZES, self.power(name), self.main.shape[1], TARGET)
 
     def gap(self, first: str, second: str, at: BoolArray | slice = slice(None)) -> tuple[float, float]:
@@ -96,7 +96,7 @@ class Decisions:
 
 
 def perform(run: Run) -> ExperimentResult:
-    """Simulate every size; compare with the limit laws and with one another."""
+    """Simulate every size; compare with the limit distributions and with one another."""
     W = run.adult.sex_income / run.adult.sex_income.sum()
     outcome, exact = simulate(run, W), laws(W)
     checks = [
@@ -135,7 +135,7 @@ def simulate(run: Run, W: FloatArray) -> Decisions:
 
 
 def ratios(outcome: Decisions, exact: dict[str, NoncentralChiSquare]) -> list[Check]:
-    """Return how many times the people of Y subsets take for a power of 80 %, exactly and simulated."""
+    """Return how many times the people of Y subsets take for a power of 80%, exactly and simulated."""
     n = {name: limit.people(TARGET, LEVEL) for name, limit in exact.items()}
     at = [outcome.size_at(name) for name in ("LRT:MLE", ENLARGED)]
     log, error = at[0][0] - at[1][0], float(np.hypot(at[0][1], at[1][1]))
@@ -162,7 +162,7 @@ def ratios(outcome: Decisions, exact: dict[str, NoncentralChiSquare]) -> list[Ch
 
 
 def people(outcome: Decisions, exact: dict[str, NoncentralChiSquare]) -> list[Check]:
-    """State how many people the tests take for a power of 80 %, simulated and by their limit laws."""
+    """State how many people the tests take for a power of 80%, simulated and by their limit distributions."""
     checks = []
     for name in NAMES:
         log, error = outcome.size_at(name)
@@ -197,7 +197,7 @@ def information(outcome: Decisions, exact: dict[str, NoncentralChiSquare]) -> li
 
 
 def level(outcome: Decisions) -> Check:
-    """Return whether each of the four tests rejects 5 % of samples in which there is nothing to find."""
+    """Return whether each of the four tests rejects 5% of samples in which there is nothing to find."""
     k = len(outcome.null)
     rejected = dict(zip(NAMES, outcome.null.sum(axis=0).astype(int).tolist(), strict=True))
     least, most = (int(binom.ppf(chance, k, LEVEL)) for chance in (CHANCE / 8, 1 - CHANCE / 8))
@@ -267,7 +267,7 @@ def degrades(outcome: Decisions) -> Check:
 
 
 def limit_checks(outcome: Decisions, exact: dict[str, NoncentralChiSquare], W: FloatArray) -> list[Check]:
-    """Return the simulated powers beside their limit laws, over the sizes where those are to be trusted."""
+    """Return the simulated powers next to their limit distributions, over the sizes where those are to be trusted."""
     rare, large = rarest(W), ("LRT:MLE", "Pearson", HELD)
     cheap = [(name, OPEN_SIZES, outcome.open[:, :, i]) for i, name in enumerate((VALUES, ENLARGED))]
     rest = [(name, SIZES, outcome.of(name)) for name in large]
@@ -275,7 +275,7 @@ def limit_checks(outcome: Decisions, exact: dict[str, NoncentralChiSquare], W: F
 
 
 def _limit_check(name: str, sizes: Any, decisions: FloatArray, limit: NoncentralChiSquare, rare: float) -> Check:
-    """Add up squared deviations beyond what a limit law is allowed, in standard errors, as a chi-squared."""
+    """Add up squared deviations beyond what a limit distribution is allowed, in standard errors, as a chi-squared."""
     law = np.asarray(limit.power(sizes, LEVEL))
     at = (sizes * rare >= FEW) & (law >= 0.1) & (law <= 0.9)
     n, power, law, k = sizes[at], decisions[at].mean(axis=1), law[at], decisions.shape[1]

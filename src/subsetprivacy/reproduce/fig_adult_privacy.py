@@ -36,12 +36,12 @@ LEAK = "0.11"
 
 @frozen(eq=False)
 class PerCategory:
-    """What the subsets of a design give away on average about people of each category.
+    """What the subsets of a design reveal on average about people of each category.
 
     Attributes
     ----------
     size_kept, bits_kept
-        Of the size leakage and of the bits that the value itself would give away, the share that a subset does.
+        Of the size leakage and of the bits that the value itself would reveal, the share that a subset does.
     size
         The size leakage itself.
     guessed

@@ -122,7 +122,7 @@ def rates(means: Means) -> list[Check]:
 
 
 def last(means: Means, laws: dict[str, FloatArray], k: int) -> list[Check]:
-    """Return the mean loss at the largest n beside its exact limit; the error is that of the limit law.
+    """Return the mean loss at the largest n next to its exact limit; the error is that of the limit distribution.
 
     ONE is stated: its start, moments, is too far away for the limit to be near.
     """
@@ -185,7 +185,7 @@ def _ratio(means: Means) -> tuple[float, float]:
 
 
 def without_replacement(traces: dict[str, float], everybody: int) -> str:
-    """Return the ratio of losses if nobody is drawn twice: the part of choosing people is smaller in both.
+    """Return the ratio of losses if no one is drawn twice: the part of choosing people is smaller in both.
 
     What a subset adds to the error of the sample has mean zero given the people, so that the loss of MLE is that of the
     sample and a rest, which remains.

@@ -72,7 +72,7 @@ def _behind(areas: Areas, n: int, quick: bool) -> Check:
         f"{spread(lead[-1], error[-1], 3)} with {areas.at[-1]:g}"
     )
     if quick:
-        return stated(f"LRT:MoM beside LRT:MLE, n = {n}", obtained, "checked in the long form")
+        return stated(f"LRT:MoM compared with LRT:MLE, n = {n}", obtained, "checked in the long form")
     return corrected(
         f"LRT:MoM falls behind LRT:MLE, and the more so the more categories there are, n = {n}",
         ALIKE,

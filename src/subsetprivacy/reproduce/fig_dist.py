@@ -41,7 +41,7 @@ def errors(rng: np.random.Generator, n: int, deviations: tuple[float, ...]) -> l
 
 
 def limit_deviations(n: int) -> tuple[float, ...]:
-    """Return the standard deviation of the first share by the limit law of each method."""
+    """Return the standard deviation of the first share by the limit distribution of each method."""
     moments, likelihood = moment_limit(DESIGN, W), limit_covariance(DESIGN, W)
     return tuple(float(np.sqrt((moments if name == "MoM" else likelihood)[0, 0] / n)) for name in PRINTED)
 

@@ -38,7 +38,7 @@ NAMES = ("EM", "MLE at zero", "MoM", "share in deviations", "MLE at zero, more p
 
 
 def coordinate(rng: np.random.Generator, design: Design, w: FloatArray, n: int) -> list[float]:
-    """Return one sample's numbers, as in NAMES; errors are in standard deviations of the limit law."""
+    """Return one sample's numbers, as in NAMES; errors are in standard deviations of the limit distribution."""
     likelihood, moments = limit_covariance(design, w)[0, 0], moment_limit(design, w).diagonal()
     counts = simulate(design, w, n, seed=rng)
     more = simulate(design, w, MORE * n, seed=rng)
@@ -117,13 +117,13 @@ def blended(results: FloatArray) -> Check:
 
 
 def _moments(what: str, results: FloatArray) -> list[Check]:
-    """Check the spread of moments in all categories, each of which is to be 1, and the shape of the first one's law."""
+    """Check that the spread of moments is 1 in all categories, and the distribution of the first one."""
     size = theory(f"MoM, {what}: mean squared error, all shares", 1.0, *mean_and_error(results[:, 5]), digits=3)
     return [size, normal_checks(f"MoM, {what}", results[:, 2])[2]]
 
 
 def not_normal(what: str, sample: FloatArray) -> Check:
-    """Check that the standard normal law is out of the question."""
+    """Check that the standard normal distribution is out of the question."""
     pvalue = float(stats.kstest(sample, stats.norm.cdf).pvalue)
     return says(
         f"{what}: the error is not normal",

@@ -33,7 +33,7 @@ JUDGED = ("Sample", "EM", "MLE")
 
 
 def perform(run: Run) -> ExperimentResult:
-    """Draw one sample and compare every error with its limit law."""
+    """Draw one sample and compare every error with its limit distribution."""
     w, design = run.adult.race, uniform(run.adult.races)
     fits = estimates(run.rng("one sample"), design, w, N)
     laws = limits(design, w)
@@ -56,9 +56,9 @@ def perform(run: Run) -> ExperimentResult:
 
 
 def one(name: str, loss: float, law: FloatArray) -> Check:
-    """Return a scaled loss, judged by its limit law where that is near for so few people.
+    """Return a scaled loss, judged by its limit distribution where that is near for so few people.
 
-    One step from moments exceeds the quantile of its own law too often at this size; moments are wide anyway.
+    One step from moments exceeds the quantile of its own distribution too often at this size; moments are wide anyway.
     """
     claim, mean = f"{name}: n times the squared error", float(np.trace(law))
     if name not in JUDGED:

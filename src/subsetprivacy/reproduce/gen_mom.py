@@ -35,7 +35,7 @@ LIMIT = "√n(ŵ − w) → N(0, Q⁻¹CQ⁻¹)"
 
 
 def neighbours() -> Design:
-    """Return the design of five categories in a ring: two neighbours with weight .3, three with .7."""
+    """Return the design of five categories in a ring: two neighbors with weight 0.3, three with 0.7."""
     pairs = {(i, (i + 1) % 5): 0.3 / 2 for i in range(5)}
     threes = {(i, (i + 1) % 5, (i + 2) % 5): 0.7 / 3 for i in range(5)}
     return conditional(range(5), pairs | threes)
@@ -52,13 +52,13 @@ def designs(rng: np.random.Generator) -> dict[str, Design]:
 
 
 def population(p: int) -> FloatArray:
-    """Return the first p of SHARES, normalised."""
+    """Return the first p of SHARES, normalized."""
     w = np.array(SHARES[:p])
     return np.asarray(w / w.sum())
 
 
 def statistics(rng: np.random.Generator, design: Design, n: int) -> list[float]:
-    """Return the share of 95 % intervals that hold the truth, and the square root of n times the errors."""
+    """Return the share of 95% intervals that hold the truth, and the square root of n times the errors."""
     w = population(design.p)
     fit = estimate(simulate(design, w, n, seed=rng), "mom")
     bounds = fit.interval(0.95)
@@ -67,14 +67,14 @@ def statistics(rng: np.random.Generator, design: Design, n: int) -> list[float]:
 
 
 def expected(design: Design, w: FloatArray) -> FloatArray:
-    """Return the expectation of the estimate: the mean of one person's, over all subsets and their law."""
+    """Return the expectation of the estimate: the mean of one person's, over all subsets and their distribution."""
     codes, law = subset_law(design, w)
     single = [as_printed.mom(row[None], design.Q) for row in bits(codes, design.p)]
     return np.asarray(law @ np.array(single))
 
 
 def perform(run: Run) -> ExperimentResult:
-    """Simulate every design, check its limit law, and draw the quantiles."""
+    """Simulate every design, check its limit distribution, and draw the quantiles."""
     every = designs(run.rng("questions"))
     results = dict(zip(every, run.replicate(statistics, [(design, N) for design in every.values()]), strict=True))
     checks = [unbiased(every)]
@@ -95,7 +95,7 @@ def perform(run: Run) -> ExperimentResult:
 
 
 def limit_checks(name: str, results: FloatArray, T: FloatArray) -> list[Check]:
-    """Compare scaled errors with the limit law: whitened by T, and the intervals."""
+    """Compare scaled errors with the limit distribution: whitened by T, and the intervals."""
     d = T.shape[1]
     whitened = results[:, 1:] @ T
     form = (whitened**2).sum(axis=1)
@@ -119,7 +119,7 @@ def unbiased(every: dict[str, Design]) -> Check:
 
 
 def sums(errors: dict[str, FloatArray], every: dict[str, Design]) -> Check:
-    """Compare the spread of the sum of the estimates with the limit law: none with one size of subsets only."""
+    """Compare the spread of the sum of the estimates with the limit distribution: 0 if all subsets have one size."""
     shown, true = [], True
     for name, design in every.items():
         total = errors[name].sum(axis=1)

@@ -78,7 +78,7 @@ def perform(run: Run) -> ExperimentResult:
 
 
 def at_the_end(name: str, w: FloatArray, results: list[FloatArray]) -> list[Check]:
-    """Check the limit law with the most people: the loss, the distance to the maximum, the law, the sign."""
+    """Check the largest samples: the loss, the distance to the maximum, the limit distribution and the sign."""
     limit, last = float(np.trace(limit_covariance(uniform(range(len(w))), w))), results[-1]
     checks = []
     for i, start in enumerate(STARTS):
@@ -133,7 +133,7 @@ def _loss(where: str, limit: float, values: FloatArray, column: int) -> Check:
 
 
 def wrong_sign(name: str, w: FloatArray, moments: FloatArray, printed: FloatArray) -> Check:
-    """Check that a step with the sign in print loses more than its start, by what follows from both limit laws.
+    """Check that a step with the printed sign loses more than its start, as both limit distributions imply.
 
     In the limit the error of moments is that of the maximum and a part that is not correlated with it; the step takes
     that part away, with the other sign it doubles it.

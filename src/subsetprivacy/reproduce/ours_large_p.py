@@ -37,7 +37,7 @@ SLOWER = 4  # times p log p: how far off the time may be
 def price(design: Design, w: FloatArray) -> float:
     """Return the loss of moments over that of asking directly, where Q = (1 - q) I + q 11' (`gen_mom`).
 
-    Then Q^-1 1_a = (1_a - c |a| 1) / (1 - q) with c = q / (1 - q + q p), so only the law of |A| matters.
+    Then Q^-1 1_a = (1_a - c |a| 1) / (1 - q) with c = q / (1 - q + q p), so only the distribution of |A| matters.
     """
     codes, mu = design.support()
     law = mu * design.support_incidence.inner(w)

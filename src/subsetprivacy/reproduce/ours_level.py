@@ -97,7 +97,7 @@ def claims(rates: dict[str, FloatArray], k: int, quick: bool) -> list[Check]:
 
 
 def _held(name: str, rates: dict[str, FloatArray], k: int, printed: str = "", within: float = 0.0) -> Check:
-    """Check that a level is held over all settings, and nowhere much missed: by the binomial law, one in 1000."""
+    """Check that a level is kept over all settings and not missed by far in any, at 0.001 by the binomial."""
     every = rates[name]
     low, high = LEVEL - within, LEVEL + within
     total = k * len(every)

@@ -30,7 +30,7 @@ P, N, RHO, LEVEL, SHUFFLES = 4, 2000, 0.05, 0.05, 199
 RANDOM, EVEN = "random margins and designs", "equally likely, uniform designs"
 CASES = (RANDOM, EVEN)
 ASIDE = 1.07  # where the ball of moments stands, to be seen beside that of maxima
-ROUGH = 0.01  # of power: how far the limit law may be off with 2000 people
+ROUGH = 0.01  # of power: how far the limit distribution may be off with 2000 people
 
 
 def decisions(rng: np.random.Generator, case: str) -> list[bool]:
@@ -50,7 +50,7 @@ def problem(rng: np.random.Generator, case: str) -> tuple[FloatArray, Design, De
 
 
 def perform(run: Run) -> ExperimentResult:
-    """Simulate both cases, and work out the people for a power of 80 % by the limit laws."""
+    """Simulate both cases, and work out the people for a power of 80% by the limit distributions."""
     results = dict(zip(CASES, run.replicate(decisions, [(case,) for case in CASES]), strict=True))
     W, first, second = problem(run.rng(), EVEN)
     here = independence_power((first, second), W, N, compare=True)
@@ -106,7 +106,7 @@ def _ahead(case: str, values: FloatArray, first: str, other: str, least: float) 
 
 
 def _limits(here: IndependencePower, power: FloatArray, error: FloatArray) -> list[Check]:
-    """Compare the simulated power of the likelihood ratio with that of its limit law, and state those of Pearson's."""
+    """Compare the simulated power of the likelihood ratio with its limit distribution, and state that of Pearson's."""
     law = {test: here.comparison[test].limit_power for test in ("lrt", "pearson-conditional", "pearson")}
     at = METHODS.index("lrt")
     rest = ", ".join(f"{test} {value:.3f}" for test, value in law.items() if test != "lrt")
@@ -143,7 +143,7 @@ def _price(wanted: IndependencePower) -> list[Check]:
 
 
 def _draw(wanted: IndependencePower, power: FloatArray, error: FloatArray) -> object:
-    """Draw the limit laws against people, and the simulated power of every test."""
+    """Draw the limit distributions against people, and the simulated power of every test."""
     people = np.geomspace(50, 10_000, 200)
     axes = power_curves(
         people,

@@ -39,7 +39,7 @@ PRINTED = {  # mean and standard error, per method in the order of SETTINGS
 
 
 def losses(rng: np.random.Generator, p: int, n: int) -> list[float]:
-    """Return n times the squared error of each method in one sample, a draw from each limit law, and their means."""
+    """Return n times each method's squared error in one sample, a draw from each limit, and their means."""
     w, design = random_distribution(rng, p), random_design(rng, p)
     counts = simulate(design, w, n, seed=rng)
 

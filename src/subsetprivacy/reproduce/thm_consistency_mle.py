@@ -96,7 +96,7 @@ def _ends(results: FloatArray) -> str:
 
 
 def _end(name: str, results: FloatArray, w: FloatArray) -> Check:
-    """Compare the last error of all paths with a quantile of the limit law of the squared distance."""
+    """Compare the last error of all paths with a quantile of the limit distribution of the squared distance."""
     limit = limit_covariance(uniform(range(len(w))), w)
     level = 1 - MISS / len(results)
     bound = float(np.sqrt(quantile(np.linalg.eigvalsh(limit), level) / SIZES[-1]))

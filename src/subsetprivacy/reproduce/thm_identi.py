@@ -48,13 +48,13 @@ def _partition(rng: np.random.Generator, p: int) -> dict[tuple[int, ...], float]
 
 
 def _ring(rng: np.random.Generator, p: int) -> dict[tuple[int, ...], float]:
-    """Seat the categories around a table and report neighbours, `size` of them: no yes/no question does that."""
+    """Seat the categories around a table and report neighbors, `size` of them: no yes/no question does that."""
     order, size = rng.permutation(p).tolist(), int(rng.integers(2, p - 1))
     return {tuple(sorted(order[(i + k) % p] for k in range(size))): 1 / size for i in range(p)}
 
 
 def farthest(M: FloatArray) -> float:
-    """Return how far apart a share can be in two distributions v, w with the same law of subsets, Mv = Mw."""
+    """Return how far apart a share can be in two distributions v, w with the same distribution of subsets, Mv = Mw."""
     m, p = M.shape
     equal = np.vstack([np.hstack([M, -M]), np.repeat(np.eye(2), p, axis=1)])
     right = np.concatenate([np.zeros(m), np.ones(2)])
@@ -92,7 +92,7 @@ def perform(run: Run) -> ExperimentResult:
     axes = series(
         t,
         {"four pairs of neighbors": flat, "all six pairs": peaked},
-        xlabel="weight moved from colours 1 and 3 to colours 2 and 4, each",
+        xlabel="weight moved from colors 1 and 3 to colors 2 and 4, each",
         ylabel="expected log-likelihood per person",
     )
     return ExperimentResult([*agreement(results), *_likelihood(t, flat, peaked)], table, axes.figure)
@@ -145,7 +145,7 @@ def _both(answers: BoolArray) -> bool:
 def _likelihood(t: FloatArray, flat: FloatArray, peaked: FloatArray) -> list[Check]:
     return [
         says(
-            "log-likelihood along the blind direction of four neighbouring pairs",
+            "log-likelihood along the blind direction of four neighboring pairs",
             "",
             f"varies by {np.ptp(flat):.1e}",
             bool(np.ptp(flat) < 1e-12),

@@ -87,7 +87,7 @@ def first_share(rng: np.random.Generator, p: int, n: int) -> list[float]:
 
 
 def perform(run: Run) -> ExperimentResult:
-    """Simulate along the three ways, compare with the predictions, and check the law of one share."""
+    """Simulate along the three ways, compare with the predictions, and check the distribution of one share."""
     settings = [(p, people(p, way)) for way in WAYS for p in CATEGORIES]
     results = run.replicate(losses, settings)
     each = len(CATEGORIES)

@@ -32,7 +32,7 @@ PRINTED = "√n(ŵ − w) → N(0, BI⁻¹B')"
 
 
 def statistics(rng: np.random.Generator, w: tuple[float, ...], n: int) -> list[float]:
-    """Return n(ŵ − w)'I(ŵ − w), the share of 95 % intervals that hold the truth, whether the first does, √n(ŵ − w)."""
+    """Return n(ŵ − w)'I(ŵ − w), the share of 95% intervals that hold the truth, whether the first does, √n(ŵ − w)."""
     design, truth = uniform(range(len(w))), np.array(w)
     fit = estimate(simulate(design, truth, n, seed=rng))
     gap, bounds = fit.w - truth, fit.interval(0.95, method="wald")
@@ -81,7 +81,7 @@ def _inside(results: FloatArray) -> list[Check]:
 
 
 def _edge(results: FloatArray) -> list[Check]:
-    """Check the law with one empty category, where the theorem's assumptions are met and its conclusion fails."""
+    """Check the distribution with one empty category: the theorem's assumptions are met but its conclusion fails."""
     d, k = len(EDGE) - 1, len(results)
     zero = float((results[:, 3] < 1e-6).mean())
     allowed = MONTE_CARLO * 0.5 / np.sqrt(k)
