@@ -1,4 +1,4 @@
-"""How the site is built; `make docs` does it."""
+"""The settings of the site, which `make docs` builds."""
 
 import atexit
 import logging
@@ -55,7 +55,7 @@ default_role = "name"  # `privatize` in a docstring links to it, `gen_mom` stays
 
 # Cells ------------------------------------------------------------------------------------------
 
-nb_execution_mode = "force"  # whenever a page is read: jupyter-cache does not bear pages being run at the same time
+nb_execution_mode = "force"  # whenever a page is read: jupyter-cache does not support pages that run at the same time
 nb_execution_in_temp = True
 nb_execution_raise_on_error = False  # a failing cell is a warning, which shows its traceback and fails the build
 nb_execution_timeout = 120
@@ -64,7 +64,7 @@ nb_output_stderr = "warn"  # a page that wants to show a warning says so in its 
 nb_merge_streams = True
 nb_number_source_lines = False
 
-# What the cells inherit: this environment's commands, one thread, nobody's own settings, sharp pictures.
+# What the cells inherit: this environment's commands, one thread, no personal settings, sharp pictures.
 logging.getLogger("traitlets").setLevel(logging.WARNING)
 _home = tempfile.mkdtemp(prefix="subsetprivacy-docs-")
 atexit.register(shutil.rmtree, _home, ignore_errors=True)
@@ -114,11 +114,11 @@ nitpick_ignore_regex = [
     # What results keep inside: types in modules, which are documented only where a reader meets them.
     (r"py:class", r"subsetprivacy\.[a-z_.]+\.[A-Z]\w*"),
     (r"py:class", r"subsetprivacy\.Annotated|'table'|Frame"),  # arrays of two dimensions, and frames of any library
-    (r"py:class", r"D\[k\] if k in D.*|an? (set-like )?object providing .*"),  # what Python says of mappings
+    (r"py:class", r"D\[k\] if k in D.*|an? (set-like )?object providing .*"),  # docstrings that mappings inherit
     (
         r"py:.*",
         r"(collections\.abc|typing|os|pathlib|numpy|fractions|matplotlib|pandas|polars|draw)\..*",
-    ),  # other people's, whose pages are elsewhere
+    ),  # of other packages, which have their own sites
 ]
 
 

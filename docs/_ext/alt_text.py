@@ -1,4 +1,4 @@
-"""A picture that a cell draws says to those who cannot see it what it shows; a page can say more.
+"""Give every picture that a cell draws a text for people who cannot see it.
 
 The words are those of the picture itself: title, axes, legend. Where it has none, the text before the cell stands in.
 More is said in the cell's metadata: ``mystnb: {image: {alt: "What is to be seen"}}``.
@@ -22,7 +22,7 @@ PLACE = re.compile(r"translate\(([-\d.]+)[ ,]+([-\d.]+)\)")
 
 
 def words(svg: str) -> str:
-    """Return what a picture by matplotlib says of itself, in sentences; nothing if it says nothing.
+    """Return the words of a matplotlib picture as sentences, or nothing if it has none.
 
     Its letters are paths, and each text stands beside them as a comment.
     """

@@ -1,4 +1,4 @@
-"""Every page with code cells can be taken along as a Jupyter notebook."""
+"""Offer every page with code cells for download as a Jupyter notebook."""
 
 import posixpath
 import re
@@ -12,7 +12,7 @@ from sphinx.application import Sphinx
 FOLDER = "notebooks"
 TERM = re.compile(r"\{term\}`([^`<]+?)(?:\s*<[^`>]+>)?`")  # a link to the glossary, which is words and not code
 ROLE = re.compile(r"\{[a-z:]+\}(`+)~?(.+?)\1")
-LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:)[^)\s]*\)")  # to another page, which does not come along
+LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:)[^)\s]*\)")  # to another page, which is not part of the notebook
 
 
 def is_notebook(app: Sphinx, docname: str) -> bool:

@@ -1,4 +1,4 @@
-"""The page of design documents: every kind by what its class says, with all probabilities of an example."""
+"""Describe every kind of design on the page of design documents, with all probabilities of an example."""
 
 import json
 from collections.abc import Iterator, Mapping

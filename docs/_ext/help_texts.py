@@ -1,4 +1,4 @@
-"""The command line page: the help of every command, as the command itself prints it."""
+"""Put the help of every command on the command-line page, as the command prints it."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Formulas as MathML, which browsers draw themselves: no script, no fonts from elsewhere."""
+"""Render formulas as MathML, which browsers draw without scripts and without fonts from other hosts."""
 
 import re
 from html import escape

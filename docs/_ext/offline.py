@@ -1,4 +1,4 @@
-"""The built pages ask no other host for anything: checked at the end of every build."""
+"""Check at the end of every build that no page fetches anything from another host."""
 
 import re
 from html.parser import HTMLParser

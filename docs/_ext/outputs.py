@@ -1,4 +1,4 @@
-"""Texts that cells print: sentences are wrapped to the page, tables are not."""
+"""Wrap the sentences that cells print to the width of the page, and leave tables as they are."""
 
 import re
 

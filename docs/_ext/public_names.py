@@ -1,4 +1,4 @@
-"""The reference from docstrings: a directive that documents names, the role of a name in backticks, and repairs."""
+"""Make the reference from docstrings: directives that document names, roles for names, and fixes for napoleon."""
 
 import posixpath
 import re
@@ -23,9 +23,9 @@ from subsetprivacy import errors
 
 
 class Public(SphinxDirective):
-    """Document names of the package, a name a line: a table of all, then each by its docstring.
+    """Document names of the package, one a line: first a table, then each docstring.
 
-    A name with dots is none of the facade's: what a public function returns.
+    A name with dots is not in the facade, such as the type that a public function returns.
     """
 
     has_content = True
