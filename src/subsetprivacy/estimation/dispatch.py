@@ -103,9 +103,8 @@ def estimate(
           estimate to start from: ``"mom"`` as in the paper, ``"mom-conditional"``, or ``"auto"`` (default), which is
           ``"mom-conditional"`` where the design allows it.
         - ``accelerate`` (``"em"``): True to extrapolate from pairs of steps.
-        - ``information`` (all but the three moment
-        methods): ``"observed"`` (default) or ``"expected"`` Fisher information
-          for the standard errors.
+        - ``information`` (all but the three moment methods): ``"observed"`` (default) or ``"expected"`` Fisher
+          information for the standard errors.
 
         The moment methods ``"mom"``, ``"mom-conditional"`` and ``"mom-uniform"`` take no options.
 
