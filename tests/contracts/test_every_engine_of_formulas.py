@@ -106,7 +106,7 @@ def test_a_large_table_is_not_brought_from_a_cluster(make, monkeypatch):
     if engines.engine_of(table) != "pyspark":
         assert encode_formula("age", table).columns == ("Intercept", "age")
         return
-    with pytest.raises(TooLargeError, match="must have at most 11 rows to be brought to this machine; got more"):
+    with pytest.raises(TooLargeError, match="must have at most 11 rows to be loaded on this machine; got more"):
         encode_formula("age", table)
 
 

@@ -159,7 +159,7 @@ def parts(tmp_path):
 @pytest.mark.parametrize("name", ["private.parquet", "new/private.parquet", "_private.csv"])
 def test_an_output_in_the_folder_that_is_read_is_refused(parts, name):
     (parts / "new").mkdir()
-    with pytest.raises(ArgumentError, match=r"`output` must lie outside the folder that is read: there, the next run"):
+    with pytest.raises(ArgumentError, match=r"`output` must be outside the input folder, because the next run"):
         sp.privatize_table(parts, {"letter": DESIGN}, parts / name)
     assert sum(path.is_file() for path in parts.rglob("*")) == 2
 
@@ -168,12 +168,12 @@ def test_an_output_in_the_folder_that_is_read_is_refused(parts, name):
 def test_an_output_in_the_folder_that_is_read_by_a_link(parts, tmp_path):
     (tmp_path / "link").symlink_to(parts)
     for table, output in ((tmp_path / "link", parts), (parts, tmp_path / "link")):
-        with pytest.raises(ArgumentError, match=r"`output` must lie outside the folder"):
+        with pytest.raises(ArgumentError, match=r"`output` must be outside the input folder"):
             sp.privatize_table(table, {"letter": DESIGN}, output / "private.parquet")
 
 
 def test_an_output_that_is_the_file_that_is_read(parts, tmp_path):
-    with pytest.raises(ArgumentError, match="another file than the one that is read"):
+    with pytest.raises(ArgumentError, match="must not be the input file"):
         sp.privatize_table(parts / "part-0.parquet", {"letter": DESIGN}, parts / "part-0.parquet", overwrite=True)
     beside = sp.privatize_table(parts / "part-0.parquet", {"letter": DESIGN}, tmp_path / "private.parquet")
     assert beside.rows == 150
@@ -182,7 +182,7 @@ def test_an_output_that_is_the_file_that_is_read(parts, tmp_path):
 def test_an_output_among_the_files_of_a_dataset(parts, tmp_path):
     import pyarrow.dataset as ds
 
-    with pytest.raises(ArgumentError, match=r"`output` must lie outside the folder"):
+    with pytest.raises(ArgumentError, match=r"`output` must be outside the input folder"):
         sp.privatize_table(ds.dataset(parts), {"letter": DESIGN}, parts / "private.parquet")
     one = parts / "part-0.parquet"
     (alone := tmp_path / "alone.parquet").write_bytes(one.read_bytes())
@@ -194,7 +194,7 @@ def test_the_command_line_refuses_an_output_in_the_folder_that_is_read(parts, tm
     words = [os.fspath(parts), "--column", f"letter={tmp_path / 'design.json'}"]
     result = CliRunner().invoke(main, ["privatize", *words, "-o", os.fspath(parts / "private.parquet")])
     assert result.exit_code == 2
-    assert "--output must lie outside the folder TABLE" in result.stderr
+    assert "--output must be outside the folder TABLE" in result.stderr
 
 
 def test_a_result_in_the_folder_of_the_release_is_refused(parts, tmp_path):
@@ -203,4 +203,4 @@ def test_a_result_in_the_folder_of_the_release_is_refused(parts, tmp_path):
     (tmp_path / "private.parquet").rename(release / "part-0.parquet")
     result = CliRunner().invoke(main, ["count", os.fspath(release), "-o", os.fspath(release / "counts.parquet")])
     assert result.exit_code == 2
-    assert "--output must lie outside the folder TABLE" in result.stderr
+    assert "--output must be outside the folder TABLE" in result.stderr

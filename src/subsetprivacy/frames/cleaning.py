@@ -1,4 +1,4 @@
-"""Values as people have written them: spaces around them, and marks such as "?" for a missing answer."""
+"""Clean values: strip spaces, and read marks such as "?" as missing answers."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -11,12 +11,12 @@ from subsetprivacy._types import BoolArray, IntArray
 from subsetprivacy.engines.buffers import to_numpy
 from subsetprivacy.errors import ArgumentError
 
-# What tables often hold where an answer is missing; only counted, to say that `na` can name it.
+# Common marks of a missing answer; they are only counted, to advise the use of `na`.
 USUAL_MARKS = frozenset({"?", "-", "--", ".", "*", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing"})
 
 
 def read_marks(na: Any) -> tuple[str | int | float, ...]:
-    """Return the marks of a missing answer that `na` names: one, or several.
+    """Return the marks of a missing answer in `na`, one or several.
 
     Raises
     ------
@@ -34,14 +34,14 @@ def read_marks(na: Any) -> tuple[str | int | float, ...]:
 
 @frozen
 class Cleaning:
-    """How values are read before they are looked up.
+    """How to clean values before they are looked up.
 
     Attributes
     ----------
     strip
-        Whether spaces before and after a text are left out, of values and of categories.
+        Whether to strip spaces around values and categories.
     na
-        Marks of a missing answer. Text that is a number also means the number.
+        Marks of a missing answer. Numeric text also matches the number.
     """
 
     strip: bool = False
@@ -51,11 +51,11 @@ class Cleaning:
         return self.strip or bool(self.na)
 
     def label(self, value: Any) -> Any:
-        """Return one value without the spaces around it, if they are to be left out."""
+        """Return a value, stripped if `strip` is set."""
         return value.strip() if self.strip and isinstance(value, str) else value
 
     def column(self, column: Any) -> tuple[Any, BoolArray | None]:
-        """Return an Arrow column with its marks as nulls, and which rows hold a mark (None: none does)."""
+        """Return an Arrow column with marks replaced by nulls, and the rows with a mark (None if there are none)."""
         import pyarrow as pa
 
         encoded = _encoded(column)
@@ -70,7 +70,7 @@ class Cleaning:
         return pa.DictionaryArray.from_arrays(indices, tidy), rows if rows.any() else None
 
     def is_mark(self, value: Any) -> bool:
-        """Tell whether a value, without the spaces around it, marks a missing answer."""
+        """Return whether a stripped value marks a missing answer."""
         if isinstance(value, str):
             return any(isinstance(mark, str) and self.label(mark) == value for mark in self.na)
         return any(_number(mark) == value for mark in self.na) if _is_number(value) else False
@@ -89,16 +89,16 @@ def _number(mark: str | int | float) -> float | None:
 
 @frozen
 class Values:
-    """A column that was looked up.
+    """Values of a column as positions among the categories.
 
     Attributes
     ----------
     x
-        The position of each value among the categories, -1 where it is none.
+        The position of each value among the categories, -1 if it is no category.
     absent
-        Which values are missing; None: none is.
+        Which values are missing; None if none are.
     marked
-        Which of these hold a mark that `Cleaning.na` names.
+        Which of them contain a mark from `Cleaning.na`.
     """
 
     x: IntArray
@@ -106,18 +106,18 @@ class Values:
     marked: BoolArray | None = None
 
     def unknown(self) -> BoolArray:
-        """Tell which values are no category and not missing."""
+        """Return which values are neither a category nor missing."""
         return self.x < 0 if self.absent is None else (self.x < 0) & ~self.absent
 
     def to_check(self) -> tuple[IntArray, BoolArray | None]:
-        """Return what has to be checked: a mark that was named is allowed, even where missing values are an error."""
+        """Return the values to check; named marks are allowed even if missing values are an error."""
         if self.marked is None or self.absent is None:
             return self.x, self.absent
         return np.where(self.marked, 0, self.x), self.absent & ~self.marked
 
 
 def cleaned_columns(columns: dict[str, Any], cleaning: Cleaning) -> tuple[dict[str, Any], BoolArray | None]:
-    """Return cleaned columns, and the rows that hold a mark and no null next to it."""
+    """Return cleaned columns, and the rows that have a mark but no null."""
     found = {name: cleaning.column(column) for name, column in columns.items()}
     held = [rows for _, rows in found.values() if rows is not None]
     if not held:
@@ -130,7 +130,7 @@ def cleaned_columns(columns: dict[str, Any], cleaning: Cleaning) -> tuple[dict[s
 
 
 def usual_marks(column: Any) -> BoolArray:
-    """Tell which cells hold what many people write for a missing answer."""
+    """Return which cells contain a common mark of a missing answer."""
     encoded = _encoded(column)
     usual = np.array([*map(_is_usual, encoded.dictionary.to_pylist()), False], np.bool_)
     return usual[to_numpy(encoded.indices.cast("int64").fill_null(-1))]

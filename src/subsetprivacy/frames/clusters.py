@@ -1,4 +1,4 @@
-"""Tables that several machines hold: what is common to them."""
+"""Privatize Spark and Dask tables: the common part."""
 
 import os
 from typing import Any
@@ -19,12 +19,12 @@ def check_cluster(table: Any, kernel: Kernel, output: Any, options: RunOptions) 
     Raises
     ------
     ArgumentError
-        If something is asked for that several machines cannot give, or a column is absent.
+        If an option is not available on a cluster, or a column does not exist.
     """
     target = _address(output)
     if options.seed is not None:
         raise ArgumentError(
-            f"`seed` must be left out on {engine_of(table)}: who draws which row is not known beforehand."
+            f"`seed` must be left out on {engine_of(table)}: the assignment of rows to workers is not known in advance."
         )
     check_columns(table, kernel.columns, labels=kernel.labels)
     return target
@@ -33,12 +33,12 @@ def check_cluster(table: Any, kernel: Kernel, output: Any, options: RunOptions) 
 def privatize_on_cluster(
     table: Any, kernel: Kernel, output: str, options: RunOptions, progress: Progress | None
 ) -> Any:
-    """Draw the subsets of a Spark or Dask table into a folder, and return what was written, read back.
+    """Draw the subsets of a Spark or Dask table into a folder, and return it as a table.
 
     Raises
     ------
     CategoryError
-        If an id is there twice, or values are missing or no categories.
+        If an id is repeated, or values are missing or no categories.
     """
     _check_ids(table, kernel)
     if engine_of(table) == "pyspark":
@@ -69,13 +69,13 @@ def _address(output: Any) -> str:
 
 
 def _check_ids(table: Any, kernel: Kernel) -> None:
-    """Refuse ids that are there twice, found by the engine that holds them."""
+    """Refuse repeated ids, which the engine counts."""
     if kernel.id is None:
         return
     import narwhals.stable.v2 as nw
 
     rows = nw.from_native(table).lazy().group_by(kernel.id).agg(nw.len().alias("rows")).filter(nw.col("rows") > 1)
-    with computing(table):  # what an engine says of its own may show a cell
+    with computing(table):  # messages of an engine may show a cell
         again = rows.select(nw.col("rows").sum(), nw.col("rows").count().alias("ids")).collect()
     if again["ids"][0]:
         refuse([RefusedRows(kernel.id, "id repeated", int(again["rows"][0]) - int(again["ids"][0]), None)])

@@ -1,4 +1,4 @@
-"""CSV files that are compressed: gzip by Python, Zstandard by PyArrow or by a Python that has it."""
+"""Compressed CSV files: gzip by Python, Zstandard by PyArrow or Python 3.14."""
 
 import gzip
 import io
@@ -15,19 +15,19 @@ _LEVEL = 6  # of gzip
 
 
 def is_compressed(path: str | Path) -> bool:
-    """Tell by its name whether a file is compressed."""
+    """Return whether a file is compressed, judged by its name."""
     return str(path).lower().endswith((".gz", ".zst"))
 
 
 class RereadFile:
-    """A file that is opened once and read as often as needed, decompressed as its name says.
+    """A file that is opened once, read repeatedly, and decompressed according to its name.
 
-    Only one reader works at a time: all of them share the position in the file.
+    Only one reader may be active at a time, because all share the file position.
 
     Parameters
     ----------
     path
-        The file. Its name tells whether it is compressed.
+        The file. Its name determines the compression.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -36,12 +36,12 @@ class RereadFile:
         self._closed = finalize(self, os.close, self._number)
 
     def from_start(self) -> BinaryIO:
-        """Return its bytes, from the first on.
+        """Return a stream of its bytes, from the start.
 
         Raises
         ------
         MissingDependencyError
-            If nothing is installed that can decompress them.
+            If no installed library can decompress them.
         """
         os.lseek(self._number, 0, os.SEEK_SET)
         return _decompressed(open(os.dup(self._number), "rb"), self._name)
@@ -51,12 +51,12 @@ class RereadFile:
         return os.fstat(self._number)
 
     def close(self) -> None:
-        """Close the file; it is closed without a call, too, when nothing refers to it."""
+        """Close the file; garbage collection closes it too."""
         self._closed()
 
 
 def _decompressed(raw: BinaryIO, name: str) -> BinaryIO:
-    """Return the bytes of an open file, which is closed with them."""
+    """Return a decompressed stream of an open file; closing it closes the file."""
     try:
         if name.lower().endswith(".gz"):
             return cast(BinaryIO, _GzipReader(raw))
@@ -69,14 +69,14 @@ def _decompressed(raw: BinaryIO, name: str) -> BinaryIO:
 
 
 def open_to_write(path: str | Path, name: str) -> BinaryIO:
-    """Open a file to write bytes to it, compressed as a name says: the same bytes give the same file.
+    """Open a file for writing, compressed according to a name; equal bytes give equal files.
 
     Parameters
     ----------
     path
         Where to write.
     name
-        The name that the file will have.
+        The final name of the file.
     """
     if name.lower().endswith(".gz"):
         return cast(BinaryIO, _GzipWriter(path))
@@ -87,14 +87,14 @@ def open_to_write(path: str | Path, name: str) -> BinaryIO:
 
 
 class _GzipWriter(gzip.GzipFile):
-    """A gzip file whose header holds neither the time nor the name: a draft has another name than the file."""
+    """A gzip file whose header contains neither time nor name, because a draft has another name."""
 
     def __init__(self, path: str | Path) -> None:
         self._raw = open(path, "wb")  # noqa: SIM115
         super().__init__("", "wb", _LEVEL, self._raw, 0)
 
     def close(self) -> None:
-        """Write the end of the file, and close it."""
+        """Finish and close the file."""
         try:
             super().close()
         finally:
@@ -102,7 +102,7 @@ class _GzipWriter(gzip.GzipFile):
 
 
 class _GzipReader(gzip.GzipFile):
-    """A gzip file that is decompressed as it is read, and closes what it reads."""
+    """A gzip reader that closes the underlying file."""
 
     def __init__(self, raw: BinaryIO) -> None:
         self._raw = raw
@@ -117,7 +117,7 @@ class _GzipReader(gzip.GzipFile):
 
 
 class _ZstandardReader(io.RawIOBase):
-    """A Zstandard file that is decompressed as it is read, and closes what it reads."""
+    """A Zstandard reader that closes the underlying file."""
 
     def __init__(self, raw: BinaryIO, name: str) -> None:
         self._raw = raw
@@ -127,7 +127,7 @@ class _ZstandardReader(io.RawIOBase):
         )
 
     def readable(self) -> bool:
-        """Return that it can be read."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
@@ -145,7 +145,7 @@ class _ZstandardReader(io.RawIOBase):
 
 
 def _zstandard(path: str | Path) -> tuple[Any, Any]:
-    """Return the module that knows Zstandard: PyArrow, or that of Python 3.14."""
+    """Return the module for Zstandard: PyArrow, or Python 3.14's own."""
     try:
         import pyarrow
 

@@ -1,4 +1,4 @@
-"""Terms that are more than a column of the table: interactions, transforms, contrasts. Formulaic computes them."""
+"""Terms that formulaic computes: interactions, transforms, contrasts."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -16,16 +16,16 @@ from subsetprivacy.messages.for_regression import SPLINE_BOUNDS
 
 @frozen(slots=False, eq=False, repr=False)
 class ComputedTerms:
-    """Terms that are more than a column: interactions, transforms, contrasts.
+    """Terms that are not plain columns: interactions, transforms, contrasts.
 
     Attributes
     ----------
     spec
-        What formulaic needs to compute them for any rows.
+        The formulaic specification that computes them for any rows.
     variables
         The columns of the table that they use.
     positions
-        Which columns of the matrix they are.
+        Their columns in the matrix.
     coded
         Their factors ``C(…)``.
     """
@@ -36,7 +36,7 @@ class ComputedTerms:
     coded: tuple[FormulaFactor, ...] = ()
 
     def values(self, frame: Any, problems: CovariateProblems, first: int) -> FloatArray:
-        """Return their columns, and take note of rows in which they cannot be computed.
+        """Return their columns, and record rows in which they cannot be computed.
 
         Raises
         ------
@@ -57,7 +57,7 @@ class ComputedTerms:
         return matrix
 
     def _without_level(self, factor: FormulaFactor, frame: Any) -> AnyArray:
-        """Tell in which rows a factor has none of its levels."""
+        """Return the rows in which a factor has an unknown level."""
         categories = self.spec.encoder_state[factor.text][1]["categories"]
         result = computed(coded_spec(factor, self.spec.transform_state, categories), frame)
         return np.ones(len(frame), np.bool_) if result is None else result.matrix.sum(axis=1) == 0
@@ -70,23 +70,23 @@ class ComputedTerms:
 
 
 def not_computed(term: str) -> ArgumentError:
-    """Return the error that a term cannot be computed; why is not said, since libraries' messages show cells."""
+    """Return the error for a term that cannot be computed, without the cause, because its message may show cells."""
     advice = SPLINE_BOUNDS if any(f"{name}(" in term for name in ("bs", "cc", "cr", "cs")) else None
     return ArgumentError(f"the term {term} must be computable for every row; it is not.", advice)
 
 
 @frozen(eq=False)
 class Computed:
-    """What formulaic made of a data frame.
+    """The result of formulaic for a data frame.
 
     Attributes
     ----------
     matrix
         The columns.
     spec
-        What was needed to compute them: levels, and what transforms remember.
+        The specification, with levels and the state of transforms.
     strange
-        Whether some value was none of the levels.
+        Whether some value was an unknown level.
     """
 
     matrix: FloatArray
@@ -95,7 +95,7 @@ class Computed:
 
 
 def computed(spec: Any, frame: Any) -> Computed | None:
-    """Let formulaic compute the columns of a data frame; None if it fails, since its message may show cells."""
+    """Let formulaic compute the columns of a data frame; None if it fails, because its message may show cells."""
     from formulaic.errors import DataMismatchWarning
 
     with np.errstate(all="ignore"), warnings.catch_warnings(record=True) as caught:
@@ -110,7 +110,7 @@ def computed(spec: Any, frame: Any) -> Computed | None:
 
 
 def coded_spec(factor: FormulaFactor, states: Mapping[str, Any], categories: Sequence[Any] | None = None) -> Any:
-    """Return what formulaic needs to compute a column of 0 and 1 for each level of a factor ``C(…)``."""
+    """Return the formulaic specification of an indicator column for each level of a factor ``C(…)``."""
     library = formulaic()
     formula = library.Formula(f"0 + {{C({factor.coded})}}")
     text = next(part.expr for term in formula for part in term.factors)
@@ -119,14 +119,14 @@ def coded_spec(factor: FormulaFactor, states: Mapping[str, Any], categories: Seq
 
 
 def categorical_kind() -> Any:
-    """Return what formulaic calls a factor of levels."""
+    """Return formulaic's kind of categorical factors."""
     from formulaic.parser.types import Factor
 
     return Factor.Kind.CATEGORICAL
 
 
 def new_spec(formula: Any, states: dict[str, Any], levels: dict[str, Any]) -> Any:
-    """Return a specification of formulaic that computes an array and leaves missing values to us."""
+    """Return a formulaic specification that computes an array and keeps missing values."""
     return formulaic().ModelSpec(
         formula=formula, output="numpy", na_action="ignore", transform_state=states, encoder_state=levels
     )

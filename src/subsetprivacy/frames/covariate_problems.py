@@ -1,4 +1,4 @@
-"""Cells of covariates that cannot be used: counted over all rows, told by column, number and row, never by content."""
+"""Problems with cells of covariates, reported by column, count and row, never by content."""
 
 from collections.abc import Callable
 
@@ -23,27 +23,27 @@ _MUST = {
         ("row with something else", "rows with something else"),
     ),
 }
-_OTHERS = {"unknown", "category"}  # cells that are there, but no level or category
+_OTHERS = {"unknown", "category"}  # cells with an unknown level or category
 
 
 class CovariateProblems:
-    """What is wrong with the cells of a table.
+    """The problems with the cells of a table.
 
     Parameters
     ----------
     place
-        Returns where a row is, in words; None where rows have no numbers.
+        Returns the position of a row in words; None if rows have no numbers.
     """
 
     def __init__(self, place: Callable[[int], str] | None = "row {}".format) -> None:
         self._place = place
-        self._found: dict[tuple[str, str], tuple[int, int]] = {}  # how many, and the first row
+        self._found: dict[tuple[str, str], tuple[int, int]] = {}  # the count and the first row
 
     def __bool__(self) -> bool:
         return bool(self._found)
 
     def add(self, what: str, problem: str, bad: BoolArray, first: int = 0) -> None:
-        """Add the bad rows of a part of the table.
+        """Add the bad rows of a batch.
 
         Parameters
         ----------
@@ -52,9 +52,9 @@ class CovariateProblems:
         problem
             One of missing, infinite, undefined, unknown, category.
         bad
-            Which rows of the part.
+            Which rows of the batch.
         first
-            The number of the first row of the part.
+            The number of the first row of the batch.
         """
         many = int(np.count_nonzero(bad))
         if many:
@@ -62,24 +62,24 @@ class CovariateProblems:
             self._found[what, problem] = (before + many, row)
 
     def add_counted(self, what: str, problem: str, many: int) -> None:
-        """Add bad rows that an engine has counted, which have no numbers."""
+        """Add bad rows that an engine counted, without row numbers."""
         if many:
             self._found[what, problem] = (many, 0)
 
     def refuse(self, known: Hint | None = None) -> None:
-        """Raise if something is wrong.
+        """Raise if there are problems.
 
         Parameters
         ----------
         known
-            Advice that tells the levels or categories there are.
+            Advice that lists the known levels or categories.
 
         Raises
         ------
         ArgumentError
-            If values are missing or not finite: a line for each column.
+            If values are missing or not finite, with a line per column.
         CategoryError
-            Else, if a level or category is not known.
+            Otherwise, if a level or category is not known.
         """
         levels = {key: rows for key, rows in self._found.items() if key[1] in _OTHERS}
         others = {key: rows for key, rows in self._found.items() if key[1] not in _OTHERS}

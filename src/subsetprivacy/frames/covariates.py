@@ -1,4 +1,4 @@
-"""Columns of covariates of any table, as numbers or as labels, read a part at a time and never copied as a whole."""
+"""Columns of covariates of any table, as numbers or labels, read in parts without copying."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -29,8 +29,8 @@ from subsetprivacy.messages.for_files import WRITE_IT_AS_PARQUET
 from subsetprivacy.messages.for_regression import COVARIATES_AS_A_TABLE, LEVELS_OR_NUMBERS
 from subsetprivacy.subsets import is_missing
 
-MOST_LEVELS = 10_000  # of a column: each is a column of the matrix
-MOST_FROM_SPARK = 1_000_000  # rows that are brought from a cluster to this machine
+MOST_LEVELS = 10_000  # of a column, each a column of the matrix
+MOST_FROM_SPARK = 1_000_000  # rows to load from a cluster
 _NUMBERS = {"integer", "float", "boolean", "nothing"}
 
 
@@ -41,9 +41,9 @@ class NumberColumn:
     Attributes
     ----------
     part
-        Returns the rows from one to another as an array, NaN where a value is missing.
+        Returns a range of rows as an array, NaN where a value is missing.
     boolean
-        Whether it holds True and False.
+        Whether it contains True and False.
     """
 
     part: Callable[[int, int], AnyArray]
@@ -57,11 +57,11 @@ class LabelColumn:
     Attributes
     ----------
     codes
-        For each row the position of its label, -1 where it is missing.
+        The position of each row's label, -1 if missing.
     labels
         The labels.
     declared
-        Whether their order was declared, as that of a categorical column.
+        Whether their order was declared, as in an ordered categorical column.
     """
 
     codes: IntArray
@@ -73,12 +73,12 @@ class LabelColumn:
         return self.codes[start:stop]
 
     def used(self) -> list[Any]:
-        """Return the labels that occur."""
+        """Return the observed labels."""
         used = np.flatnonzero(np.bincount(self.codes[self.codes >= 0], minlength=len(self.labels)))
         return [self.labels[k] for k in used.tolist()]
 
     def levels(self) -> list[Any]:
-        """Return the labels that occur, in the declared order, otherwise sorted."""
+        """Return the observed labels, in declared order or sorted."""
         return self.used() if self.declared else in_order(self.used())
 
 
@@ -86,7 +86,7 @@ CovariateColumn: TypeAlias = NumberColumn | LabelColumn
 
 
 def in_order(labels: Sequence[Any]) -> list[Any]:
-    """Return labels sorted; those that cannot be compared as their text is."""
+    """Return sorted labels; labels that cannot be compared are sorted by their text."""
     try:
         return sorted(labels)
     except TypeError:
@@ -94,7 +94,7 @@ def in_order(labels: Sequence[Any]) -> list[Any]:
 
 
 def number_levels(numbers: set[Any], name: str, boolean: bool = False) -> tuple[Label, ...]:
-    """Return numbers as levels, in order: whole ones as integers, and no missing ones."""
+    """Return numbers as sorted levels, whole numbers as integers, without missing ones."""
     finite = sorted(number for number in numbers if np.isfinite(number))
     check_level_count(len(finite), name)
     if boolean:
@@ -112,13 +112,13 @@ class Covariates:
     columns
         By name.
     rows
-        How many rows there are.
+        The number of rows.
     ordered
-        Whether the rows have numbers that an error can name.
+        Whether rows have numbers that an error can give.
     first
-        The number of the first row, of a part of something larger.
+        The number of the first row in the whole table.
     array
-        The rows of all columns, where they are an array.
+        The array of all columns, if the table is an array.
     """
 
     columns: Mapping[str, CovariateColumn]
@@ -128,15 +128,15 @@ class Covariates:
     array: AnyArray | None = None
 
     def parts(self, size: int) -> Iterator["Covariates"]:
-        """Yield the rows in parts of at most `size`."""
+        """Yield the rows in batches of at most `size`."""
         for start in range(0, self.rows, size):
             yield self.between(start, min(start + size, self.rows))
 
     def between(self, start: int, stop: int) -> "Covariates":
-        """Return the rows from one to another."""
+        """Return a range of rows."""
         if self.array is None:
             columns = {name: _sliced(column, start, stop) for name, column in self.columns.items()}
-        else:  # column by column, as they are used: to jump from row to row takes ten times as long
+        else:  # column by column: row by row takes ten times as long
             held = np.asfortranarray(self.array[start:stop]).T
             columns = {name: numbers_of(column) for name, column in zip(self.columns, held, strict=True)}
         return Covariates(columns, stop - start, self.ordered, self.first + start)
@@ -150,7 +150,7 @@ def _sliced(column: CovariateColumn, start: int, stop: int) -> CovariateColumn:
 
 @frozen(eq=False)
 class _ArrayReader:
-    """Numbers in memory; unlike a lambda it can be pickled."""
+    """Returns slices of an array; unlike a lambda, it can be pickled."""
 
     values: AnyArray
 
@@ -167,12 +167,12 @@ def numbers_of(values: AnyArray, boolean: bool = False) -> NumberColumn:
 
 
 def names_of(table: Any) -> list[str]:
-    """Return the names of the columns of a table or a dict of columns; those of an array are x1, x2, and so on.
+    """Return the column names of a table or a dict of columns; for an array, x1, x2, and so on.
 
     Raises
     ------
     ArgumentError
-        If it is something else.
+        If it is another type.
     """
     if isinstance(table, Covariates):
         return list(table.columns)
@@ -184,31 +184,29 @@ def names_of(table: Any) -> list[str]:
 
 
 def snapshot(table: Any, names: Sequence[str]) -> Any:
-    """Return a table with some columns that is in memory, so that all of them come from one reading of the rows.
+    """Load some columns of a table into memory in one pass.
 
     Parameters
     ----------
     table
-        A table of any library, a dict of columns, or an array. What is in
-        memory already is returned as it is. Of Spark, at most a million rows
-        are brought to this machine.
+        A table of any library, a dict of columns, or an array. Data in memory are returned as they are. At most a
+        million rows of a Spark table are loaded.
     names
         The columns.
 
     Raises
     ------
     ArgumentError
-        If a column is not there.
+        If a column does not exist.
     TooLargeError
-        If a table of Spark has too many rows.
+        If a Spark table has too many rows.
     DataFileError
-        If its engine fails, whose message may show cells and is not passed on.
+        If its engine fails. The engine's message may show cells and is not passed on.
 
     Notes
     -----
-    A query is run once: engines such as DuckDB and Spark may return rows in
-    another order the next time, and columns of two runs would not belong
-    together.
+    A query is run once. Engines such as DuckDB and Spark may return rows in another order the next time, so that
+    columns of two runs would not match.
     """
     check_names(table, names)
     if not is_table(table):
@@ -234,7 +232,7 @@ def snapshot(table: Any, names: Sequence[str]) -> Any:
 
 
 def check_names(table: Any, names: Sequence[str]) -> None:
-    """Raise if a table, a dict of columns or an array has not all these columns; no row is read."""
+    """Raise if a table, a dict of columns or an array lacks a column; no row is read."""
     if is_table(table):
         check_columns(plain_table(table), list(names))
     else:
@@ -251,14 +249,14 @@ def _from_spark(table: Any, names: Sequence[str]) -> Any:
     rows = table.select(*(quoted(name, "`") for name in names)).limit(MOST_FROM_SPARK + 1).toArrow()
     if rows.num_rows > MOST_FROM_SPARK:
         raise TooLargeError(
-            f"a table of Spark must have at most {MOST_FROM_SPARK:,} rows to be brought to this machine; got more.",
+            f"a Spark table must have at most {MOST_FROM_SPARK:,} rows to be loaded on this machine; got more.",
             WRITE_IT_AS_PARQUET,
         )
     return rows
 
 
 def _with_orders(made: Any, names: Sequence[str], orders: Sequence[list[Any] | None]) -> Any:
-    """Return a table whose columns declare the order that the engine declared, as an ENUM of DuckDB does."""
+    """Return a table with ordered categories where the engine declared an order, as DuckDB's ENUM does."""
     import pyarrow as pa
 
     for at, (name, order) in enumerate(zip(names, orders, strict=True)):
@@ -277,17 +275,16 @@ def covariates_of(table: Any, names: Sequence[str] | None = None) -> Covariates:
     Parameters
     ----------
     table
-        A table of any library, a dict of columns, or an array of numbers;
-        covariates that were read already are returned as they are.
+        A table of any library, a dict of columns, or an array of numbers. `Covariates` are returned as they are.
     names
         The columns; by default all.
 
     Raises
     ------
     ArgumentError
-        If a column is not there, or holds neither numbers nor labels.
+        If a column does not exist, or contains neither numbers nor labels.
     MismatchError
-        If columns are of different lengths.
+        If columns have different lengths.
     NoDataError
         If there are no rows.
 
@@ -368,7 +365,7 @@ def covariate_column(column: Any, name: str) -> CovariateColumn:
     Raises
     ------
     ArgumentError
-        If it holds something else, or too many labels.
+        If it contains other types, or too many labels.
     """
     home = type(column).__module__.partition(".")[0]
     if home == "polars":
@@ -385,7 +382,7 @@ def covariate_column(column: Any, name: str) -> CovariateColumn:
 
 
 def check_level_count(levels: int, name: str) -> None:
-    """Raise if a column has so many levels that it can hardly be meant as one of labels."""
+    """Raise if a column has too many levels to be categorical."""
     if levels > MOST_LEVELS:
         raise ArgumentError(
             f"column {name} must have at most {MOST_LEVELS} different labels, each of which is a column of the matrix; "
@@ -398,7 +395,7 @@ def _strange(name: str, got: Any) -> ArgumentError:
 
 
 def _as_array(values: Any) -> AnyArray:
-    """Return an array, which may be masked; of a list that holds more than numbers, one of its objects."""
+    """Return an array, possibly masked; a list with other items than numbers becomes an object array."""
     if isinstance(values, np.ma.MaskedArray):
         return values
     array = np.asarray(values)
@@ -496,7 +493,7 @@ def _of_dictionary(column: Any, ordered: bool) -> LabelColumn:
         return LabelColumn(np.empty(0, np.int32), [])
     codes = whole.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
     labels = whole.dictionary.to_pylist()
-    if None in labels:  # a missing value may be one of the dictionary
+    if None in labels:  # the dictionary may contain a missing value
         codes = np.where(codes == labels.index(None), -1, codes)
     return LabelColumn(codes, labels, ordered)
 

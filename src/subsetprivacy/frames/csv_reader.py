@@ -1,4 +1,4 @@
-"""CSV files as a stream of text columns, in constant memory, with nothing lost silently."""
+"""`CsvFile`: stream the columns of a CSV file as text, in constant memory, without silent losses."""
 
 import csv
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -25,7 +25,7 @@ BLOCK = 1 << 22
 _SEPARATORS = (",", ";", "\t")
 _FIRST_BYTES = 1 << 20
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
-_PATIENCE = 5.0  # seconds to wait for a thread of Arrow, which takes milliseconds
+_PATIENCE = 5.0  # seconds to wait for an Arrow thread, which takes milliseconds
 
 
 @frozen
@@ -34,30 +34,30 @@ class Header:
 
     separator: str
     names: tuple[str, ...]
-    alone: bool  # nothing stands below it
+    alone: bool  # there are no rows below it
     blank: int  # lines above it
 
 
 @frozen
 class Headers:
-    """The header of a CSV file as each of the possible separators splits it."""
+    """The header of a CSV file, split by each possible separator."""
 
     possible: tuple[Header, ...]
 
     def fitting(self, wanted: Iterable[str]) -> Header:
-        """Return the one that has the wanted columns; else the one with most columns."""
+        """Return the header that has the wanted columns, or else the one with most columns."""
         asked = set(wanted)
         fits = [header for header in self.possible if asked <= set(header.names)] if asked else []
         return fits[0] if fits else max(self.possible, key=lambda header: len(header.names))
 
 
 def csv_columns(path: str | Path, wanted: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return the names of the columns of a CSV file, its cells separated so that it has the wanted ones if it can.
+    """Return the column names of a CSV file, with the separator that gives the wanted ones if possible.
 
     Raises
     ------
     DataFileError
-        If there is no header, or it is no text.
+        If there is no header, or it is not text.
     """
     with CsvFile(path) as file:
         return file.headers.fitting(wanted).names
@@ -70,30 +70,29 @@ def csv_batches(path: str | Path, columns: Sequence[str] | None = None, *, block
 
 
 def line_of(path: str | Path, row: int) -> int:
-    """Return the line on which a row begins; rows are counted from 0, lines from 1, the header's."""
+    """Return the line on which a row begins; rows are counted from 0, and the header is line 1."""
     with CsvFile(path) as file:
         return file.line_of(row)
 
 
 class CsvFile:
-    """A CSV file that is opened once: its header is read first, and its rows whenever they are asked for.
+    """A CSV file that is opened once; the header is read at once, and rows on request.
 
     Parameters
     ----------
     path
-        A file that ends in ``.csv``, ``.csv.gz`` or ``.csv.zst``, in UTF-8 with a header,
-        its cells separated by commas, or by semicolons or tabs where only
-        then the header has the columns.
+        A file that ends in ``.csv``, ``.csv.gz`` or ``.csv.zst``, in UTF-8 with a header. Cells are separated by
+        commas, or by semicolons or tabs if only they give the wanted columns.
 
     Attributes
     ----------
     headers
-        Its header, as each separator splits it.
+        Its header, split by each separator.
 
     Raises
     ------
     DataFileError
-        If it cannot be read, there is no header, or it is no text in UTF-8.
+        If it cannot be read, has no header, or is not text in UTF-8.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -121,8 +120,8 @@ class CsvFile:
         self._file.close()
 
     def guessed_rows(self) -> int:
-        """Guess the number of rows by the length of the first lines."""
-        packed = 4 if is_compressed(self.path) else 1  # text is a quarter when it is compressed, or so
+        """Estimate the number of rows from the length of the first lines."""
+        packed = 4 if is_compressed(self.path) else 1  # compression reduces text to about a quarter
         lines = max(self._first.count(b"\n") - 1, 1)  # without the header
         return int(packed * self._file.status().st_size * lines / max(len(self._first), 1))
 
@@ -134,28 +133,26 @@ class CsvFile:
         columns
             Their names, by default all.
         block
-            Bytes that are read at a time. No row may be longer.
+            The number of bytes to read at a time. No row may be longer.
 
         Yields
         ------
         pyarrow.RecordBatch
-            Text columns in the order asked for. An empty cell, in quotes or not,
-            is null and nothing else is. A blank line is skipped, but in a file of
-            one column it is an empty cell.
+            Text columns in the requested order. Only an empty cell, quoted or not, is null. A blank line is skipped,
+            but in a file with one column it is an empty cell.
 
         Raises
         ------
         DataFileError
-            If a column is absent or named twice, a row has too many or too few
-            cells, a quote is not closed, the text is not UTF-8, or the file
-            cannot be read. Rows are named by their line, the header being line 1.
+            If a column is missing or repeated, a row has too many or too few cells, a quote is not closed, the text
+            is not UTF-8, or the file cannot be read. Messages give the line, with the header as line 1.
         """
         with reading(self.path):
             header = self.headers.fitting(() if columns is None else columns)
             wanted = list(header.names if columns is None else columns)
             at = self.positions(wanted)
             if header.alone:
-                self._check_rows(header, block)  # an open quote in a header takes all that is below it
+                self._check_rows(header, block)  # an open quote in the header swallows everything below it
             else:
                 yield from self._batches(header, wanted, at, block)
 
@@ -177,12 +174,12 @@ class CsvFile:
             self._check_rows(header, block)
 
     def positions(self, columns: Sequence[str], labels: Collection[str] = ()) -> list[int]:
-        """Return where some columns are in a row.
+        """Return the positions of some columns in a row.
 
         Raises
         ------
         DataFileError
-            If one is absent or there twice; see `no_such_column`.
+            If one is missing or repeated; see `no_such_column`.
         """
         names = self.headers.fitting(columns).names
         for name in columns:
@@ -193,21 +190,21 @@ class CsvFile:
         return [names.index(name) for name in columns]
 
     def no_such_column(self, name: str, labels: Collection[str] = ()) -> DataFileError:
-        """Return the error that it has no such column, with names that are alike unless they may be values.
+        """Return the error for a missing column, with similar names unless they may be values.
 
         Parameters
         ----------
         name
             The column.
         labels
-            Categories of the values. Where a header holds one it holds a person's values, and is not shown.
+            Categories of the values. A header that contains one is a person's values, and is not shown.
         """
         header = self.headers.fitting(())
         verdict = judge_header(header.names, list(zip(*self._first_rows(header), strict=True)), labels)
         return DataFileError(*no_such_column(name, header.names, f"the file {str(self.path)!r}", verdict, csv=True))
 
     def _first_rows(self, header: Header) -> list[list[str]]:
-        """Return some rows below the header that have as many cells, for a look at what they are like."""
+        """Return some rows below the header that have the right number of cells, to judge the header."""
         text = self._first.decode("utf-8-sig", "replace").lstrip("\r\n")
         rows = csv.reader(StringIO(text, newline=""), delimiter=header.separator)
         found: list[list[str]] = []
@@ -219,18 +216,18 @@ class CsvFile:
     # Where something is wrong ---------------------------------------------------------------------
 
     def line_of(self, row: int) -> int:
-        """Return the line on which a row begins; rows are counted from 0, lines from 1, the header's."""
+        """Return the line on which a row begins; rows are counted from 0, and the header is line 1."""
         with reading(self.path):
             records = self._records(self.headers.fitting(()), BLOCK)
             return next((line for line, _ in islice(records, row + 1, None)), row + 2)
 
     def _records(self, header: Header, limit: int) -> Iterator[tuple[int, int]]:
-        """Yield for each row, the header first, the line on which it begins and its number of cells.
+        """Yield the line and the number of cells of each row, starting with the header.
 
         Raises
         ------
         DataFileError
-            At the row whose quotes are broken.
+            At a row with broken quotes.
         """
         before = csv.field_size_limit(limit)
         begins = 1
@@ -243,13 +240,13 @@ class CsvFile:
                     begins = rows.line_num + 1
         except csv.Error:
             raise file_error(
-                self.path, f"must close every quote; the one that opens in line {begins} is not closed well"
+                self.path, f"must close every quote; the one that opens in line {begins} is not closed correctly"
             ) from None
         finally:
             csv.field_size_limit(before)
 
     def _check_rows(self, header: Header, limit: int) -> None:
-        """Raise if a quote is not closed, or some rows have not as many cells as the header."""
+        """Raise if a quote is not closed, or some row has another number of cells than the header."""
         width, wrong, first = len(header.names), 0, 0
         for line, cells in self._records(header, limit):
             if cells != width:
@@ -262,7 +259,7 @@ class CsvFile:
             )
 
     def _explain(self, header: Header, said: str, block: int) -> None:
-        """Raise what was wrong, given what PyArrow said: its words quote a row."""
+        """Raise the error behind a message of PyArrow, which quotes a row."""
         if "utf" in said:
             with self._file.from_start() as raw:
                 for number, line in enumerate(raw, 1):
@@ -279,12 +276,12 @@ class CsvFile:
 
 
 def _headers(path: str | Path, first: bytes) -> Headers:
-    """Split the header in the first bytes of a file.
+    """Parse the header from the first bytes of a file.
 
     Raises
     ------
     DataFileError
-        If there is none, or it is no text in UTF-8.
+        If there is none, or it is not text in UTF-8.
     """
     whole = len(first) < _FIRST_BYTES
     if first.startswith(_WIDE_MARKS) or b"\x00" in first[:4096]:
@@ -300,9 +297,7 @@ def _headers(path: str | Path, first: bytes) -> Headers:
 def _split(path: str | Path, text: str, separator: str, whole: bool, blank: int) -> Header:
     rows = csv.reader(StringIO(text, newline=""), delimiter=separator)
     cells, alone = [], False
-    with suppress(
-        csv.Error
-    ):  # of a cell that is too long for this way of reading; one below the header does not matter
+    with suppress(csv.Error):  # a cell is too long for this reader; below the header it does not matter
         cells = next(rows)
         alone = whole and not any(row or len(cells) == 1 for row in rows)
     try:
@@ -313,10 +308,10 @@ def _split(path: str | Path, text: str, separator: str, whole: bool, blank: int)
 
 
 def _is_open(line: bytes, separator: str) -> bool:
-    """Tell whether a quote is open at the end of a line, so that another line would be part of its row."""
+    """Return whether a quote is open at the end of a line."""
     try:
         return len(list(csv.reader([line.decode("latin-1") + "\n", "another"], delimiter=separator))) < 2
-    except csv.Error:  # a cell that is too long for this way of reading
+    except csv.Error:  # a cell is too long for this reader
         return True
 
 
@@ -324,7 +319,7 @@ def _reader(handle: Any, header: Header, at: list[int], block: int) -> Any:
     from pyarrow import csv as arrow_csv
     from pyarrow import string
 
-    names = [str(k) for k in range(len(header.names))]  # not the file's own, of which some may be the same
+    names = [str(k) for k in range(len(header.names))]  # not the names in the file, which may repeat
     return arrow_csv.open_csv(
         handle,
         arrow_csv.ReadOptions(
@@ -345,7 +340,7 @@ def _reader(handle: Any, header: Header, at: list[int], block: int) -> Any:
 
 
 class _ArrowHandle:
-    """What Arrow reads from: it is gone when Arrow has let go of it."""
+    """The file object that Arrow reads; it is finalized when Arrow releases it."""
 
     closed = False
 
@@ -367,10 +362,10 @@ class _ArrowHandle:
 
 @contextmanager
 def _lent_to_arrow(watched: "_WatchedFile") -> Iterator[list[Any]]:
-    """Lend a file to Arrow, in a list of one, and go on only when it was let go of.
+    """Lend a file to Arrow, in a list of one, and continue only after Arrow released it.
 
-    Arrow reads ahead, and lets go, in a thread of its own. If Python ends
-    before that thread has called back, the whole process is aborted.
+    Arrow reads ahead and releases the file in a separate thread. If Python exits before that thread has called back,
+    the whole process is aborted.
     """
     handle, let_go = _ArrowHandle(watched), Event()
     finalize(handle, let_go.set)
@@ -384,11 +379,10 @@ def _lent_to_arrow(watched: "_WatchedFile") -> Iterator[list[Any]]:
 
 
 class _WatchedFile:
-    """A file that counts the lines and quotes that are read from it, and keeps its last line.
+    """A file that counts lines and quotes as they are read, and keeps its last line.
 
-    A quote that is never closed swallows the rows below it without a word.
-    Where there are fewer rows than lines, it is worth a second look; so it is
-    where the last line does not close one, which has nothing to swallow.
+    A quote that is never closed silently swallows the rows below it. So the rows are checked again if there are fewer
+    rows than lines, or if the last line does not close its quote.
     """
 
     def __init__(self, raw: BinaryIO) -> None:
@@ -400,11 +394,11 @@ class _WatchedFile:
 
     @property
     def lines(self) -> int:
-        """How many lines were read."""
+        """The number of lines read."""
         return self._ends + (self._last != b"\n")
 
     def read(self, size: int = -1) -> bytes:
-        """Read some bytes, and take note of them."""
+        """Read some bytes, and count lines and quotes."""
         data = self._raw.read(size)
         self._ends += data.count(b"\n")
         self.quotes += data.count(b'"')

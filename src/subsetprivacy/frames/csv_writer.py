@@ -1,4 +1,4 @@
-"""Columns of subsets as CSV: for people, so that a spreadsheet can open it and does not run it."""
+"""Write columns of subsets as CSV that a spreadsheet opens safely."""
 
 from pathlib import Path
 from typing import Any
@@ -18,20 +18,20 @@ _FORMULA = "^[=+\\-@\uff1d\uff0b\uff0d\uff20\t\r\n']"
 
 
 class CsvWriter:
-    """Writes tables of codes, and what is kept beside them, as lines of text in UTF-8.
+    """Writes codes and kept columns as lines of text in UTF-8.
 
-    Every distinct subset is written out once per table and copied from there. With `inside`, the document goes into a
-    last column, next to the first row.
+    Each distinct subset is formatted once per table. With `inside`, the document goes into an extra last column, in
+    the first row.
     """
 
     def __init__(
         self, path: Path | None, stored: TableMetadata, order: list[str], *, name: str = "", inside: str | None = None
     ) -> None:
         assert path is not None
-        self._file = open_to_write(path, name)  # the path is that of a draft; the name says whether it is compressed
+        self._file = open_to_write(path, name)  # the path is that of a draft; the name determines the compression
         self._stored = stored
         self._order = order
-        # In JSON, where a spreadsheet that splits lines at semicolons would find the labels of the design.
+        # Escaped in JSON, because a spreadsheet may split lines at semicolons.
         self._has_document, self._next = inside is not None, (inside or "").replace(";", "\\u003b")
         names = [*order, TABLE_FORMAT] if self._has_document else order
         self._file.write((",".join(quoted(safe_header(name)) for name in names) + "\n").encode())
@@ -73,14 +73,14 @@ class CsvWriter:
 
 
 def quoted(text: str) -> str:
-    """Return a cell, in quotes where it needs them."""
+    """Return a cell, quoted if necessary."""
     if any(sign in text for sign in ',"\r\n') or text[:1] == " " or text[-1:] == " " or not text:
         return '"' + text.replace('"', '""') + '"'
     return text
 
 
 def _kept_cells(column: Any, name: str) -> Any:
-    """Return cells of a column that is kept: text is made safe as ours is, null is empty."""
+    """Return the cells of a kept column, with text made safe for spreadsheets and nulls empty."""
     pa = arrow()
     from pyarrow import compute as pc
 

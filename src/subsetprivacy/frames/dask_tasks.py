@@ -1,8 +1,7 @@
-"""What the workers of Dask do: draw parts, count them, lay buckets out, and write their files themselves.
+"""Tasks of Dask workers: draw and count partitions, lay out counted rows, and write files.
 
-What comes of a task is plain data: Dask logs an error that a task raises
-together with the rows it was given. A task that Dask repeats writes another
-file, and only the file that is named in what was returned is used.
+A task returns plain data instead of raising, because Dask logs the error of a task together with its rows. A task that
+Dask repeats writes another file, and only the file named in the returned result is used.
 """
 
 from collections.abc import Iterable
@@ -27,7 +26,7 @@ BATCH_ROWS = 1 << 20
 
 @frozen
 class TaskResult:
-    """What came of a part: the file that holds it, or the rows that were refused, or what went wrong."""
+    """The result for a partition: its file, or the refused rows, or the error."""
 
     file: str | None = None
     rows: int = 0
@@ -37,26 +36,26 @@ class TaskResult:
 
 
 def located(url: str) -> tuple[Any, str]:
-    """Return the file system of an address, and the path on it."""
+    """Return the file system and the path of an address."""
     system, path = import_module("fsspec.core").url_to_fs(url)
     return system, path
 
 
 def draw_part(part: Any, number: int, task: DrawTask | CountTask, folder: str, document: str | None) -> TaskResult:
-    """Draw a part of the table into a file; rows that are refused are returned."""
+    """Draw a partition into a file; refused rows are returned."""
     refused: list[RefusedRows] = []
     try:
         batches = task.rows(arrow_batches(part, task.kernel.columns, BATCH_ROWS), number, refused)
         file, reports = _write(batches, number, folder, document, task.reports)
     except SubsetPrivacyError as error:
         return TaskResult(trouble=str(marked(error)))
-    except Exception as error:  # whatever a library says may quote a cell
+    except Exception as error:  # messages of libraries may quote a cell
         return TaskResult(trouble=type(error).__name__)
     return TaskResult(file, len(part), reports, tuple(refused))
 
 
 def draw_dummies(numbers: tuple[int, int], number: int, task: DrawDummiesTask | CountTask, folder: str) -> TaskResult:
-    """Draw dummy rows, from one number to another, into a file."""
+    """Draw a range of dummy rows into a file."""
     import pyarrow as pa
 
     batch = pa.RecordBatch.from_arrays([pa.array(np.arange(*numbers))], names=["number"])
@@ -64,7 +63,7 @@ def draw_dummies(numbers: tuple[int, int], number: int, task: DrawDummiesTask | 
 
 
 def lay_out(share: str, number: int, task: LayOutTask, folder: str, document: str) -> TaskResult:
-    """Write the rows of which a file has the counts."""
+    """Write the rows whose counts are in a file."""
     import pyarrow as pa
 
     system, path = located(share)
@@ -73,7 +72,7 @@ def lay_out(share: str, number: int, task: LayOutTask, folder: str, document: st
 
 
 def read(url: str, names: list[str]) -> Any:
-    """Read a file that was drawn, its columns of the very types that they were written with."""
+    """Read a drawn file, with the column types it was written with."""
     import pandas as pd
     import pyarrow.parquet as pq
 
@@ -83,7 +82,7 @@ def read(url: str, names: list[str]) -> Any:
 
 
 def write_sorted(part: Any, number: int, key: str, folder: str, document: str) -> TaskResult:
-    """Write a part that was dealt, in the order of its random words."""
+    """Write a shuffled partition, sorted by its random words."""
     names = [name for name in part.columns if name != key]
     return TaskResult(_write(arrow_batches(part.sort_values(key), names, BATCH_ROWS), number, folder, document)[0])
 
@@ -91,7 +90,7 @@ def write_sorted(part: Any, number: int, key: str, folder: str, document: str) -
 def _write(
     batches: Iterable["pa.RecordBatch"], number: int, folder: str, document: str | None = None, total: str | None = None
 ) -> tuple[str | None, int]:
-    """Write a part under a name of its own; return the name, None if there are no rows, and the total of a column."""
+    """Write a partition under a unique name; return the name, None if there are no rows, and the total of a column."""
     import pyarrow.parquet as pq
 
     system, path = located(folder)
@@ -110,7 +109,7 @@ def _write(
 
 
 def _schema(batch: "pa.RecordBatch", document: str | None) -> "pa.Schema":
-    """Return the schema of a file; a column without any value, of which nothing is known, is text."""
+    """Return the schema of a file; a column without values is text."""
     import pyarrow as pa
 
     fields = [pa.field(each.name, pa.string()) if pa.types.is_null(each.type) else each for each in batch.schema]

@@ -1,4 +1,4 @@
-"""The columns of a data file as a stream of Arrow batches, subsets as codes, in constant memory."""
+"""`DataFile`: stream the columns of a data file as Arrow batches, in constant memory."""
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -22,22 +22,22 @@ from subsetprivacy.frames.file_errors import arrow, file_error, reading
 from subsetprivacy.frames.files import TABLE_FORMAT, parquet_files
 from subsetprivacy.frames.partitions import Partitions, partitions_of
 
-_CODE = "^[0-9]{1,15}$"  # 15 digits: more than any code has, and still an int64
+_CODE = "^[0-9]{1,15}$"  # 15 digits: longer than any code, and within int64
 _REMEMBERED = 1 << 17
 
 
 @frozen
 class FileFacts:
-    """What is known of Parquet and Arrow files when each has been opened once.
+    """Facts about Parquet and Arrow files, from opening each once.
 
     Attributes
     ----------
     schema
-        The columns of the first file, then those that folders name.
+        The columns of the first file, then partition columns.
     rows
         Of each file.
     keys
-        What is stored next to the columns of each file, by key.
+        The metadata of each file, by key.
     """
 
     schema: Any
@@ -47,14 +47,14 @@ class FileFacts:
 
 @frozen(slots=False)
 class DataFile:
-    """A file of columns, nothing of it loaded.
+    """A data file that is not loaded.
 
-    It is opened once for all that can be known of it without its rows, and once whenever its rows are read.
+    It is opened once for its metadata, and once for each pass over its rows.
 
     Attributes
     ----------
     path, kind
-        Where it is, and its format.
+        The path and the format.
     """
 
     path: Path
@@ -62,7 +62,7 @@ class DataFile:
 
     @property
     def where(self) -> str:
-        """What it is called in messages."""
+        """Its name in messages."""
         return f"the {'folder' if self.kind == 'folder' else 'file'} {str(self.path)!r}"
 
     @cached_property
@@ -73,7 +73,7 @@ class DataFile:
 
     @cached_property
     def facts(self) -> FileFacts:
-        """What other files say of themselves."""
+        """The metadata of Parquet and Arrow files."""
         files, named = self._parts
         schema: Any = None
         rows, keys = {}, {}
@@ -88,21 +88,21 @@ class DataFile:
 
     @cached_property
     def _parts(self) -> tuple[list[Path], Partitions]:
-        """The files, and the columns that their folders name."""
+        """The files, and their partition columns."""
         files = parquet_files(self.path)
         return files, partitions_of(self.path, files)
 
     def names(self, wanted: Sequence[str] = ()) -> list[str]:
-        """Return the names of its columns; which sign separates them is told by those that are wanted.
+        """Return the column names; in a CSV file, the wanted ones determine the separator.
 
         Raises
         ------
         DataFileError
-            If two are the same, or the file cannot be read.
+            If two names are equal, or the file cannot be read.
         """
         if self.kind == "csv":
             found = self.headers.fitting(wanted).names
-            names = [name for name in found if name != TABLE_FORMAT]  # it holds the document, and nothing about people
+            names = [name for name in found if name != TABLE_FORMAT]  # it contains the design document, not data
         else:
             names = list(self.facts.schema.names)
         if len(set(names)) < len(names):
@@ -110,18 +110,18 @@ class DataFile:
         return names
 
     def no_such_column(self, name: str, held: Sequence[str], labels: Collection[str] = ()) -> DataFileError:
-        """Return the error that it has no such column, with names that are alike unless they may be values."""
+        """Return the error for a missing column, with similar names unless they may be values."""
         if self.kind == "csv":
             with CsvFile(self.path) as file:
                 return file.no_such_column(name, labels)
         return DataFileError(*no_such_column(name, held, self.where, judge_table(self._dataset(), labels)))
 
     def is_text(self, column: str) -> bool:
-        """Tell whether a column that is there holds text."""
+        """Return whether an existing column contains text."""
         return self.kind == "csv" or kind_of(self.facts.schema.field(column).type) == "text"
 
     def orders(self, columns: Sequence[str]) -> list[list[Any] | None]:
-        """Return the order that each of some columns declares, None where it declares none, as text does."""
+        """Return the declared order of each column, or None."""
         schema = None if self.kind == "csv" else self.facts.schema
         if schema is None or not any(getattr(schema.field(name).type, "ordered", False) for name in columns):
             return [None] * len(columns)
@@ -129,23 +129,23 @@ class DataFile:
             return declared_orders(self._dataset(), columns)
 
     def rows(self) -> int:
-        """Return how many rows there are; of a CSV file by reading it."""
+        """Return the number of rows; a CSV file is read for it."""
         if self.kind == "csv":
             return sum(batch.num_rows for batch in csv_batches(self.path, self.names()[:1]))
         return sum(self.facts.rows.values())
 
     def batches(self, columns: Sequence[str]) -> Iterator[Any]:
-        """Stream some columns as they are; those of a CSV file are text."""
+        """Stream some columns unchanged; those of a CSV file are text."""
         if self.kind == "csv":
             yield from csv_batches(self.path, list(columns))
             return
         files, named = self._parts
-        for file in files:  # one after the other, so that a damaged one is named
+        for file in files:  # one by one, so that errors name the damaged file
             with reading(file), self._opened(file) as fragment:
                 schema = _with_folders(fragment.physical_schema, named.schema)
                 self._check_columns(file, schema.names, columns)
                 for batch in fragment_batches(fragment, schema, list(columns)):
-                    batch.validate(full=True)  # lengths that are wrong would lead anywhere in a file that is mapped
+                    batch.validate(full=True)  # wrong lengths could read outside of a mapped file
                     yield batch
 
     def _check_columns(self, file: Path, held: list[str], columns: Sequence[str]) -> None:
@@ -154,7 +154,7 @@ class DataFile:
 
     @contextmanager
     def _opened(self, file: Path) -> Iterator[Any]:
-        """Open one of the files, as a fragment of a dataset that reads from one handle."""
+        """Open one of the files as a dataset fragment with one handle."""
         with arrow().OSFile(str(file)) as handle:
             yield self._format().make_fragment(handle, partition_expression=self._parts[1].expression(file))
 
@@ -163,22 +163,22 @@ class DataFile:
 
         if self.kind == "arrow":
             return dataset.IpcFileFormat()
-        # What is buffered in advance is kept to the end of the file: memory would grow with it.
+        # Pre-buffered data are kept to the end of the file, so memory would grow.
         checked = dataset.ParquetFragmentScanOptions(page_checksum_verification=True, pre_buffer=False)
         return dataset.ParquetFileFormat(default_fragment_scan_options=checked)
 
     def _dataset(self, files: Sequence[Path] | None = None) -> Any:
-        """Return the files as a dataset, which opens them whenever it is asked: for messages, and orders of groups."""
+        """Return the files as a dataset, for messages and declared orders."""
         from pyarrow import dataset
 
-        # Known from all files: the folder of one alone may look like a number where others do not.
+        # Inferred from all files: a single folder name may look like a number while others do not.
         every, named = self._parts
         hive = dataset.HivePartitioning(named.schema) if named.names else None
         with reading(self.path):
             return dataset.dataset([str(file) for file in files or every], format=self._format(), partitioning=hive)
 
     def place(self, row: int) -> str:
-        """Return where a row is, in words: its line in a CSV file, in a folder its file too."""
+        """Describe the position of a row: the line of a CSV file, or the row and file of a folder."""
         if self.kind == "csv":
             return f"line {line_of(self.path, row)}"
         if self.kind == "folder":
@@ -190,7 +190,7 @@ class DataFile:
 
 
 def _with_folders(schema: Any, named: Any) -> Any:
-    """Return the columns of a file, then those that its folders name."""
+    """Return the columns of a file, then its partition columns."""
     for each in named:
         schema = schema if each.name in schema.names else schema.append(each)
     return schema
@@ -198,18 +198,18 @@ def _with_folders(schema: Any, named: Any) -> Any:
 
 @frozen
 class ColumnSelection:
-    """What is read of a file.
+    """The columns to read from a file.
 
     Attributes
     ----------
     designs, forms
-        Of the columns of subsets.
+        The designs and forms of the columns of subsets.
     others
         Columns of groups.
     weights
         The column of weights.
     raw
-        Columns that are left as they are; those of a CSV file are text.
+        Columns to return unchanged; those of a CSV file are text.
     """
 
     designs: dict[str, Design]
@@ -226,20 +226,20 @@ class ColumnSelection:
 
 
 def read_batches(file: DataFile, wanted: ColumnSelection, *, parse: bool = False) -> Iterator[Any]:
-    """Stream columns of a file: subsets as they are counted, groups, and weights as numbers.
+    """Stream columns of a file: subsets, groups, and weights as numbers.
 
     Parameters
     ----------
     file, wanted
-        What is read of which file.
+        The file and its columns to read.
     parse
-        Whether labels become codes, 0 where a text is no subset. Otherwise
-        they stay text, of which each distinct one is parsed when it was counted.
+        Whether to convert labels to codes, with 0 for text that is no subset. Otherwise they stay text, and each
+        distinct text is parsed after counting.
 
     Notes
     -----
-    Codes in a CSV file become int64, -1 where a text is no whole number. What
-    is no text stays as it is, and is for the caller to refuse.
+    Codes in a CSV file become int64, with -1 for text that is no integer. Other types stay unchanged, and the caller
+    refuses them.
     """
     readers = {
         name: _SubsetReader(design, wanted.forms.get(name, "codes"), parse) for name, design in wanted.designs.items()
@@ -258,7 +258,7 @@ def read_batches(file: DataFile, wanted: ColumnSelection, *, parse: bool = False
 
 
 class _SubsetReader:
-    """Turns text into codes; remembers what it has read."""
+    """Converts text to codes, with a cache."""
 
     def __init__(self, design: Design, form: str, parse: bool) -> None:
         self._design = design
@@ -270,7 +270,7 @@ class _SubsetReader:
         pa = arrow()
         if kind_of(column.type) != "text":
             return column
-        column = column.cast(pa.string())  # some engines write it in other ways
+        column = column.cast(pa.string())  # engines use several text types
         if not self._labels:
             return _whole(column)
         if not self._parse:
@@ -288,7 +288,7 @@ class _SubsetReader:
 
 
 def _whole(column: Any) -> Any:
-    """Return numbers written as text, -1 where a text is none."""
+    """Convert text to integers, with -1 for other text."""
     pa = arrow()
     from pyarrow import compute as pc
 
@@ -297,7 +297,7 @@ def _whole(column: Any) -> Any:
 
 
 def all_numbers(column: Any) -> Any:
-    """Return text as numbers, with or without spaces around them; None where some text is no number."""
+    """Convert text to numbers, ignoring spaces around them; None if some text is no number."""
     pa = arrow()
     from pyarrow import compute as pc
 
@@ -308,7 +308,7 @@ def all_numbers(column: Any) -> Any:
 
 
 def number_cells(column: Any) -> Any:
-    """Return numbers written as text, NaN where a text is none, which is counted as unfit."""
+    """Convert text to numbers, with NaN for other text, which is counted as unfit."""
     numbers = all_numbers(column)
     return arrow().array([_number(text) for text in column.to_pylist()], "float64") if numbers is None else numbers
 
@@ -321,7 +321,7 @@ def _number(text: str | None) -> float:
 
 
 def plain_cells(column: Any) -> Any:
-    """Return groups without the apostrophe that keeps a spreadsheet from running them."""
+    """Return groups without the apostrophe that protects them in spreadsheets."""
     encoded = column.dictionary_encode()
     pa = arrow()
     names = [plain_header(text) for text in encoded.dictionary.to_pylist()]

@@ -1,7 +1,7 @@
-"""The first pass of a long run: draw the subsets of a unit of rows into a file, for `shuffling` to take up.
+"""The first pass over a large table: draw the subsets of each unit of rows into a file, for `shuffling`.
 
-Where only a few kinds of rows are possible they are counted: counts have no
-order. Otherwise each row is dealt to a bucket.
+If only a few kinds of rows are possible, rows are counted, because counts have no order. Otherwise each row is dealt to
+a random bucket.
 """
 
 import os
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 @frozen
 class DrawingJob:
-    """What every process of a run has to know.
+    """The settings of a run, for every process.
 
     Attributes
     ----------
     buckets
-        How many buckets the rows are dealt to, unless they are counted; 0 keeps their order.
+        The number of buckets, unless rows are counted; 0 keeps their order.
     seed
         For experiments; None draws securely.
     """
@@ -50,18 +50,18 @@ class DrawingJob:
         return self.buckets > 0 and self.packing.is_countable
 
     def unit_file(self, name: str) -> "UnitFile":
-        """Return the file of a unit, to be written."""
+        """Return the output file of a unit."""
         path = self.stage.unit(name)
         return TallyFile(path, self.packing) if self.counts else UnitFile(path, self.packing, self.buckets)
 
     def rng(self, *place: int) -> RandomSource:
-        """Return the random numbers of one piece of the work; by a seed it does not depend on who does it."""
+        """Return the random source of one piece of work; with a seed, it does not depend on the process."""
         return random_source() if self.seed is None else seeded_source(self.seed, *place)
 
 
 @frozen
 class DrawnUnit:
-    """A unit whose subsets were drawn, or refused."""
+    """A unit whose rows were drawn or refused."""
 
     name: str = ""  # of its files
     rows: int = 0
@@ -70,12 +70,12 @@ class DrawnUnit:
 
     @classmethod
     def of(cls, note: dict[str, Any]) -> "DrawnUnit":
-        """Read it back from plain data."""
+        """Restore it from plain data."""
         return cls(note["name"], note["rows"], note["reports"])
 
 
 def draw_unit(number: int, unit: Unit, job: DrawingJob) -> DrawnUnit:
-    """Draw a unit's subsets into the stage; if rows are refused, nothing is written and they are returned."""
+    """Draw the subsets of a unit into the stage; if rows are refused, return them and write nothing."""
     rng, name = job.rng(0, number), job.stage.name(number)
     refused: list[RefusedRows] = []
     found: list[AnyArray] = []
@@ -99,7 +99,7 @@ def draw_unit(number: int, unit: Unit, job: DrawingJob) -> DrawnUnit:
 
 
 def draw_dummies(number: int, blocks: Iterator[IntArray], job: DrawingJob) -> DrawnUnit:
-    """Put a covered design's dummy rows into a file as well."""
+    """Write the dummy rows of a covered design to a file."""
     rng, name = job.rng(1), job.stage.name(number)
     rows = 0
     with job.unit_file(name) as unit_file:
@@ -113,7 +113,7 @@ def draw_dummies(number: int, blocks: Iterator[IntArray], job: DrawingJob) -> Dr
 
 
 class UnitFile:
-    """The file of a unit: for each batch a record batch per bucket, or the batch as it is; whole or not there."""
+    """The file of a unit, with one record batch per bucket for each batch; it is complete or does not exist."""
 
     def __init__(self, path: Path, packing: Packing, buckets: int) -> None:
         self._path, self._packing, self._buckets = path, packing, buckets
@@ -123,7 +123,7 @@ class UnitFile:
         return self
 
     def add(self, batch: "pa.RecordBatch", rng: RandomSource) -> None:
-        """Deal the rows of a batch out."""
+        """Deal the rows of a batch to buckets."""
         for part in self._packing.dealt(batch, self._buckets or 1, rng):
             self._write(part)
 
@@ -139,7 +139,7 @@ class UnitFile:
         return self._path.with_suffix(".tmp")
 
     def _end(self) -> None:
-        """Write what is left to write."""
+        """Write the rest."""
 
     def __exit__(self, error: Any, *_: Any) -> None:
         try:
@@ -153,7 +153,7 @@ class UnitFile:
 
 
 class TallyFile(UnitFile):
-    """The file of a unit whose rows are counted: which there are, and how many of each."""
+    """The file of a unit whose rows are counted: the distinct rows and their counts."""
 
     def __init__(self, path: Path, packing: Packing) -> None:
         super().__init__(path, packing, 1)
@@ -172,7 +172,7 @@ class TallyFile(UnitFile):
 
 
 def read_tally(path: Path, counts: IntArray) -> None:
-    """Add what a `TallyFile` has counted."""
+    """Add the counts of a `TallyFile`."""
     import pyarrow as pa
 
     with pa.memory_map(str(path)) as held:

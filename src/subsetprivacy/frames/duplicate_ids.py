@@ -1,7 +1,7 @@
-"""Is an id there twice in a table that does not fit in memory? Told by digests on disk, a part of them at a time.
+"""Find repeated ids in a table that does not fit in memory, by digests on disk.
 
-Two values of one person would answer the same question, and intersect; so a
-table with a key is refused if an id is repeated.
+Two values of one person would answer the same question, and their subsets intersect. So a table with a key is refused
+if an id is repeated.
 """
 
 from hashlib import blake2b
@@ -18,7 +18,7 @@ _PART_ROWS = 1 << 22
 
 
 def digests(ids: Ids, key: bytes) -> AnyArray:
-    """Return 128 bits for each id, shape (n, 2), that say nothing about it without the key."""
+    """Return a 128-bit digest of each id, shape (n, 2), which reveals nothing about it without the key."""
     shared = blake2b(digest_size=_DIGEST, key=key, person=_PERSON)
     out = bytearray()
     for text in ids.texts:
@@ -29,14 +29,14 @@ def digests(ids: Ids, key: bytes) -> AnyArray:
 
 
 def write_digests(path: Path, found: list[AnyArray]) -> None:
-    """Write the digests of a unit in ascending order, so that a range of them is one piece."""
+    """Write the digests of a unit in ascending order, so that a range is contiguous."""
     both = np.concatenate(found) if found else np.empty((0, 2), "<u8")
-    # Not by NumPy's own writers, which do not say when a disk is full.
+    # Not with NumPy's writers, which do not report a full disk.
     path.write_bytes(both[np.argsort(both[:, 0], kind="stable")].astype("<u8").tobytes())
 
 
 def repeated_ids(paths: list[Path]) -> int:
-    """Return how many rows have an id that another row has before."""
+    """Return how many rows repeat the id of an earlier row."""
     rows = sum(path.stat().st_size // _DIGEST for path in paths)
     parts = max(1, -(-rows // _PART_ROWS))
     edges = np.array([(k << 64) // parts for k in range(1, parts)], np.uint64)
@@ -48,7 +48,7 @@ def repeated_ids(paths: list[Path]) -> int:
 
 
 def _cuts(path: Path, edges: AnyArray) -> list[int]:
-    """Return where each part of the digests of a unit begins, and where the last one ends."""
+    """Return the start of each range of digests of a unit, and the end of the last."""
     first = _read(path)[:, 0]
     return [0, *np.searchsorted(first, edges).tolist(), len(first)]
 
@@ -59,7 +59,7 @@ def _read(path: Path, start: int = 0, end: int | None = None) -> AnyArray:
 
 
 def _repeated(piece: AnyArray) -> int:
-    """Return how many digests came before; the second half is looked at only where the first is the same."""
+    """Return how many digests repeat; the second half is compared only if the first is equal."""
     ordered = np.sort(piece[:, 0])
     twice = ordered[1:][ordered[1:] == ordered[:-1]]
     if not twice.size:

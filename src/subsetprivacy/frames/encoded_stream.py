@@ -1,4 +1,4 @@
-"""`EncodedStream`: model matrix and codes of files that do not fit in memory, batch after batch."""
+"""`EncodedStream`: model matrix and codes of files that do not fit in memory, in batches."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ from subsetprivacy.frames.release import Release
 
 
 class EncodedBatch(NamedTuple):
-    """Some rows: the model matrix (m, d), the codes of the response (m,), and weights and offset (m,), or None."""
+    """A batch of rows: model matrix (m, d), codes of the response (m,), and weights and offset (m,) or None."""
 
     X: FloatArray
     codes: IntArray
@@ -30,12 +30,12 @@ class EncodedBatch(NamedTuple):
 
 
 class EncodedStream:
-    r"""The rows of files as model matrix and codes, batch after batch, in constant memory.
+    r"""Stream the rows of files as model matrix and codes, in constant memory.
 
     Parameters
     ----------
     source
-        A `Release`, the path of a file that `read_release` opens, or several whose rows follow each other.
+        A `Release`, the path of a file that `read_release` opens, or several, whose rows are concatenated.
     formula
         As in ``"race ~ age + C(sex)"``; the response is a column of subsets.
     designs
@@ -45,46 +45,44 @@ class EncodedStream:
     offset
         A column of numbers.
     missing
-        What an empty cell of the response is: ``"error"``, by default, or ``"full"``, a missing answer.
+        How to treat an empty cell of the response: ``"error"`` (default) or ``"full"``, a missing answer.
     form
         As in `read_release`, for paths.
     in_memory
-        Whether to load the covariates, without the matrix: then terms may need all rows, as ``center(age)`` does.
+        Whether to load the covariates, but not the matrix, to allow terms that need all rows, such as ``center(age)``.
     leave_out
-        More columns that a dot in the formula does not stand for.
+        Further columns that a dot in the formula excludes.
 
     Attributes
     ----------
     response, design
         The column of subsets, and its design.
     encoder
-        What makes the matrix; its `columns` name the columns.
+        The encoder of the matrix; its `columns` are the column names.
     rows
-        How many rows there are.
+        The number of rows.
     counts
         The counts of the response, with weights.
     weights_kind
-        What weights are; None without.
+        The kind of weights; None without weights.
 
     Raises
     ------
     ArgumentError
-        If a term needs all rows at once, as ``center(age)`` does; if a private column is not the response; if
-        covariates are missing or infinite; if weights are unfit.
+        If a term needs all rows at once, as ``center(age)`` does, a private column is not the response, covariates
+        are missing or infinite, or weights are invalid.
     CodeError
-        If a cell of the response is no subset of the design.
+        If a cell of the response is not a subset of the design.
     DataFileError
-        If a file cannot be read, or has no such column.
+        If a file cannot be read, or a column does not exist.
     MismatchError
         If files have different designs.
 
     Notes
     -----
-    It reads the files once for the response and once for covariates, to
-    check all cells and to learn the levels; then once whenever it is iterated.
-    The rows come in the order of the files, at most 65 536 at a time, fewer
-    where the matrix is wide. What it yields is what `formula_matrix` makes of
-    the same rows in memory, to the last bit.
+    It reads the files once for the response and once for the covariates, to check all cells and to learn the levels,
+    and then once per iteration. Rows come in the order of the files, at most 65 536 at a time, and fewer if the
+    matrix is wide. The batches equal the result of `formula_matrix` for the same rows in memory, to the last bit.
 
     Examples
     --------
@@ -125,7 +123,7 @@ class EncodedStream:
         extra = [name for name in (self._weights, self._offset) if name is not None]
         terms = read_terms(right, [name for name in self._releases[0].kept if name not in (*extra, *leave_out)])
         for factor in terms.factors:
-            if factor.remembers and not in_memory:  # before anything is read
+            if factor.remembers and not in_memory:  # before reading anything
                 raise needs_all_rows(factor.text)
         _check_private(private, {"weights": weights, "offset": offset})
         self.counts: SubsetCounts = sum(
@@ -143,14 +141,14 @@ class EncodedStream:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return self._covariates.rows
 
     def __repr__(self) -> str:
         return f"<EncodedStream: {self.response} ~ {self.encoder.formula}, {self.rows} rows>"
 
     def __iter__(self) -> Iterator[EncodedBatch]:
-        """Read the files, and yield their rows."""
+        """Read the files, and yield batches of rows."""
         for codes, part in self._parts(self.encoder.rows_at_once):
             X = self.encoder.encode(part, self._covariates.place)
             yield EncodedBatch(X, codes, _numbers(part, self._weights), _numbers(part, self._offset))
@@ -163,13 +161,13 @@ class EncodedStream:
             yield codes.to_numpy(), part if held is None else held.between(part.first, part.first + part.rows)
 
     def load(self) -> Covariates:
-        """Load the covariates, without the matrix, if they are not in memory yet, and return them."""
+        """Load the covariates, but not the matrix, unless loaded already, and return them."""
         if self._held is None:
             self._held = self._covariates.loaded()
         return self._held
 
     def informative_rows(self) -> int:
-        """Read the files, and return how many rows have a subset that says something and a weight above 0."""
+        """Read the files, and return the number of rows with an informative subset and a positive weight."""
         rows = 0
         for batch, part in self._covariates.read(() if self._weights is None else (self._weights,), self.response):
             codes = batch.column(self.response).cast("int64").fill_null(self.design.missing_code).to_numpy()
@@ -204,7 +202,7 @@ def _opened(source: Any, designs: Any, form: Form | None) -> tuple[Release, ...]
 
 
 def common_design(releases: Sequence[Release], response: str) -> Design:
-    """Return the design of a column that all files must have."""
+    """Return the common design of a column in all files."""
     for release in releases:
         if response not in release.designs:
             raise ArgumentError(
@@ -222,7 +220,7 @@ def _weights(releases: Sequence[Release], column: str | None, kind: Any) -> tupl
 
 
 def stored_weights(releases: Sequence[Release]) -> tuple[str | None, WeightsKind | None]:
-    """Return the column of weights that files of counts know, and what they are."""
+    """Return the stored column of weights of files of counts, and the kind of weights."""
     stored = [release.stored.weights for release in releases]
     if any(other != stored[0] for other in stored):
         raise MismatchError("files must have the same column of weights, or none; got different ones.")

@@ -1,4 +1,4 @@
-"""`Encoder`: from the covariates of a table to the columns of a model matrix."""
+"""`Encoder`: convert covariates of a table to the columns of a model matrix."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -18,24 +18,24 @@ from subsetprivacy.messages.for_regression import LEVELS_OF_THE_MODEL, VARIABLES
 
 Levels: TypeAlias = Mapping[str, tuple[Label, ...]]
 
-MOST_ROWS = 1 << 16  # of a part that is encoded at once
-_MOST_ENTRIES = 1 << 22  # numbers of a part, so that a wide matrix has fewer rows at once
-_CACHED = 1 << 17  # numbers of which both source and target stay in a cache while columns become rows
+MOST_ROWS = 1 << 16  # of a batch that is encoded at once
+_MOST_ENTRIES = 1 << 22  # entries of a batch, so that a wide matrix has fewer rows at once
+_CACHED = 1 << 17  # entries whose source and target both fit in the cache during transposition
 _MISSING, _UNKNOWN = -1, -2
 
 
 @frozen
 class PlainColumns:
-    """Columns of a matrix that are made of one column of the table.
+    """Matrix columns made from one table column.
 
     Attributes
     ----------
     start, stop
         Which columns of the matrix.
     variable
-        The column of the table: numbers as they are, of labels a column of 0 and 1 for each level. None: intercept.
+        The column of the table: numbers unchanged, labels as indicator columns. None for the intercept.
     skipped
-        How many levels have no column: 1 where the first is the reference.
+        The number of levels without a column: 1 if the first is the reference.
     """
 
     start: int
@@ -46,23 +46,23 @@ class PlainColumns:
 
 @frozen(slots=False, eq=False, repr=False)
 class Encoder:
-    """How covariates become the columns of a model matrix; made by `encode_formula` and `encode_covariates`.
+    """The rule from covariates to a model matrix, made by `encode_formula` and `encode_covariates`.
 
-    It can be pickled. Of the people it was made from it knows the levels of
-    categorical columns, and what transforms such as `bs` remember.
+    It can be pickled. Of the data it was made from, it keeps only the levels of categorical columns and the state of
+    transforms such as `bs`.
 
     Attributes
     ----------
     formula
         The right-hand side of the formula.
     columns
-        The names of the columns of the matrix; that of the intercept is ``"Intercept"``.
+        The column names of the matrix; the intercept is ``"Intercept"``.
     terms
-        The positions of the columns of each term, by its name.
+        The column positions of each term, by name.
     variables
-        The columns of the table that are used.
+        The columns of the table that it uses.
     levels
-        The levels of each categorical column, in order. Of treatment contrasts, the first is the reference.
+        The levels of each categorical column, in order. With treatment contrasts, the first is the reference.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class Encoder:
 
     @property
     def rows_at_once(self) -> int:
-        """How many rows are encoded at once: fewer where the matrix is wide."""
+        """The number of rows to encode at once; fewer if the matrix is wide."""
         return max(1024, min(MOST_ROWS, _MOST_ENTRIES // max(len(self.columns), 1)))
 
     def matrix(self, table: Any) -> FloatArray:
@@ -110,16 +110,17 @@ class Encoder:
         Raises
         ------
         ArgumentError
-            If a column is not there, or has missing or infinite values: the column, how many, and the first row.
+            If a column does not exist, or has missing or infinite values. The message gives the column, the count and
+            the first row.
         CategoryError
-            If a level is not known: the column, how many rows, and the first; never the level.
+            If a level is not known. The message gives the column, the count and the first row, never the level.
         NoDataError
             If there are no rows.
         """
         return self.encode(covariates_of(table, self.variables))
 
     def encode(self, covariates: Covariates, place: Callable[[int], str] = "row {}".format) -> FloatArray:
-        """Return the model matrix of covariates that were read already; `place` says where a row is."""
+        """Return the model matrix of covariates; `place` describes the position of a row."""
         X = np.empty((covariates.rows, len(self.columns)))
         problems = CovariateProblems(place if covariates.ordered else None)
         for part in covariates.parts(self.rows_at_once):
@@ -135,7 +136,7 @@ class Encoder:
         covariates: Covariates,
         place: Callable[[int], str] = "row {}".format,
     ) -> None:
-        """Fill in a matrix that has only some of the columns; of the others, a part of the rows exists at a time."""
+        """Fill a matrix that has only some of the columns; the others exist for one batch at a time."""
         problems = CovariateProblems(place if covariates.ordered else None)
         for part in covariates.parts(self.rows_at_once):
             start = part.first - covariates.first
@@ -145,7 +146,7 @@ class Encoder:
         problems.refuse()
 
     def _fill(self, X: FloatArray, part: Covariates, problems: CovariateProblems) -> None:
-        """Fill in some rows of a matrix, or take note of what is wrong with them."""
+        """Fill some rows of a matrix, or record their problems."""
         values = column_values(part, self.variables, self.levels, problems)
         if problems:
             return
@@ -166,7 +167,7 @@ class Encoder:
     # Tables of the columns that are needed ------------------------------------------------------------------------
 
     def frame(self, table: Any) -> Any:
-        """Return a pandas data frame with the columns `variables`: numbers, and categories with the levels known.
+        """Return a pandas data frame of `variables`: numbers, and categories with the known levels.
 
         Raises
         ------
@@ -189,7 +190,7 @@ class Encoder:
         name
             One of `variables`.
         value
-            A number, or one of the levels; or one for each row.
+            A number or a level, or one for each row.
 
         Raises
         ------
@@ -228,7 +229,7 @@ class Encoder:
 
 
 def _indicators(target: FloatArray, positions: IntArray, skipped: int) -> None:
-    """Fill in 1 for the level of each row and 0 for the others."""
+    """Fill indicator columns of the level of each row."""
     target[:] = 0
     rows = np.flatnonzero(positions >= skipped)
     target[rows, positions[rows] - skipped] = 1
@@ -240,7 +241,7 @@ def _indicators(target: FloatArray, positions: IntArray, skipped: int) -> None:
 def column_values(
     part: Covariates, names: Sequence[str], levels: Levels, problems: CovariateProblems
 ) -> dict[str, AnyArray]:
-    """Return the numbers of some columns, or the positions of their levels, and take note of what is wrong.
+    """Return the numbers or level positions of some columns, and record problems.
 
     Parameters
     ----------
@@ -249,9 +250,9 @@ def column_values(
     names
         The columns.
     levels
-        Those of the columns that have levels.
+        The levels of categorical columns.
     problems
-        Where to take note of missing, infinite and unknown values.
+        Collects missing, infinite and unknown values.
 
     Raises
     ------
@@ -277,7 +278,7 @@ def _numbers(part: Covariates, name: str, problems: CovariateProblems) -> FloatA
 
 
 def _positions(part: Covariates, name: str, levels: Sequence[Label], problems: CovariateProblems) -> IntArray:
-    """Return for each row the position of its level."""
+    """Return the position of each row's level."""
     column = part.columns[name]
     known = {level: k for k, level in enumerate(levels)}
     if isinstance(column, LabelColumn):
@@ -289,7 +290,7 @@ def _positions(part: Covariates, name: str, levels: Sequence[Label], problems: C
     else:
         raise ArgumentError(f"column {name} must hold text, as it did when the model was fitted; got numbers.")
     lookup = np.array([*(known.get(label, _UNKNOWN) for label in labels), _MISSING], np.int64)
-    found = lookup[codes]  # the code of a missing value, -1, is the last
+    found = lookup[codes]  # the code -1 of a missing value indexes the last entry
     if found.size and found.min() < 0:
         problems.add(f"column {name}", "missing", found == _MISSING, part.first)
         problems.add(f"column {name}", "unknown", found == _UNKNOWN, part.first)
@@ -297,12 +298,12 @@ def _positions(part: Covariates, name: str, levels: Sequence[Label], problems: C
 
 
 def categories(positions: IntArray, levels: Sequence[Label]) -> Any:
-    """Return the levels at some positions as a column of pandas, missing where a position is -1."""
+    """Return the levels at some positions as a pandas column, missing for -1."""
     return pandas().Categorical.from_codes(positions, list(levels))
 
 
 def frame_of_values(values: Mapping[str, AnyArray], levels: Levels) -> Any:
-    """Return what `column_values` made as a pandas data frame, without copying numbers."""
+    """Return the result of `column_values` as a pandas data frame, without copying numbers."""
     columns = {name: categories(each, levels[name]) if name in levels else each for name, each in values.items()}
     return pandas().DataFrame(columns, copy=False)
 

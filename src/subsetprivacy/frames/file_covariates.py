@@ -1,4 +1,4 @@
-"""Covariates of files: one pass tells what each column holds, then rows are read a part at a time."""
+"""Covariates in files: one pass determines the column types, then rows are read in batches."""
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -48,14 +48,14 @@ _TRUTH = {"true", "false"}
 
 @frozen
 class ColumnFacts:
-    """What a column of a file holds.
+    """The type of a column in a file.
 
     Attributes
     ----------
     levels
         Its levels, in order; None for numbers.
     boolean
-        Whether it holds True and False.
+        Whether it contains True and False.
     """
 
     levels: tuple[Label, ...] | None
@@ -63,32 +63,32 @@ class ColumnFacts:
 
 
 class FileCovariates:
-    """Columns of covariates of one or more files, read in a stream.
+    """Stream columns of covariates from one or more files.
 
     Parameters
     ----------
     releases
-        The files, whose rows follow each other.
+        The files, whose rows are concatenated.
     names
         The columns.
     coded
-        Those whose numbers are levels.
+        Columns whose numbers are levels.
 
     Attributes
     ----------
     facts
-        What each column holds.
+        The type of each column.
     rows
-        How many rows there are.
+        The number of rows.
 
     Raises
     ------
     ArgumentError
-        If values are missing or infinite, or a column holds both numbers and text.
+        If values are missing or infinite, or a column contains both numbers and text.
     NoDataError
         If there are no rows.
     DataFileError
-        If a file cannot be read, or has no such column.
+        If a file cannot be read, or a column does not exist.
     """
 
     def __init__(self, releases: Sequence[Release], names: Sequence[str], coded: Collection[str] = ()) -> None:
@@ -113,7 +113,7 @@ class FileCovariates:
         }
 
     def place(self, row: int) -> str:
-        """Return where a row is, in words."""
+        """Describe the position of a row."""
         at = bisect_right(self._starts, row) - 1
         file = self.releases[at].file
         told = file.place(row - self._starts[at])
@@ -126,7 +126,7 @@ class FileCovariates:
         return self.facts[name].levels
 
     def parts(self, variables: Sequence[str]) -> Iterable[Covariates]:
-        """Return all rows of some columns, a part at a time."""
+        """Return all rows of some columns, in batches."""
         return (part for _, part in self.read(variables))
 
     def whole(self, variables: Sequence[str], term: str) -> Covariates:
@@ -176,7 +176,7 @@ class FileCovariates:
         for _, part in self.read(self.names):
             for name, values in column_values(part, self.names, levels, problems).items():
                 columns[name][part.first : part.first + part.rows] = values
-        problems.refuse()  # a file that changed meanwhile
+        problems.refuse()  # in case a file changed meanwhile
         return Covariates({name: self._held(name, values) for name, values in columns.items()}, self.rows)
 
     def _held(self, name: str, values: Any) -> CovariateColumn:
@@ -187,7 +187,7 @@ class FileCovariates:
 
 
 def release_table(release: Release, names: Sequence[str], coded: Collection[str] = ()) -> Any:
-    """Load some columns of a release as a PyArrow table of numbers and labels, also from a CSV file, which has text.
+    """Load some columns of a release as a PyArrow table of numbers and labels, also from CSV.
 
     Parameters
     ----------
@@ -196,12 +196,12 @@ def release_table(release: Release, names: Sequence[str], coded: Collection[str]
     names
         Columns that are not private.
     coded
-        Those whose numbers are levels.
+        Columns whose numbers are levels.
 
     Raises
     ------
     ArgumentError
-        If values are missing or infinite, or a column holds both numbers and text.
+        If values are missing or infinite, or a column contains both numbers and text.
     """
     pa = arrow()
     columns: dict[str, Any] = {}
@@ -222,30 +222,32 @@ def read_covariates(path: str | Path, names: Sequence[str], coded: Collection[st
     path
         The file.
     names
-        The columns; where none is needed, the first says how many rows there are.
+        The columns. If none is needed, the first determines the number of rows.
     coded
-        Those whose numbers are levels.
+        Columns whose numbers are levels.
 
     Raises
     ------
     ArgumentError
-        If values are missing or infinite, or a column holds both numbers and text.
+        If values are missing or infinite, or a column contains both numbers and text.
     DataFileError
-        If the file cannot be read, or has no such column.
+        If the file cannot be read, or a column does not exist.
     """
-    arrow()  # or say how to get it
+    arrow()  # or raise with install advice
     place = local_path(path)
     file = DataFile(place, format_of(place))
     return FileCovariates([Release(file, TableMetadata({}, {}))], list(names) or file.names()[:1], coded).loaded()
 
 
 def needs_all_rows(term: str) -> ArgumentError:
-    """Return the error that a term cannot be computed in a stream."""
-    return ArgumentError(f"the term {term} must need one row at a time in a stream; it needs all.", LOAD_THE_TABLE)
+    """Return the error for a term that cannot be streamed."""
+    return ArgumentError(
+        f"the term {term} must be computable row by row in a stream; it needs all rows.", LOAD_THE_TABLE
+    )
 
 
 def resized(batches: Iterable[Any], size: int) -> Iterator[Any]:
-    """Yield batches of `size` rows and a last smaller one, whatever the sizes of those that come in."""
+    """Yield the same rows in batches of `size`, with a smaller last one."""
     pa = arrow()
     pending: list[Any] = []
     rows = 0
@@ -263,25 +265,25 @@ def resized(batches: Iterable[Any], size: int) -> Iterator[Any]:
 
 
 def _truth(cells: Any) -> NumberColumn:
-    """Return True and False that are written as text."""
+    """Convert the text true and false to booleans."""
     from pyarrow import compute as pc
 
     return numbers_of(arrow_numbers(pc.equal(pc.utf8_lower(cells), "true")), boolean=True)
 
 
 class _ColumnSoFar:
-    """What is known of a column when some of its rows have been read."""
+    """Facts about a column, collected while its rows are read."""
 
     def __init__(self, name: str, coded: bool) -> None:
         self.name, self.coded = name, coded
         self.numbers = self.words = 0
         self.first_word = 0
         self.boolean = True
-        self.text = False  # whether cells are text that may mean numbers
-        self.distinct: set[Any] | None = set()  # None where there are too many for levels
+        self.text = False  # whether cells are text that may be numeric
+        self.distinct: set[Any] | None = set()  # None if there are too many for levels
 
     def add(self, cells: Any, csv: bool, first: int, problems: CovariateProblems) -> None:
-        """Add some rows, of which `first` is the number of the first one."""
+        """Add some rows, starting at row `first`."""
         self.text |= csv
         column = None if csv else covariate_column(cells, self.name)
         if isinstance(column, LabelColumn):
@@ -327,12 +329,12 @@ class _ColumnSoFar:
                 self.distinct = None
 
     def facts(self, order: Sequence[Any] | None, place: Any) -> ColumnFacts:
-        """Return what the column holds, all of its rows having been read.
+        """Return the type of the column, after all rows have been read.
 
         Raises
         ------
         ArgumentError
-            If it holds both numbers and text, or too many levels.
+            If it contains both numbers and text, or too many levels.
         """
         if not self.words:
             return self._facts_of_numbers()

@@ -1,4 +1,4 @@
-"""What is wrong with a file, in our words: libraries' own messages quote cells."""
+"""File errors without cells: messages of libraries may quote them."""
 
 import errno
 import sys
@@ -27,8 +27,8 @@ _OF_THE_SYSTEM = {
     errno.ENAMETOOLONG: "must have a shorter name",
     errno.ELOOP: "must be a file; it is a link that leads back to itself",
 }
-_BY_KIND = ((FileNotFoundError, errno.ENOENT), (PermissionError, errno.EACCES))  # PyArrow gives them no number
-_SIGNS = (  # (part of a library's message, what it means), tried in order
+_BY_KIND = ((FileNotFoundError, errno.ENOENT), (PermissionError, errno.EACCES))  # PyArrow sets no error number
+_SIGNS = (  # (part of a library's message, our message), tried in order
     ("magic bytes not found", "must be a Parquet file; it is none, or it was cut off"),
     ("not an arrow file", "must be an Arrow file; it is none, or it was cut off"),
     ("not a feather", "must be an Arrow file; it is none, or it was cut off"),
@@ -60,12 +60,12 @@ def arrow() -> Any:
 
 @contextmanager
 def reading(path: str | Path) -> Iterator[None]:
-    """Turn what PyArrow and the operating system say about a file into a `DataFileError`.
+    """Convert errors of PyArrow and the operating system to a `DataFileError`.
 
     Raises
     ------
     DataFileError
-        Naming the file and what is wrong, never what is in it.
+        Names the file and the problem, never its content.
     """
     try:
         yield
@@ -78,19 +78,19 @@ def reading(path: str | Path) -> Iterator[None]:
 
 
 def _is_of_arrow(error: Exception) -> bool:
-    """Tell whether PyArrow raised an error, without loading it: many a file is read and written without it."""
+    """Return whether PyArrow raised an error, without importing it."""
     pyarrow = sys.modules.get("pyarrow")
     return pyarrow is not None and isinstance(error, pyarrow.ArrowException)
 
 
 @contextmanager
 def naming_file(where: str, *, as_labels: bool = False) -> Iterator[None]:
-    """Say of which file an error about its columns is, and whether its cells were read as labels."""
+    """Add the file to errors about its columns, and whether cells were read as labels."""
     try:
         yield
     except CodeError as error:
         note, advice = " They were read as labels, not as codes." if as_labels else "", error.advice
-        # Cells that are no labels at all may be codes; a subset that the design lacks is another question.
+        # Cells that are no labels may be codes; a subset that the design lacks is another problem.
         if as_labels and (advice is None or advice.advice is SUBSET_AS_TEXT):
             advice = READ_CODES()
         raise CodeError(f"{where}: {error.message}{note}", advice) from None
@@ -99,7 +99,7 @@ def naming_file(where: str, *, as_labels: bool = False) -> Iterator[None]:
 
 
 def file_error_from(path: str | Path, error: BaseException) -> DataFileError:
-    """Return the error that says what is wrong with a file."""
+    """Return the `DataFileError` for an error of the system or a library."""
     number = getattr(error, "errno", None) or next((n for kind, n in _BY_KIND if isinstance(error, kind)), None)
     if number in _OF_THE_SYSTEM:
         return file_error(path, _OF_THE_SYSTEM[number])
@@ -112,5 +112,5 @@ def file_error_from(path: str | Path, error: BaseException) -> DataFileError:
 
 
 def file_error(path: str | Path, what: str, advice: Advice | Hint | None = None) -> DataFileError:
-    """Return the error that a file must be something it is not, with what to do about it."""
+    """Return a `DataFileError` with the file, the problem and advice."""
     return DataFileError(f"the file {str(path)!r} {what}.", advice)

@@ -1,4 +1,4 @@
-"""Data files: their formats, their parts, and how they are written so that no half file remains."""
+"""Data files: formats, parts, and writing without leaving partial files."""
 
 import errno
 import json
@@ -37,12 +37,12 @@ def format_of(path: str | Path, *, must_exist: bool = True) -> str:
     path
         A file with a known suffix, or a folder.
     must_exist
-        Whether the file is to be read; otherwise only its name is looked at.
+        Whether the file must exist; otherwise only its name is checked.
 
     Raises
     ------
     DataFileError
-        If the suffix is unknown, or there is no such file.
+        If the suffix is unknown, or the file does not exist.
     """
     place = Path(path)
     if place.is_dir():
@@ -56,20 +56,20 @@ def format_of(path: str | Path, *, must_exist: bool = True) -> str:
         raise file_error(path, f"must end in one of {', '.join(_FORMATS)}, or be a folder of Parquet files{exists}")
     if must_exist and not place.is_file():
         with reading(path):
-            place.stat()  # says why: it does not exist, or there is no permission
+            place.stat()  # raises with the reason, such as a missing file or permission
         raise file_error(path, "must be a file; it is a pipe or a device")
     return found
 
 
 def parquet_files(path: str | Path) -> list[Path]:
-    """Return the Parquet files of a folder and the folders in it, in the order of their names; a file alone.
+    """Return the Parquet files in a folder and its subfolders, sorted by name; for a file, the file itself.
 
     Names that begin with ``_`` or ``.`` are left out, as Spark and Dask do.
 
     Raises
     ------
     DataFileError
-        If a folder holds none.
+        If a folder contains none.
     """
     place = Path(path)
     if not place.is_dir():
@@ -78,12 +78,12 @@ def parquet_files(path: str | Path) -> list[Path]:
         found = sorted(file for ending in (".parquet", ".pq") for file in place.rglob(f"*{ending}") if file.is_file())
     kept = [file for file in found if not any(part[0] in "_." for part in file.relative_to(place).parts)]
     if not kept:
-        raise DataFileError(f"the folder {str(path)!r} must hold Parquet files; it holds none.")
+        raise DataFileError(f"the folder {str(path)!r} must contain Parquet files; it has none.")
     return kept
 
 
 def sidecar_of(path: str | Path) -> Path:
-    """Return where the document of a data file stands: beside it, of a folder inside it."""
+    """Return the path of a data file's document: next to the file, or inside a folder."""
     place = Path(path)
     return place / FOLDER_SIDECAR if place.is_dir() else place.with_name(f"{place.name}.design.json")
 
@@ -93,27 +93,27 @@ def sidecar_of(path: str | Path) -> Path:
 
 @contextmanager
 def replacing(path: str | Path, *, overwrite: bool = False, sidecar: Callable[[], str] | None = None) -> Iterator[Path]:
-    """Write a file under another name in its folder, and give it its name only when it is whole.
+    """Write a file under a temporary name, and rename it when it is complete.
 
     Parameters
     ----------
     path
         The final name.
     overwrite
-        Whether a file of that name may be replaced.
+        Whether an existing file may be replaced.
     sidecar
-        Returns the document that is to stand beside the file; asked when the
-        file is whole. Whenever this ends, no file has the document of another.
+        Returns the document to write next to the file; called when the file is complete. At no time does a file have
+        the document of another.
 
     Yields
     ------
     Path
-        The name to write to. After any error nothing remains there.
+        The temporary name. After an error nothing remains there.
 
     Raises
     ------
     DataFileError
-        If the name is taken, the folder is absent or cannot be written, or the disk is full.
+        If the file exists, the folder does not exist or is not writable, or the disk is full.
     """
     target = Path(path)
     beside = None if sidecar is None else sidecar_of(target)
@@ -140,12 +140,12 @@ def replacing(path: str | Path, *, overwrite: bool = False, sidecar: Callable[[]
 
 
 def check_free(path: str | Path, *, overwrite: bool = False, sidecar: bool = True) -> None:
-    """Raise unless a file, and its document beside it, can be written there: known before long work begins.
+    """Raise unless a file and its document can be written; called before long work begins.
 
     Raises
     ------
     DataFileError
-        If the name is taken or its folder is absent.
+        If the file exists, or its folder does not.
     """
     target = Path(path)
     with reading(target):
@@ -161,7 +161,7 @@ def check_free(path: str | Path, *, overwrite: bool = False, sidecar: bool = Tru
 
 
 def _is_left_over(document: Path) -> bool:
-    """Tell whether a document is that of a table, whose file is gone: then it is replaced, as nobody needs it."""
+    """Return whether a document belongs to a table whose file is gone, so that it may be replaced."""
     try:
         found = json.loads(document.read_bytes())
     except (OSError, ValueError, RecursionError):
@@ -171,7 +171,7 @@ def _is_left_over(document: Path) -> bool:
 
 @contextmanager
 def _writing(target: Path, draft: Path) -> Iterator[None]:
-    """Turn a full disk and a folder that cannot be written into a `DataFileError`; other troubles are not ours."""
+    """Convert a full disk or an unwritable folder to a `DataFileError`; other errors pass."""
     try:
         yield
     except OSError as error:
@@ -182,7 +182,7 @@ def _writing(target: Path, draft: Path) -> Iterator[None]:
 
 
 def _settle(place: Path) -> None:
-    """Make sure that what was written is on the disk, where the system can tell."""
+    """Flush written data to disk, where the system supports it."""
     with suppress(PermissionError, IsADirectoryError):  # a folder cannot be opened on Windows
         number = os.open(place, os.O_RDONLY)
         try:
@@ -195,7 +195,7 @@ def _settle(place: Path) -> None:
 
 
 def schema_of(names: Iterable[str], document: str | None, kept_fields: Iterable[Any] = ()) -> Any:
-    """Return the Arrow schema of columns of codes and of those that are kept, with the document as its key."""
+    """Return the Arrow schema of code columns and kept columns, with the document as metadata."""
     pa = arrow()
     fields = [pa.field(name, pa.int64()) for name in names]
     return pa.schema([*fields, *kept_fields], None if document is None else {KEY: document})
@@ -204,7 +204,7 @@ def schema_of(names: Iterable[str], document: str | None, kept_fields: Iterable[
 def parquet_writer(
     path: str | Path, names: Iterable[str], document: str | None, kept_fields: Iterable[Any] = ()
 ) -> Any:
-    """Open a Parquet file for columns of codes, and others that are kept as they are.
+    """Open a Parquet file for columns of codes and kept columns.
 
     Parameters
     ----------
@@ -213,9 +213,9 @@ def parquet_writer(
     names
         The columns of codes.
     document
-        What is stored under the key ``subset_privacy``; None stores nothing.
+        The text to store under the key ``subset_privacy``; None stores nothing.
     kept_fields
-        Arrow fields of the columns that follow.
+        Arrow fields of the kept columns.
 
     Returns
     -------
@@ -223,9 +223,8 @@ def parquet_writer(
 
     Notes
     -----
-    Codes are differences packed in bits, not dictionaries: subsets repeat too
-    rarely for a dictionary to pay, and random bits do not get smaller by a
-    thorough compression, only slower.
+    Codes are stored as bit-packed differences. Subsets repeat too rarely for a dictionary to pay off, and stronger
+    compression of random bits only costs time.
     """
     from pyarrow import parquet
 
@@ -236,10 +235,10 @@ def parquet_writer(
         compression={**dict.fromkeys(columns, "snappy"), **{field.name: "zstd" for field in kept}},
         use_dictionary=[field.name for field in kept],
         column_encoding=dict.fromkeys(columns, "DELTA_BINARY_PACKED"),
-        write_page_checksum=True,  # a flipped bit would be another subset, which nobody could tell
+        write_page_checksum=True,  # a flipped bit would be another valid subset
     )
 
 
 def arrow_writer(path: str | Path, names: Iterable[str], document: str | None, kept_fields: Iterable[Any] = ()) -> Any:
-    """Open an Arrow file as `parquet_writer` opens a Parquet file; it is not compressed, so that it can be mapped."""
+    """Open an Arrow file like `parquet_writer`, uncompressed so that it can be memory-mapped."""
     return arrow().ipc.new_file(str(path), schema_of(names, document, kept_fields))

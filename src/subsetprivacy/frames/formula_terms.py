@@ -1,7 +1,7 @@
-"""What a formula says: its response, its terms, and how each term is computed from a row.
+"""Parse formulas: the response, the terms, and how each term is computed from a row.
 
-A term may use only functions that are computed row by row, or that remember what they need of the rows they have seen
-(`center`, `bs`). Anything else, such as ``np.mean(age)``, would mean something else for new rows, and in a stream.
+A term may use only functions that are computed row by row, or that store what they need of the fitted rows (`center`,
+`bs`). Anything else, such as ``np.mean(age)``, would mean something else for new rows and in a stream.
 """
 
 import ast
@@ -27,14 +27,14 @@ from subsetprivacy.messages.for_regression import (
 
 INTERCEPT = "Intercept"
 
-# Functions that a term may call, by what their value in a row depends on.
+# Functions that a term may call, by what they depend on.
 _ROW_WISE = {"I", "abs", "round", "log", "log10", "log2", "exp", "exp2"}  # formulaic's `exp10` is another function
 _NUMPY_ROW_WISE = {"where", "clip", "round", "around"}  # and all universal functions
 _NUMPY_BY_LISTS = {"isin", "digitize", "interp"}  # the row, and lists of numbers
 _SPLINES = {"bs", "cc", "cr", "cs"}
 _REMEMBERING = {*_SPLINES, "center", "poly", "scale", "standardize"}
 _CONTRASTS = {"Treatment", "Poly", "Sum", "Helmert", "Diff"}
-_BOUNDS = {"knots", "lower_bound", "upper_bound"}  # with all of them a spline needs nothing of the rows
+_BOUNDS = {"knots", "lower_bound", "upper_bound"}  # with all of them a spline does not depend on the rows
 _OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp)
 _QUOTED = re.compile("`([^`]+)`")
 
@@ -65,13 +65,13 @@ class FormulaFactor:
     variables
         The columns that it uses, in order.
     column
-        The column that it is, or that it codes by ``C(column)``; None for an expression.
+        The column itself, or the column inside ``C(column)``; None for an expression.
     coded
-        What is inside of ``C(…)``; None for all other factors.
+        The text inside ``C(…)``; None for all other factors.
     given_levels
-        Whether ``C(…, levels=…)`` says its levels.
+        Whether ``C(…, levels=…)`` gives the levels.
     remembers
-        Whether it remembers something of all rows.
+        Whether it depends on all fitted rows.
     """
 
     text: str
@@ -128,9 +128,9 @@ def split_formula(formula: str, private: Collection[str] = ()) -> tuple[str, str
     Parameters
     ----------
     formula
-        As in ``"race ~ age + C(sex)"``; a name with spaces stands in backticks.
+        As in ``"race ~ age + C(sex)"``; a name with spaces is in backticks.
     private
-        Columns of subsets. On the right-hand side they are terms, or factors of interactions, as they are.
+        Columns of subsets. On the right-hand side they may be terms or factors of interactions, without functions.
 
     Raises
     ------
@@ -174,7 +174,7 @@ def private_predictors(right: str, private: Collection[str]) -> tuple[str, ...]:
 
 
 def refuse_predictors(right: str, private: Collection[str]) -> None:
-    """Raise if the right-hand side of a formula has a private column, where only the response can be private."""
+    """Raise if the right-hand side of a formula has a private column, if only the response may be private."""
     found = private_predictors(right, private)
     if found:
         raise ArgumentError(
@@ -213,7 +213,7 @@ def _text(formula: Any) -> str:
 
 
 def _tildes(text: str) -> list[int]:
-    """Return where a formula has a ~ outside of quotes and brackets, in which it is an operator of Python."""
+    """Return the position of ~ outside of quotes and brackets, where it would be a Python operator."""
     found, depth, quote = [], 0, ""
     for at, sign in enumerate(text):
         if quote:
@@ -246,7 +246,7 @@ def _response(left: str, private: Collection[str]) -> str:
 
 
 def is_computed_response(text: str) -> bool:
-    """Tell whether the left-hand side of a formula is one expression of columns, such as ``log(income)``."""
+    """Return whether the left-hand side is one expression of columns, such as ``log(income)``."""
     try:
         terms = read_terms(f"0 + {text}").terms
     except ArgumentError:
@@ -256,7 +256,7 @@ def is_computed_response(text: str) -> bool:
 
 
 def response_variables(response: str, available: Collection[str]) -> tuple[str, ...]:
-    """Return the columns of a response: itself, or those that its expression uses.
+    """Return the columns of a response, which may be an expression.
 
     Examples
     --------
@@ -272,14 +272,14 @@ def response_variables(response: str, available: Collection[str]) -> tuple[str, 
 
 
 def read_terms(text: str, available: Sequence[str] = ()) -> FormulaTerms:
-    """Read the right-hand side of a formula.
+    """Parse the right-hand side of a formula.
 
     Parameters
     ----------
     text
         The right-hand side.
     available
-        The columns that a dot stands for.
+        The columns that a dot includes.
 
     Raises
     ------
@@ -291,7 +291,7 @@ def read_terms(text: str, available: Sequence[str] = ()) -> FormulaTerms:
     parsed: Any = None
     with suppress(library.errors.FormulaSyntaxError, SyntaxError, ValueError):
         parsed = library.Formula(text, _context={"__formulaic_variables_available__": list(available)})
-    if parsed is None or not isinstance(parsed, library.SimpleFormula):  # raised out here: its message is colored
+    if parsed is None or not isinstance(parsed, library.SimpleFormula):  # not in the handler: its message has colors
         raise ArgumentError(f"`formula` must be terms joined by +, *, : and the like; got {text!r}.", WRITE_A_FORMULA)
     terms = tuple(_term(term) for term in parsed)
     if not terms:
@@ -314,11 +314,11 @@ def _factor(parsed: Any, term: str) -> FormulaFactor:
 
 
 class _Expression:
-    """Reads an expression of a term, and refuses what is not computed row by row."""
+    """Parses an expression in a term, and refuses functions that are not computed row by row."""
 
     def __init__(self, text: str, term: str) -> None:
         self.text, self.term = text, term
-        self.quoted: dict[str, str] = {}  # words that stand for names in backticks
+        self.quoted: dict[str, str] = {}  # placeholders for names in backticks
         self.variables: dict[str, None] = {}
         self.remembers = False
 
@@ -350,7 +350,7 @@ class _Expression:
         return self.quoted.get(node.id, node.id) if isinstance(node, ast.Name) else None
 
     def read(self, node: ast.AST) -> None:
-        """Read an expression whose value in a row may depend on that row."""
+        """Parse an expression that depends on the row."""
         if isinstance(node, ast.Name):
             self.variables[self.quoted.get(node.id, node.id)] = None
         elif isinstance(node, _OPERATIONS):
@@ -384,7 +384,7 @@ class _Expression:
         self._no_columns([*node.args[len(list(by_row)) :], *node.keywords])
 
     def _no_columns(self, arguments: Sequence[ast.AST]) -> None:
-        """Raise if arguments hold anything but constants and contrasts."""
+        """Raise if arguments contain anything except constants and contrasts."""
         for argument in arguments:
             value = argument.value if isinstance(argument, ast.keyword) else argument
             if not self._is_constant(value):
@@ -414,13 +414,13 @@ class _Expression:
 
 
 def _is_universal(name: str, node: ast.Call) -> bool:
-    """Tell whether a function of NumPy is computed element by element."""
+    """Return whether a NumPy function is elementwise."""
     function = getattr(np, name, None)
     return isinstance(function, np.ufunc) and function.signature is None and not node.keywords
 
 
 def _is_fixed(name: str, node: ast.Call) -> bool:
-    """Tell whether a transform needs nothing of the rows, because its arguments say all."""
+    """Return whether the arguments of a transform make it independent of the rows."""
     given = {keyword.arg: keyword.value for keyword in node.keywords}
     if name in _SPLINES:
         said = {word for word, value in given.items() if ast.unparse(value) != "None"}

@@ -1,4 +1,4 @@
-"""From a formula, or covariates alone, and a table to an `Encoder`."""
+"""Make an `Encoder` from a formula or covariates, and a table."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
@@ -71,12 +71,12 @@ def encode_formula(formula: str, table: Any, *, leave_out: Collection[str] = ())
     table
         A table of any library, or a dict of columns.
     leave_out
-        Columns that a dot in the formula does not stand for: the response, private columns, weights.
+        Columns that a dot in the formula excludes: the response, private columns, weights.
 
     Raises
     ------
     ArgumentError
-        If it is no formula, a column is not there, or a term cannot be computed or has one level only.
+        If it is no formula, a column does not exist, or a term cannot be computed or has only one level.
     NoDataError
         If the table has no rows.
     MissingDependencyError
@@ -84,10 +84,9 @@ def encode_formula(formula: str, table: Any, *, leave_out: Collection[str] = ())
 
     Notes
     -----
-    Integers, floats and booleans are numbers. Text and categories are coded
-    by treatment contrasts, the first level being the reference. The order of
-    levels is that of a categorical column, otherwise they are sorted; levels
-    that do not occur are left out. ``C(x)`` turns numbers into levels.
+    Integers, floats and booleans are numbers. Text and categories are coded by treatment contrasts, with the first
+    level as reference. Levels have the order of a categorical column, or are sorted. Levels that do not occur are
+    left out. ``C(x)`` turns numbers into levels.
 
     Examples
     --------
@@ -105,15 +104,15 @@ def encode_covariates(covariates: Any, known: Mapping[str, tuple[Label, ...]] | 
     Parameters
     ----------
     covariates
-        A table of any library or a dict of columns, each of which is a term;
-        or an array of numbers, whose columns are called x1, x2, …
+        A table of any library or a dict of columns, each of which is a term; or an array of numbers, with columns x1,
+        x2, …
     known
-        The levels of columns whose levels are known; of others they are those that occur.
+        Known levels by column; other columns have the observed levels.
 
     Raises
     ------
     ArgumentError
-        If it is something else, or a column has one level only.
+        If it is another type, or a column has only one level.
     NoDataError
         If it has no rows.
 
@@ -143,7 +142,7 @@ def encode_covariates(covariates: Any, known: Mapping[str, tuple[Label, ...]] | 
 
 
 def formula_matrix(formula: str, table: Any, *, leave_out: Collection[str] = ()) -> tuple[Encoder, FloatArray]:
-    """Make an encoder as `encode_formula`, and the matrix of the same table, whose columns are read once."""
+    """Make an encoder like `encode_formula`, and the matrix of the table, in one pass."""
     terms = read_terms(formula, [name for name in names_of(table) if name not in leave_out])
     covariates = covariates_of(table, terms.variables or None)
     encoder = encoder_of_terms(terms, TableOfCovariates(covariates))
@@ -151,19 +150,19 @@ def formula_matrix(formula: str, table: Any, *, leave_out: Collection[str] = ())
 
 
 def covariate_matrix(covariates: Any) -> tuple[Encoder, FloatArray]:
-    """Make an encoder as `encode_covariates`, and the matrix of the same covariates, which are read once."""
+    """Make an encoder like `encode_covariates`, and the matrix of the covariates, in one pass."""
     held = covariates_of(covariates)
     encoder = encode_covariates(held)
     return encoder, encoder.encode(held)
 
 
 def frame_of(table: Any, variables: Sequence[str]) -> Any:
-    """Return a pandas data frame with some columns of a table of any library, numbers and categories.
+    """Return some columns of any table as a pandas data frame of numbers and categories.
 
     Raises
     ------
     ArgumentError
-        If a column is not there, or holds neither numbers nor labels.
+        If a column does not exist, or contains neither numbers nor labels.
     NoDataError
         If the table has no rows.
     """
@@ -185,18 +184,18 @@ def _native(column: CovariateColumn, rows: int) -> Any:
 
 
 class CovariateSource(Protocol):
-    """Where an encoder learns levels, and what transforms remember: a table in memory, or a stream."""
+    """Covariates from which an encoder learns levels and the state of transforms: in memory or streamed."""
 
     def levels(self, name: str, coded: bool) -> tuple[Label, ...] | None:
-        """Return the levels of a column, of numbers too if they are `coded`; None for numbers that are not."""
+        """Return the levels of a column; None for numbers unless they are `coded`."""
         ...
 
     def parts(self, variables: Sequence[str]) -> Iterable[Covariates]:
-        """Return all rows of some columns, a part at a time."""
+        """Return all rows of some columns, in batches."""
         ...
 
     def whole(self, variables: Sequence[str], term: str) -> Covariates:
-        """Return all rows of some columns at once, which a term needs, or refuse it."""
+        """Return all rows of some columns at once for a term, or refuse it."""
         ...
 
 
@@ -219,7 +218,7 @@ class TableOfCovariates:
         return number_levels(set().union(*(part.tolist() for part in found)), name, column.boolean)
 
     def parts(self, variables: Sequence[str]) -> Iterable[Covariates]:
-        """Return all rows of some columns, a part at a time."""
+        """Return all rows of some columns, in batches."""
         return self._only(variables).parts(MOST_ROWS)
 
     def whole(self, variables: Sequence[str], term: str) -> Covariates:
@@ -232,7 +231,7 @@ class TableOfCovariates:
 
 
 def encoder_of_terms(terms: FormulaTerms, source: CovariateSource) -> Encoder:
-    """Make an encoder of the terms of a formula, from a table or a stream of rows."""
+    """Make an encoder from the terms of a formula, and a table or a stream of rows."""
     coded = terms.coded_columns
     found = {name: source.levels(name, name in coded) for name in terms.variables}
     levels = {name: each for name, each in found.items() if each is not None}
@@ -240,7 +239,7 @@ def encoder_of_terms(terms: FormulaTerms, source: CovariateSource) -> Encoder:
 
 
 class _Fit:
-    """Makes an encoder: first what transforms remember, then the levels of expressions, then the columns."""
+    """Makes an encoder: first the state of transforms, then the levels of expressions, then the columns."""
 
     def __init__(self, terms: FormulaTerms, levels: dict[str, tuple[Label, ...]], source: CovariateSource) -> None:
         self.terms, self.levels, self.source = terms, levels, source
@@ -257,7 +256,7 @@ class _Fit:
         return self._encoder(self._spec())
 
     def _frame(self, parts: Iterable[Covariates], variables: Sequence[str]) -> Any:
-        """Return the first of some parts as a data frame; if it is not fine, look at all and say what is wrong."""
+        """Return the first batch as a data frame; if it has problems, check all batches and raise."""
         problems: CovariateProblems | None = None
         for part in parts:
             problems = problems or CovariateProblems("row {}".format if part.ordered else None)
@@ -289,7 +288,7 @@ class _Fit:
         return in_order(list(found))
 
     def _spec(self) -> Any:
-        """Return what formulaic needs for all terms; one row is enough for it to number the columns."""
+        """Return the formulaic specification of all terms; one row is enough to number the columns."""
         frame = self._frame(self.source.parts(self.terms.variables), self.terms.variables).iloc[:1]
         result = computed(new_spec(self.terms.parsed, self.states, self.categories), frame)
         if result is not None:
@@ -328,14 +327,14 @@ class _Fit:
 
 
 def _is_plain(term: FormulaTerm) -> bool:
-    """Tell whether a term is the intercept, or a column as it is."""
+    """Return whether a term is the intercept or a plain column."""
     if term.name == INTERCEPT:
         return True
     return len(term.factors) == 1 and term.factors[0].column is not None and term.factors[0].coded is None
 
 
 def _check_levels(covariates: Covariates, levels: dict[str, tuple[Label, ...]]) -> None:
-    """Raise if a column of labels has none, all of its values being missing."""
+    """Raise if all values of a column of labels are missing."""
     empty = [name for name, each in levels.items() if not each]
     problems = CovariateProblems("row {}".format if covariates.ordered else None)
     column_values(covariates, empty, levels, problems)
@@ -343,11 +342,11 @@ def _check_levels(covariates: Covariates, levels: dict[str, tuple[Label, ...]]) 
 
 
 def _check_columns(columns: Sequence[str], terms: dict[str, tuple[int, ...]]) -> None:
-    """Raise if a term has no column, because it has one level only, or two columns have the same name."""
+    """Raise if a term has only one level and so no column, or two columns have the same name."""
     for term, positions in terms.items():
         if not positions:
             raise ArgumentError(
-                f"the term {term} must have two levels or more; got one in all rows.", LEAVE_OUT_CONSTANT
+                f"the term {term} must have two or more levels; got one in all rows.", LEAVE_OUT_CONSTANT
             )
     twice = next((name for name in columns if columns.count(name) > 1), None)
     if twice is not None:

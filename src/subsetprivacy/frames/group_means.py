@@ -374,7 +374,7 @@ def _names(column: Any) -> list[str]:
 
 
 def _as_names(given: Any) -> list[str]:
-    """Return names of columns: of text, or a list of texts; none of anything else."""
+    """Return column names from text or a list of texts; nothing from anything else."""
     if isinstance(given, str):
         return [given]
     if isinstance(given, (list, tuple)) and given and all(isinstance(name, str) for name in given):

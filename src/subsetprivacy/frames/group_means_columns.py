@@ -1,4 +1,4 @@
-"""Columns that means are made of: the outcome as numbers, and known groups in order."""
+"""Columns for means: the outcome as numbers, and known groups in order."""
 
 from typing import Any
 
@@ -13,12 +13,12 @@ from subsetprivacy.messages.for_means import OUTCOME_AND_DATA
 
 
 def outcome_numbers(column: CovariateColumn, rows: int, name: str) -> FloatArray:
-    """Return a column of numbers; not a number where a cell is empty.
+    """Return a column of numbers, NaN where a cell is empty.
 
     Raises
     ------
     ArgumentError
-        If it holds text.
+        If it contains text.
     """
     if isinstance(column, LabelColumn):
         raise ArgumentError(f"the outcome must be a column of numbers; {name} holds text.", OUTCOME_AND_DATA)
@@ -26,7 +26,7 @@ def outcome_numbers(column: CovariateColumn, rows: int, name: str) -> FloatArray
 
 
 def plain_labels(column: Any) -> AnyArray:
-    """Return the labels of people as an array of their numbers, in order; None where one is missing."""
+    """Return the numbers of people's labels, in order; None marks a missing one."""
     number, labels = _levels(covariate_column(column, "clusters"), len(column))
     out = number.astype(object)
     if labels and labels[-1] is None:
@@ -35,12 +35,12 @@ def plain_labels(column: Any) -> AnyArray:
 
 
 def known_groups(columns: dict[str, Any], n: int) -> KnownGroups | None:
-    """Return the known group of each person; the groups that occur, in order, missing ones last.
+    """Return the known group of each person, and the observed groups in order, missing ones last.
 
     Parameters
     ----------
     columns
-        A column of labels for each name; several make groups of their combinations.
+        Columns of labels by name; several columns form groups by their combinations.
     n
         The number of people.
     """
@@ -61,7 +61,7 @@ def known_groups(columns: dict[str, Any], n: int) -> KnownGroups | None:
 
 
 def _levels(column: CovariateColumn, n: int) -> tuple[IntArray, list[Any]]:
-    """Return the position of each person's level, and the levels in order; None last where some are missing."""
+    """Return the position of each person's level, and the levels in order, with None last if some are missing."""
     if isinstance(column, LabelColumn):
         levels = column.levels()
         place = {level: k for k, level in enumerate(levels)}

@@ -1,4 +1,4 @@
-"""A model of the private value on covariates and the outcome, for working distributions."""
+"""A model of the private value given covariates and the outcome, for working distributions."""
 
 import warnings
 from typing import Any
@@ -17,12 +17,12 @@ from subsetprivacy.means.estimating import read_outcome
 from subsetprivacy.regression.prediction import shares_with_errors
 from subsetprivacy.regression.result import Regression
 
-_SAMPLE = 20_000  # people whom the model is fitted to
-_CLIPPED = 3.0  # standard deviations: an outcome far out must not decide a working distribution
+_SAMPLE = 20_000  # the number of people in the fit
+_CLIPPED = 3.0  # standard deviations, so that outliers do not dominate the working distribution
 
 
 def fitted_shares(covariates: Any, y: Any, codes: IntArray, design: Design) -> FloatArray:
-    """Return the distribution of the private value given covariates and outcome, fitted to some of the people.
+    """Fit the distribution of the private value given covariates and outcome to a subsample, and predict it for all.
 
     Parameters
     ----------
@@ -33,8 +33,9 @@ def fitted_shares(covariates: Any, y: Any, codes: IntArray, design: Design) -> F
 
     Notes
     -----
-    A logit on the covariates, the outcome and its square. It need not be right: means are unbiased in any case. So
-    columns that others explain are left out without a word, and a few pseudo-people keep every coefficient finite.
+    The model is a logit in the covariates, the outcome and its square. It need not be correct, because means are
+    unbiased in any case. So collinear columns are dropped silently, and a few pseudo-observations keep every
+    coefficient finite.
     """
     _, X = covariate_matrix(covariates)
     if len(X) != len(codes):
@@ -57,7 +58,7 @@ def _standardized(y: FloatArray) -> FloatArray:
 
 
 def _independent(X: FloatArray) -> IntArray:
-    """Return columns that neither each other nor a constant explain."""
+    """Return columns that are linearly independent of each other and of a constant."""
     centered = X - X.mean(axis=0)
     scale = np.sqrt((centered**2).sum(axis=0))
     usable = np.flatnonzero(scale > 1e-9 * np.maximum(np.abs(X).max(axis=0), 1e-300) * np.sqrt(len(X)))

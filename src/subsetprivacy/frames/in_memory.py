@@ -1,4 +1,4 @@
-"""Tables in memory: drawn at once, returned as a table of the same library."""
+"""Privatize tables in memory, and return a table of the same library."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 def check_in_memory(table: Any, kernel: Kernel, output: Path | None, options: RunOptions) -> None:
-    """Raise if a table in memory has no such columns, or cannot be written as asked.
+    """Raise if a table in memory lacks columns, or the output cannot be written.
 
     Raises
     ------
     ArgumentError
-        If columns are absent, or a covered design has no output.
+        If columns do not exist, or a covered design has no output.
     DataFileError
         If the output cannot be written.
     """
@@ -45,12 +45,12 @@ def check_in_memory(table: Any, kernel: Kernel, output: Path | None, options: Ru
 def privatize_in_memory(
     table: Any, kernel: Kernel, output: Path | None, options: RunOptions, progress: Progress | None
 ) -> Any:
-    """Draw the subsets of a table in memory; also write them where an output is given.
+    """Draw the subsets of a table in memory, and write them if an output is given.
 
     Raises
     ------
     CategoryError
-        If values are missing or no categories: how many, and the first row.
+        If values are missing or no categories. The message gives the count and the first row.
     """
     from subsetprivacy.frames.writing import write_release
 
@@ -84,7 +84,7 @@ def _whole(table: Any, columns: list[str]) -> "pa.Table":
 
 
 def _native(drawn: "pa.Table", engine: str, like: Any) -> Any:
-    """Return a table of the library that the values came from."""
+    """Return a table of the library of `like`."""
     if engine == "pandas":
         return drawn.to_pandas()
     if engine == "polars":

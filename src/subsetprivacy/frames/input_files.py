@@ -1,4 +1,4 @@
-"""Files of values, opened once: what they hold is known before anything is drawn, and read from the same handle."""
+"""Input files of values, opened once: checked before drawing, and read from the same handle."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BATCH_ROWS = 1 << 20
-UNIT_ROWS = 1 << 22  # of a Parquet file: what a process takes at a time, in batches
-MOST_OPEN = 128  # files of a folder that stay open; the others are opened again when their rows are read
+UNIT_ROWS = 1 << 22  # rows of a Parquet file that a process takes at a time
+MOST_OPEN = 128  # files of a folder that stay open; others are reopened to read their rows
 
 
 class Input(ABC):
-    """A file, or a folder of files, that was opened to read values.
+    """An open file or folder of values.
 
     Attributes
     ----------
@@ -39,21 +39,21 @@ class Input(ABC):
 
     @abstractmethod
     def source(self, columns: Sequence[str], keep: Iterable[str] = (), labels: Collection[str] = ()) -> TableSource:
-        """Return some of its columns.
+        """Return some columns as a `TableSource`.
 
         Parameters
         ----------
         columns
-            Those that are read.
+            The columns to read.
         keep
-            Columns that stay as they are; text that is looked up may come encoded.
+            Kept columns, which stay unchanged; other text may be dictionary-encoded.
         labels
-            Categories of the values. Where a header holds one it holds a person's values, and is not shown.
+            Categories of the values. A header that contains one is a person's values, and is not shown.
 
         Raises
         ------
         DataFileError
-            If a column is absent or there twice.
+            If a column is missing or repeated.
         """
 
     @abstractmethod
@@ -75,11 +75,11 @@ def open_input(path: Path) -> Input:
     Raises
     ------
     DataFileError
-        If it does not exist, cannot be read, or is of another format.
+        If it does not exist, cannot be read, or has another format.
     MissingDependencyError
         If PyArrow is not installed.
     """
-    arrow()  # or say how to get it
+    arrow()  # or raise with install advice
     kind = format_of(path)
     return _CsvInput(path) if kind == "csv" else _ArrowInput(path) if kind == "arrow" else _ParquetInput(path)
 
@@ -96,7 +96,7 @@ class _CsvInput(Input):
         """Return some columns, as text."""
         import pyarrow as pa
 
-        self._file.positions(columns, labels)  # raises if one is not there
+        self._file.positions(columns, labels)  # raises if one does not exist
         return TableSource(
             str(self.path),
             pa.schema([(name, pa.string()) for name in columns]),
@@ -141,7 +141,7 @@ class _ArrowInput(Input):
         with reading(self.path):
             for k in range(self._file.num_record_batches):
                 batch = self._file.get_batch(k).select(columns)
-                batch.validate(full=True)  # a damaged file may tell lengths that lead outside of it
+                batch.validate(full=True)  # lengths in a damaged file may point outside of it
                 yield batch
 
     def close(self) -> None:
@@ -163,7 +163,7 @@ class _ParquetInput(Input):
             self._files[-1].look(stay_open=number < MOST_OPEN)
 
     def source(self, columns: Sequence[str], keep: Iterable[str] = (), labels: Collection[str] = ()) -> TableSource:
-        """Return some columns; the folders may name them."""
+        """Return some columns, including partition columns."""
         units: list[Unit] = []
         first, schema = 0, None
         for file in self._files:
@@ -179,7 +179,7 @@ class _ParquetInput(Input):
         return TableSource(str(self.path), schema, lambda: iter(units), first, True, identity=self._identity)
 
     def _part(self, file: "_ParquetFile", columns: Sequence[str], keep: set[str], labels: Collection[str]) -> "_Part":
-        """Return what is read of one file."""
+        """Return the columns to read from one file."""
         import pyarrow as pa
 
         named = [name for name in self._partitions.names if name not in file.schema.names]
@@ -197,12 +197,12 @@ class _ParquetInput(Input):
 
 
 class _ParquetFile:
-    """A Parquet file that stays open between two looks at it; another process opens it again.
+    """A Parquet file that stays open between reads; another process reopens it.
 
     Attributes
     ----------
     schema, sizes
-        Its columns, and the rows of each of its row groups; known after `look`.
+        Its columns, and the size of each row group; known after `look`.
     """
 
     schema: "pa.Schema"
@@ -231,7 +231,7 @@ class _ParquetFile:
 
     @contextmanager
     def opened(self, **settings: Any) -> Iterator[Any]:
-        """Open it for PyArrow, by the handle that is open if there is one."""
+        """Open it with PyArrow, using the open handle if there is one."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -251,16 +251,16 @@ class _ParquetFile:
 
 @frozen
 class _Part:
-    """What is read of a Parquet file.
+    """The columns to read from a Parquet file.
 
     Attributes
     ----------
     schema
         The columns to read.
     as_dictionary
-        Those whose text comes with its distinct values apart, as it is stored.
+        Columns whose text is read dictionary-encoded, as it is stored.
     folders
-        Values of those that the file's folders name: they are not in the file.
+        Values of partition columns, which are not in the file.
     """
 
     file: _ParquetFile
@@ -271,7 +271,7 @@ class _Part:
 
 @frozen
 class RowGroups:
-    """Row groups of a Parquet file: a process is told where they are and reads them itself."""
+    """Row groups of a Parquet file, which any process can read."""
 
     part: _Part
     groups: list[int]
@@ -287,7 +287,7 @@ class RowGroups:
                 yield self._whole(batch) if part.folders else batch
 
     def _whole(self, batch: "pa.RecordBatch") -> "pa.RecordBatch":
-        """Return a batch with the columns that the folders name."""
+        """Return a batch with the partition columns added."""
         import pyarrow as pa
 
         schema, folders = self.part.schema, self.part.folders
@@ -307,7 +307,7 @@ def _is_text(kind: "pa.DataType") -> bool:
 
 
 def _packed(sizes: list[int]) -> Iterator[tuple[list[int], int]]:
-    """Put consecutive row groups together until there are enough rows for a unit."""
+    """Combine consecutive row groups until there are enough rows for a unit."""
     groups: list[int] = []
     rows = 0
     for k, size in enumerate(sizes):
@@ -321,7 +321,7 @@ def _packed(sizes: list[int]) -> Iterator[tuple[list[int], int]]:
 
 
 def _check_columns(wanted: Iterable[str], there: Sequence[str], path: Path, labels: Collection[str]) -> None:
-    """Raise if a column that is wanted is not in a file, or is there twice."""
+    """Raise if a wanted column is missing or repeated in a file."""
     for name in wanted:
         if name not in there:
             raise DataFile(path, format_of(path)).no_such_column(name, there, labels)
@@ -330,7 +330,7 @@ def _check_columns(wanted: Iterable[str], there: Sequence[str], path: Path, labe
 
 
 def _identity(path: Path, files: Iterable[Path]) -> dict[str, Any]:
-    """Return what changes when someone writes to the files."""
+    """Return facts that change when the files are modified."""
     with reading(path):
         stats = [(str(file.resolve()), (at := file.stat()).st_size, at.st_mtime_ns, at.st_ctime_ns) for file in files]
     return {"source": str(path.resolve()), "files": [list(each) for each in stats]}

@@ -1,9 +1,8 @@
-"""What a job is: how a run is done, what tells it from another, and whether an output was written by the same one.
+"""Options and identity of a run: whether an existing output was written by the same job.
 
-The mark of a job is published with the data, so it must tell nothing about them. What is
-written in the values, or how long they are, is not recognized by it: a digest of
-the content could be tried for every value of a person. It is a slow digest, with
-a random salt, of names, sizes and times of the files, of designs and options.
+The mark of a job is published with the data, so it must reveal nothing about them. It does not depend on the content of
+the values, because someone could try out a digest of the content for every value of a person. It is a slow digest, with
+a random salt, of names, sizes and times of the files, of designs and of options.
 """
 
 import json
@@ -27,16 +26,16 @@ _ROUNDS = 200_000
 
 @frozen
 class RunOptions:
-    """How a run is to be done.
+    """The options of a run.
 
     Attributes
     ----------
     keep_order
-        Whether rows stay in their order; otherwise they are shuffled.
+        Whether to keep the order of the rows; otherwise they are shuffled.
     form
-        "codes" or "labels"; None is what the format has by default.
+        "codes" or "labels"; None is the default of the format.
     if_exists
-        "error", "overwrite", or "same": then an output of the same job is left as it is.
+        "error", "overwrite", or "same", which leaves an output of the same job unchanged.
     """
 
     keep_order: bool = False
@@ -47,12 +46,12 @@ class RunOptions:
 
     @property
     def overwrite(self) -> bool:
-        """Whether an output that exists is replaced."""
+        """Whether to replace an existing output."""
         return self.if_exists == "overwrite"
 
 
 def job_facts(source: TableSource, kernel: Kernel, options: RunOptions) -> dict[str, Any] | None:
-    """Return what tells this job from another: the files as they are, designs and options; None where nothing does."""
+    """Return the identity of a job: files, designs and options; None if the table has no identity."""
     if source.identity is None:
         return None
     return {
@@ -72,26 +71,26 @@ def job_facts(source: TableSource, kernel: Kernel, options: RunOptions) -> dict[
 
 
 def mark(job: dict[str, Any], size: int) -> dict[str, Any]:
-    """Return what is stored of a job.
+    """Return the mark of a job to store.
 
     Parameters
     ----------
     job
-        What the run does, in plain data.
+        The identity of the job, as plain data.
     size
-        Of the file that it has written, in bytes.
+        The size of the written file, in bytes.
     """
     salt = token_hex(16)
     return {"salt": salt, "digest": _digest(job, salt), "bytes": size}
 
 
 def check_same(output: Path, job: dict[str, Any]) -> None:
-    """Raise unless an output that exists was written by this job.
+    """Raise unless an existing output was written by this job.
 
     Raises
     ------
     DataFileError
-        If it was not, or that cannot be told.
+        If it was not, or that is not known.
     """
     if not _is_same(output, job):
         raise DataFileError(
@@ -116,5 +115,5 @@ def _digest(job: dict[str, Any], salt: str) -> str:
 
 
 def _digest_of_key(key: bytes | None) -> str | None:
-    """Return what tells a key from another; slow to compute, so that nobody finds a weak key by trying."""
+    """Return a digest of a key, slow to compute so that weak keys cannot be found by trial."""
     return None if key is None else pbkdf2_hmac("sha256", key, b"subsetprivacy job", _ROUNDS, 16).hex()

@@ -1,4 +1,4 @@
-"""From a batch of values to a batch of subsets: what every engine runs, on one machine or on many."""
+"""`Kernel`: draw a batch of subsets from a batch of values, in any engine."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @frozen
 class PublishedColumn:
-    """A column to publish: its name, its design, and the columns that hold its values."""
+    """A column to publish: its name, its design, and the columns with its values."""
 
     name: str
     design: Design
@@ -40,15 +40,15 @@ class PublishedColumn:
 
 
 def variables_of(designs: Any) -> tuple[PublishedColumn, ...]:
-    """Return the columns that ``{name: design}``, or a product design, asks for.
+    """Return the columns to publish, from ``{name: design}`` or a product design.
 
-    A design on several variables reads the columns of their names.
+    A design for several variables reads the columns with their names.
 
     Raises
     ------
     ArgumentError
-        If it is not clear which columns are meant, or a covered design is
-        not alone: its dummy rows would tie the columns together.
+        If the columns are not clear, or a covered design is not the only one, because its dummy rows would link the
+        columns.
     """
     several = as_product(designs)
     if several is not None:
@@ -94,17 +94,17 @@ def _published_column(name: Any, design: Any) -> PublishedColumn:
 
 @frozen
 class DrawnBatch:
-    """What came of a batch: a code column for each variable, or the rows that were refused."""
+    """The result for a batch: a column of codes per variable, or the refused rows."""
 
     codes: tuple[IntArray, ...] = ()
-    reports: int = 0  # rows that hold a value, of a covered design
+    reports: int = 0  # rows with a value, for a covered design
     ids: Ids | None = None
     refused: tuple[RefusedRows, ...] = ()
 
 
 @frozen
 class Kernel:
-    """Draw the columns of a table, batch after batch; made once, sent to every process.
+    """Draws the columns of a table in batches; made once and sent to every process.
 
     Parameters
     ----------
@@ -113,14 +113,13 @@ class Kernel:
     missing
         As in `privatize`.
     key, id
-        The key and the column of ids, for draws that can be repeated.
+        The key and the column of ids, for repeatable draws.
     keep
         Columns that are published unchanged.
     as_text
-        Whether the values come as text, as from a CSV file; then labels are
-        recognised by how they are written.
+        Whether values are text, as in a CSV file; labels are then compared as text.
     cleaning
-        What is done to values before they are looked up.
+        How to clean values before they are looked up.
     """
 
     variables: tuple[PublishedColumn, ...]
@@ -148,7 +147,7 @@ class Kernel:
         if self.key is not None:
             check_key(self.key)
         if self.covered is not None and (self.key is not None or self.keep):
-            what = "a key: its dummy rows are drawn anew each time" if self.key is not None else "kept columns"
+            what = "a key: its dummy rows are drawn again each time" if self.key is not None else "kept columns"
             raise ArgumentError(f"a covered design must be published without {what}.")
         self._check_kept()
 
@@ -159,23 +158,21 @@ class Kernel:
         return _as_written(each, lambda label: cleaning.label(str(label) if self.as_text else label))
 
     def _check_marks(self) -> None:
-        """Refuse a mark of a missing answer that is a category: it cannot be both."""
+        """Refuse a mark of a missing answer that is a category."""
         for each, reader in zip(self.variables, self._readers, strict=True):
             parts = reader.parts if isinstance(reader, JointCategories) else (reader,)
             if any(self.cleaning.is_mark(label) for part in parts for label in part.labels):
                 raise ArgumentError(f"`na` must not name a category; column {each.name!r} has a category it names.")
 
     def _check_kept(self) -> None:
-        """Refuse to publish the values themselves beside their subsets."""
+        """Refuse to publish the values themselves next to their subsets."""
         values = {name for each in self.variables for name in each.read_from} | ({self.id} if self.id else set())
         both = sorted(values & set(self.keep))
         if both:
-            raise ArgumentError(
-                f"`keep` must name columns that are not privatised, nor the ids; got {', '.join(both)}."
-            )
+            raise ArgumentError(f"`keep` must name columns that are neither privatized nor ids; got {', '.join(both)}.")
 
     def check_order(self, keep_order: bool) -> None:
-        """Refuse to keep the order of rows of which some are dummies.
+        """Refuse to keep the order of rows that include dummy rows.
 
         Raises
         ------
@@ -188,19 +185,19 @@ class Kernel:
             )
 
     def for_text(self) -> "Kernel":
-        """Return the same for values that come as text."""
+        """Return the kernel for values that are text."""
         return evolve(self, as_text=True)
 
     @property
     def columns(self) -> list[str]:
-        """The columns that have to be read."""
+        """The columns to read."""
         wanted = [name for each in self.variables for name in each.read_from]
         wanted += [self.id] if self.id is not None else []
         return list(dict.fromkeys([*wanted, *self.keep]))
 
     @property
     def labels(self) -> frozenset[str]:
-        """All categories as text, by which a header that holds a person's values can be told."""
+        """All categories as text, to recognize a header that is a person's values."""
         found: set[str] = set()
         for reader in self._readers:
             for part in reader.parts if isinstance(reader, JointCategories) else (reader,):
@@ -208,7 +205,7 @@ class Kernel:
         return frozenset(found)
 
     def kept(self, batch: Any) -> list[Any]:
-        """Return what is kept of a batch; a dictionary of distinct values would tell in which order they came."""
+        """Return the kept columns of a batch, decoded, because a dictionary would reveal the order of values."""
         return [_decoded(batch.column(name)) for name in self.keep]
 
     @property
@@ -223,11 +220,11 @@ class Kernel:
 
     @property
     def covered(self) -> Covered | None:
-        """The covered design, if there is one; it is alone then."""
+        """The covered design, if there is one; it is then the only design."""
         return self.variables[0].design.covered
 
     def draw(self, batch: "pa.RecordBatch | pa.Table", rng: RandomSource | None = None) -> DrawnBatch:
-        """Draw the subsets of a batch, or say which rows cannot be drawn."""
+        """Draw the subsets of a batch, or return the refused rows."""
         found = [self._look_up(k, batch) for k in range(len(self.variables))]
         ids = None if self.id is None else scan_ids(batch.column(self.id))
         refused = [each for k, values in enumerate(found) for each in self._refusals(k, values, batch)]
@@ -242,7 +239,7 @@ class Kernel:
         return DrawnBatch(tuple(codes), batch.num_rows - (0 if absent is None else int(absent.sum())), held)
 
     def dummies(self, reports: int, rng: RandomSource) -> tuple[dict[str, Design], Iterator[IntArray]]:
-        """Return the designs of the data as they were drawn, and a covered design's dummy rows in blocks."""
+        """Return the designs as realized, and the dummy rows of a covered design in blocks."""
         if self.covered is None:
             return self.designs, iter(())
         realised, blocks = self._publishers[0].dummies(reports, rng)
@@ -259,7 +256,7 @@ class Kernel:
             columns, marked = cleaned_columns(columns, cleaning)
         try:
             x, absent = reader.positions(columns if isinstance(reader, JointCategories) else columns[read_from[0]])
-        except CategoryError as error:  # the whole column is of a kind that holds no labels
+        except CategoryError as error:  # the type of the column cannot contain labels
             raise CategoryError(f"column {self.variables[k].name!r}: {error.message}", error.advice) from None
         return Values(x, absent, None if marked is None or absent is None else marked & absent)
 
@@ -276,7 +273,7 @@ class Kernel:
         return [each for each in found if each.count]
 
     def _would_fit(self, k: int, values: Values, batch: Any) -> tuple[int, int]:
-        """Return how many unknown values are categories without the spaces around them, and how many look missing."""
+        """Return how many unknown values are categories after stripping, and how many look missing."""
         unknown = values.unknown()
         columns = [batch.column(name) for name in self.variables[k].read_from]
         marks = np.zeros(len(unknown), np.bool_)
@@ -291,7 +288,7 @@ class Kernel:
         return int((unknown & tidy).sum()), int((unknown & ~tidy & marks).sum())
 
     def _why(self, k: int) -> str:
-        """Return what may be wrong where no value is a category."""
+        """Return a possible reason why no value is a category."""
         kinds = sorted({type(label).__name__ for label in self._readers[k].labels[:1000]})
         if self.as_text or kinds == ["str"]:
             return "Not one is written as in the design, letter for letter."
@@ -304,7 +301,7 @@ class Kernel:
     def _rng(self, each: PublishedColumn, ids: Ids | None, rng: RandomSource | None) -> RandomSource:
         if self.key is None:
             return SecureSource() if rng is None else rng
-        # By what is drawn, not by the name of the column it is written to, which may change.
+        # Keyed by the columns that are read, not by the output name, which may change.
         return keyed_source(self.key, ids, " x ".join(each.read_from))
 
 

@@ -1,4 +1,4 @@
-"""Lazy tables of one machine: drawn once into a file, and read back by the engine that the values came from."""
+"""Privatize lazy tables on one machine: draw once into a file, and read it back with the same engine."""
 
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,12 @@ from subsetprivacy.frames.table_source import table_source
 
 
 def check_lazy(table: Any, kernel: Kernel, output: Path, options: RunOptions) -> None:
-    """Raise if a lazy table has no such columns, or cannot be written and read back as asked.
+    """Raise if a lazy table lacks columns, or the output cannot be written and read back.
 
     Raises
     ------
     ArgumentError
-        If columns are absent, the output is no Parquet file, or one of those that are read.
+        If columns do not exist, or the output is no Parquet file or is an input file.
     DataFileError
         If the output cannot be written.
     """

@@ -1,4 +1,4 @@
-"""The document that travels with a data file: which columns hold subsets, in what form, under which designs."""
+"""`TableMetadata`: the document stored with a data file, with the designs and forms of its columns."""
 
 import json
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ WEIGHT_KINDS: tuple[WeightsKind, ...] = get_args(WeightsKind)
 
 @frozen
 class WeightsColumn:
-    """The column that says for how many people a row stands, or how much it weighs."""
+    """The column of weights or counts of rows."""
 
     column: str
     kind: WeightsKind
@@ -33,16 +33,16 @@ class WeightsColumn:
 
 @frozen
 class TableMetadata:
-    """What is known about the columns of a data file.
+    """The designs, forms and weights of a data file.
 
     Attributes
     ----------
     designs
-        By column.
+        The designs, by column.
     forms
-        "labels" or "codes", by column; a column may be absent where nobody said it.
+        "labels" or "codes", by column; a column may be missing if its form is not known.
     weights
-        For files of counts.
+        The weights of a file of counts.
     """
 
     designs: dict[str, Design]
@@ -50,7 +50,7 @@ class TableMetadata:
     weights: WeightsColumn | None = None
 
     def to_json(self, *, indent: int | None = None, job: Mapping[str, Any] | None = None) -> str:
-        """Return the document; `job` is the mark of the run that has written the file.
+        """Return the document; `job` is the mark of the run that wrote the file.
 
         Raises
         ------
@@ -69,12 +69,12 @@ class TableMetadata:
 
 
 def codes_document(designs: Mapping[str, Design]) -> str:
-    """Return the document of columns that hold codes, as text."""
+    """Return the document of columns of codes, as text."""
     return TableMetadata(dict(designs), dict.fromkeys(designs, "codes")).to_json()
 
 
 def metadata_from_json(text: str | bytes, where: str) -> TableMetadata:
-    """Read the document that travels with a file; keys that this version does not know are passed over.
+    """Read the document of a data file; unknown keys are ignored.
 
     Parameters
     ----------
@@ -94,7 +94,8 @@ def metadata_from_json(text: str | bytes, where: str) -> TableMetadata:
         document = None
     if is_imputed_document(document):
         raise DesignDocumentError(
-            f"{where} must be that of people's subsets; it says that the values are imputed: guesses of a model.",
+            f"{where} must describe people's subsets; it says that the values are imputed, which are guesses of a "
+            f"model.",
             IMPUTED_ROWS,
         )
     if not isinstance(document, dict) or document.get("format") != FORMAT:
@@ -131,7 +132,7 @@ def _weights(part: Any, where: str) -> WeightsColumn | None:
 
 
 def found_with(file: DataFile) -> list[tuple[str, TableMetadata]]:
-    """Return the documents that travel with a file and where each was found, the one that counts more first."""
+    """Return the documents of a file and where each was found, in order of precedence."""
     found = [(where, metadata_from_json(text, where)) for where, text in _keys(file)]
     beside = sidecar_of(file.path)
     if beside.is_file():
@@ -153,7 +154,7 @@ def _keys(file: DataFile) -> list[tuple[str, str | bytes]]:
 
 
 def _in_cells(file: DataFile) -> list[tuple[str, str | bytes]]:
-    """Return what the column of a CSV file holds that is for the document: one cell, whichever row it was sorted to."""
+    """Return the document in a CSV file's extra column: one cell, in any row."""
     if FORMAT not in file.headers.fitting([FORMAT]).names:
         return []
     cells = (text for batch in file.batches([FORMAT]) for text in batch.column(0).drop_null().to_pylist())
@@ -161,14 +162,14 @@ def _in_cells(file: DataFile) -> list[tuple[str, str | bytes]]:
 
 
 def agreed(given: Mapping[str, Design], found: list[tuple[str, TableMetadata]], path: Path) -> TableMetadata:
-    """Return what holds for a file: what was given, then what was found, in order, if all that is said agrees.
+    """Combine given and found metadata of a file, and check that they agree.
 
     Raises
     ------
     MismatchError
-        If two of them disagree, with the fingerprints and where each was found.
+        If two of them disagree. The message gives the fingerprints and where each was found.
     DataFileError
-        If nothing is said at all.
+        If there is no metadata.
     """
     designs, forms, said = dict(given), dict[str, str](), dict.fromkeys(given, "the argument `designs`")
     for where, stored in found:
@@ -193,7 +194,7 @@ def agreed(given: Mapping[str, Design], found: list[tuple[str, TableMetadata]], 
 
 
 def _same(one: Design, two: Design, name: str, where: tuple[str, str]) -> Design:
-    """Return the one design that both are, or the realised one of a covered plan; else raise."""
+    """Return the design if both are equal, or the realized one of a covered design; otherwise raise."""
     if two.planned() == one:
         return two
     if one == two:

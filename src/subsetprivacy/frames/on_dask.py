@@ -1,7 +1,6 @@
-"""Privatise a table of Dask, by its workers, which need this package.
+"""Privatize a Dask table on its workers, which need this package.
 
-As on Spark, what is drawn is written before anything else happens to it; by the
-tasks themselves (`dask_tasks`).
+As on Spark, drawn rows are written before anything else, by the tasks themselves (`dask_tasks`).
 """
 
 import os
@@ -53,16 +52,16 @@ def privatize_on_dask(frame: Any, kernel: Kernel, output: Any, *, keep_order: bo
     output
         The path or URL of the folder.
     keep_order
-        Whether the rows stay in their order; otherwise they are shuffled over the whole table.
+        Whether to keep the order of the rows; otherwise the whole table is shuffled.
     overwrite
-        Whether to replace the folder if it is there; only after everything was written.
+        Whether to replace an existing folder, after everything was written.
 
     Raises
     ------
     CategoryError
-        If values are missing or no categories: how many, and the first row. Then nothing is written.
+        If values are missing or no categories. The message gives the count and the first row. Nothing is written.
     DataFileError
-        If the folder is there already, or Dask cannot read or write.
+        If the folder exists, or Dask cannot read or write.
 
     Notes
     -----
@@ -75,7 +74,7 @@ def privatize_on_dask(frame: Any, kernel: Kernel, output: Any, *, keep_order: bo
 
 
 def _read_by(frame: Any) -> list[str]:
-    """Return the folders and files of Parquet that a table is read from, as they were given."""
+    """Return the Parquet folders and files that a table reads, as given."""
     found: list[str] = []
     for each in frame.expr.walk():
         if "path" in getattr(type(each), "_parameters", ()):
@@ -85,7 +84,7 @@ def _read_by(frame: Any) -> list[str]:
 
 
 class _DaskRun:
-    """One table on its way to one folder."""
+    """A run that writes one table to one folder."""
 
     def __init__(self, frame: Any, kernel: Kernel, output: str, keep_order: bool) -> None:
         self.frame, self.kernel, self.output, self.keep_order = frame, kernel, output, keep_order
@@ -99,8 +98,8 @@ class _DaskRun:
 
         system, final = self.system, f"{self.staging}/final"
         if system.exists(self.path) and not overwrite:
-            raise DataFileError(f"the folder {self.output!r} must be new; it is there.", REPLACE_OUTPUT)
-        codes_document(self.kernel.designs)  # labels that no document can hold are told before the work
+            raise DataFileError(f"the folder {self.output!r} must be new; it exists.", REPLACE_OUTPUT)
+        codes_document(self.kernel.designs)  # raises early if labels cannot be written as JSON
         try:
             designs = self._write(final)
             with system.open(f"{final}/{FOLDER_SIDECAR}", "w", encoding="utf-8") as file:
@@ -114,7 +113,7 @@ class _DaskRun:
         return dd.read_parquet(self.output)
 
     def _write(self, final: str) -> dict[str, Design]:
-        """Write all files of the release, and return the designs as they were realised."""
+        """Write all files of the release, and return the realized designs."""
         if self.keep_order:
             self._draw(DrawTask(self.kernel), final, codes_document(self.kernel.designs))
             return self.kernel.designs
@@ -130,7 +129,7 @@ class _DaskRun:
         return designs
 
     def _lay_out(self, files: list[str], folder: str, document: str) -> None:
-        """Write as many rows of each kind as were counted, in random order."""
+        """Write the counted rows in random order."""
         counts = self.tasks.packing.no_counts()
         for file in files:
             held = read(str(self.system.unstrip_protocol(file)), list(COUNTED))
@@ -153,7 +152,7 @@ class _DaskRun:
         return results
 
     def _dummies(self, reports: int, folder: str) -> tuple[dict[str, Design], list[TaskResult]]:
-        """Draw a covered design's dummy rows into files of their own."""
+        """Draw the dummy rows of a covered design into separate files."""
         if self.kernel.covered is None:
             return self.kernel.designs, []
         realised = self.kernel.covered.realised(reports)
@@ -165,7 +164,7 @@ class _DaskRun:
         return {self.kernel.names[0]: realised}, made
 
     def _dealt(self, files: list[str]) -> Sequence[Any]:
-        """Return the rows of the files, which nothing draws again, dealt to parts by their random words."""
+        """Return the written rows, which are not drawn again, partitioned by their random words."""
         import dask.dataframe as dd
 
         assert self.tasks.key is not None  # as rows are not counted
@@ -180,7 +179,7 @@ class _DaskRun:
         return str(self.system.unstrip_protocol(folder))
 
     def _done(self, tasks: list[Any], folder: str, before: Iterable[str] = ()) -> list[TaskResult]:
-        """Run tasks; raise what they refuse; remove the files of tasks that were done twice."""
+        """Run tasks, raise for refused rows, and remove files of repeated tasks."""
         results = _computed(tasks)
         for each in results:
             if each.trouble:
@@ -204,7 +203,7 @@ def _computed(tasks: list[Any]) -> list[TaskResult]:
         return list(dask.compute(*tasks))
     except Exception as error:
         kind = type(error).__name__
-    # Out here the error has no context that a log could print: Dask's may show rows.
+    # Raised outside the handler, so that no log prints Dask's error, which may show rows.
     raise DataFileError(f"Dask must be able to compute the table; it stopped with {kind}.")
 
 
@@ -215,7 +214,7 @@ def _tasks(work: Any, parts: Iterable[Any], *given: Any) -> list[Any]:
 
 
 def _shared(task: Any) -> Any:
-    """Return what all tasks need as one node of the graph, which is sent once to each worker."""
+    """Return shared data as one node of the graph, which is sent once to each worker."""
     from dask import delayed
 
     return delayed(task, pure=False, traverse=False)

@@ -1,11 +1,9 @@
-"""Privatise a table of Spark, by its workers; DataFrame API only, so that Spark Connect will do.
+"""Privatize a Spark table on its workers; it uses only the DataFrame API, so Spark Connect works too.
 
-What is drawn is written before anything else happens to it. Spark computes
-again whatever is lost, with other random numbers, so no exchange of rows may
-stand between a draw and the files that hold it: rows that come from another
-draw than the one that decided where they go get lost or doubled. (Tried with
-a worker that was killed: of 30 000 rows Spark 4.0 lost 3 400 without a word and
-had others twice, Spark 4.3 gave the job up.)
+Drawn rows are written before anything else. Spark recomputes lost partitions with other random numbers, so no exchange
+of rows may come between a draw and its files. Otherwise rows of a second draw would be lost or duplicated. (In a trial
+with a killed worker and 30 000 rows, Spark 4.0 silently lost 3 400 rows and duplicated others, and Spark 4.3 gave up
+the job.)
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -64,35 +62,29 @@ def privatize_on_spark(
     output
         The path or URI of the folder; Spark writes there.
     keep_order
-        Whether the rows stay in the order of their partitions; otherwise they
-        are shuffled over the whole table.
+        Whether to keep the order of the partitions; otherwise the whole table is shuffled.
     overwrite
-        Whether to replace the folder if it is there. It is replaced only after
-        all rows were drawn.
+        Whether to replace an existing folder, after all rows were drawn.
     progress
-        Called once, with the number of rows, when all is done.
+        Called once with the number of rows at the end.
 
     Raises
     ------
     CategoryError
-        If values are missing or no categories: how many in the part of the
-        table that was met first. Then nothing is written.
+        If values are missing or no categories. The message gives the count in the first affected partition. Nothing
+        is written.
     DataFileError
-        If the folder is there already, or Spark cannot read or write.
+        If the folder exists, or Spark cannot read or write.
 
     Notes
     -----
-    The shuffle, where only a few kinds of rows are possible: every worker
-    counts the rows that it draws and writes the counts to a folder beside the
-    output. From their sum the workers lay the rows out again in random order;
-    no row moves from one worker to another.
+    If only a few kinds of rows are possible, every worker counts its rows and writes the counts to a folder next to
+    the output. From their sum the workers lay out the rows again in random order, and no row moves between workers.
 
-    Otherwise every row is written with a random 64-bit word, to a folder
-    beside the output. Read from there, rows and words are fixed, whichever
-    worker dies; they are distributed and sorted by the word, which is left
-    out. The words are independent of everything, so all orders are equally
-    likely, but for the order of two rows whose words are equal; among 10^9
-    rows there is such a pair once in 37 runs.
+    Otherwise every row is written with a random 64-bit word to a folder next to the output. From then on rows and
+    words are fixed, even if a worker dies. The rows are distributed and sorted by the word, which is then dropped.
+    The words are independent of the data, so all orders are equally likely, except for rows with equal words. Among
+    10^9 rows there is such a pair once in 37 runs.
     """
     target = check_output(output)
     check_columns(frame, kernel.columns, labels=kernel.labels)
@@ -101,7 +93,7 @@ def privatize_on_spark(
 
 
 class _SparkRun:
-    """One table on its way to one folder."""
+    """A run that writes one table to one folder."""
 
     def __init__(self, frame: Any, kernel: Kernel, output: str, keep_order: bool, overwrite: bool) -> None:
         self.frame, self.kernel, self.output = frame, kernel, output
@@ -113,7 +105,7 @@ class _SparkRun:
     def result(self, progress: Callable[[int, int | None], None] | None) -> Any:
         spark, output = self.spark, self.output
         self._check_free()
-        codes_document(self.kernel.designs)  # labels that no document can hold are told before the work
+        codes_document(self.kernel.designs)  # raises early if labels cannot be written as JSON
         is_new_here = (here := local_path(output)) is None or not here.exists()
         quietly(lambda: ship(spark), "send this package to its workers")
         try:
@@ -121,7 +113,7 @@ class _SparkRun:
                 designs = quietly(self._write, f"read the table and write {output}")
             quietly(lambda: write_document(spark, output, codes_document(designs)), f"write in {output}")
         except BaseException:
-            if is_new_here:  # nobody else's: it was made by this run
+            if is_new_here:  # made by this run
                 remove(spark, output)
             raise
         written = spark.read.parquet(output)
@@ -135,10 +127,10 @@ class _SparkRun:
         there = quietly(lambda: exists(self.spark, self.output), f"look for {self.output}")
         self.replaces = there
         if there and not self.overwrite:
-            raise DataFileError(f"the folder {self.output!r} must be new; it is there.", REPLACE_OUTPUT)
+            raise DataFileError(f"the folder {self.output!r} must be new; it exists.", REPLACE_OUTPUT)
 
     def _write(self) -> dict[str, Design]:
-        """Write the output, and return the designs as they were realised."""
+        """Write the output, and return the realized designs."""
         if self.keep_order and not self.replaces:
             self._put(self._made(self.frame, self.kernel.columns, DrawTask(self.kernel)))
             return self.kernel.designs
@@ -152,7 +144,7 @@ class _SparkRun:
         task = self.tasks.draw(in_order=self.keep_order)
         self._made(self.frame, self.kernel.columns, task).write.parquet(staging)
         designs = self._add_dummies(staging)
-        rows, key = self.spark.read.parquet(staging), self.tasks.key  # from here on no row is drawn
+        rows, key = self.spark.read.parquet(staging), self.tasks.key  # no row is drawn after this
         if self.tasks.counts:
             self._lay_out(rows)
         else:
@@ -161,7 +153,7 @@ class _SparkRun:
         return designs
 
     def _lay_out(self, counted: Any) -> None:
-        """Write as many rows of each kind as were counted, in random order."""
+        """Write the counted rows in random order."""
         word, count = COUNTED
         totals = counted.groupBy(word).agg({count: "sum"}).toArrow()
         counts = self.tasks.packing.no_counts()
@@ -175,7 +167,7 @@ class _SparkRun:
         rows.write.mode("overwrite" if self.replaces else "error").parquet(self.output)
 
     def _made(self, frame: Any, columns: list[str], task: DrawTask | DrawDummiesTask | CountTask) -> Any:
-        """Return what is made of a table by drawing from it: rows, or their counts."""
+        """Return the drawn rows of a table, or their counts."""
         if isinstance(task, CountTask):
             return _mapped(frame, columns, task, self._schema(COUNTED, (), task.reports))
         return _mapped(frame, columns, task, self._schema(self.kernel.names, self.kernel.keep, task.key, task.reports))
@@ -189,7 +181,7 @@ class _SparkRun:
         return StructType(made + [StructField(name, LongType(), False) for name in added if name is not None])
 
     def _add_dummies(self, staging: str) -> dict[str, Design]:
-        """Add a covered design's dummy rows to the rows that were drawn."""
+        """Add the dummy rows of a covered design to the drawn rows."""
         if self.kernel.covered is None:
             return self.kernel.designs
         (total,) = self.spark.read.parquet(staging).groupBy().sum(self.tasks.reports).first()
@@ -204,9 +196,9 @@ class _SparkRun:
 def _mapped(
     frame: Any, names: list[str], task: DrawTask | DrawDummiesTask | CountTask | LayOutTask, schema: Any
 ) -> Any:
-    """Return what a task makes of the columns of these names.
+    """Apply a task to the columns with these names.
 
-    On the way names are plain: Spark would take one with dots or backticks apart.
+    Columns are renamed meanwhile, because Spark would parse names with dots or backticks.
     """
     from pyspark.sql.types import StructField, StructType
 
@@ -225,7 +217,7 @@ def _mapped(
 
 
 def chosen(frame: Any, names: Sequence[str], *, rename: bool = True) -> Any:
-    """Return some columns of a table, found by their positions; called c0, c1, … unless they keep their names."""
+    """Select columns by position; they are called c0, c1, … unless they keep their names."""
     plain = _plain(len(frame.columns))
     found = frame.toDF(*plain).select(*(plain[frame.columns.index(name)] for name in names))
     return found.toDF(*names) if rename else found
@@ -237,7 +229,7 @@ def _plain(number: int) -> list[str]:
 
 @contextmanager
 def larger_batches(spark: Any) -> Iterator[None]:
-    """Hand the workers more rows at a time while they work: each batch costs us something by itself."""
+    """Use larger batches on the workers meanwhile, because each batch has a fixed cost."""
     before = spark.conf.get(_BATCH)
     spark.conf.set(_BATCH, _BATCH_ROWS)
     try:

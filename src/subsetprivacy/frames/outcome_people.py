@@ -1,4 +1,4 @@
-"""The people of a regression with private predictors: from a table, from files, or from columns without a formula."""
+"""The data of a regression with private predictors, from a table, files, or columns without a formula."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -48,26 +48,26 @@ class PrivateColumn:
 
 @frozen(eq=False, repr=False)
 class OutcomeData:
-    """Columns of a regression with private predictors, each read once.
+    """The columns of a regression with private predictors.
 
     Attributes
     ----------
     response
         The response.
     terms
-        The right-hand side of the formula; None without a formula, all columns being terms.
+        The right-hand side of the formula; None without a formula, when all columns are terms.
     predictors
         The private columns among the terms.
     covariates
-        The seen columns; among them the response, where it is seen.
+        The observed columns, including an observed response.
     private_response
-        The response, where it is private.
+        The response, if it is private.
     weights, weights_kind, clusters, offset
         One for each person, or None.
     sampling
-        How people were drawn, with columns; None where it is not said.
+        How the sample was drawn, with columns; None if not given.
     place
-        Returns where a row is, in words.
+        Returns the position of a row in words.
     """
 
     response: str
@@ -85,7 +85,7 @@ class OutcomeData:
 
 @frozen(eq=False, repr=False)
 class PredictorPeople:
-    """People with private predictors, in memory, ready to be fitted."""
+    """Data with private predictors, in memory, ready to be fitted."""
 
     data: OutcomeData
     outcome: SeenOutcome | None
@@ -95,7 +95,7 @@ class PredictorPeople:
     notes: tuple[Note, ...] = ()
 
     def fit(self, arguments: RegressArguments, *, stacklevel: int) -> OutcomeRegression:
-        """Fit them; warnings point so many calls up."""
+        """Fit the regression; `stacklevel` is the level of warnings."""
         data = self.data
         private = data.private_response
         codes, design = joint(data.predictors)
@@ -125,12 +125,12 @@ class PredictorPeople:
 
 
 def outcome_people(data: OutcomeData, arguments: RegressArguments) -> PredictorPeople:
-    """Return the people of columns that were read, with the columns of their model.
+    """Prepare columns that were read, with the columns of the model.
 
     Raises
     ------
     ArgumentError
-        If an option is not for private predictors, or columns do not suit.
+        If an option does not apply to private predictors, or columns do not fit.
     CategoryError
         If a baseline is no category.
     """
@@ -153,7 +153,7 @@ def outcome_people(data: OutcomeData, arguments: RegressArguments) -> PredictorP
 
 
 def _with_response(data: OutcomeData) -> OutcomeData:
-    """Return the data with a column of the response, where it is an expression such as ``log(income)``."""
+    """Add a column for a response that is an expression such as ``log(income)``."""
     held = data.covariates
     if data.private_response is not None or data.response in held.columns:
         return data
@@ -177,8 +177,7 @@ def _response(data: OutcomeData, arguments: RegressArguments) -> tuple[SeenOutco
         return None, baselines_of(arguments.baseline, data.response, names)
     if arguments.family == "ordinal":
         raise ArgumentError(
-            f"`family` must be 'linear', 'logit' or 'poisson' for the response {data.response}, which is seen; got "
-            "'ordinal'."
+            f"`family` must be 'linear', 'logit' or 'poisson' for the observed response {data.response}; got 'ordinal'."
         )
     named = isinstance(arguments.baseline, Mapping) and data.response in arguments.baseline
     baselines = baselines_of(arguments.baseline, data.response if named else None, names)
@@ -195,7 +194,7 @@ def _encoder(data: OutcomeData, predictors: Sequence[PrivatePredictor]) -> Predi
 
 
 def check_outcome_options(arguments: RegressArguments) -> None:
-    """Raise if something is asked for that regressions with private predictors do not have."""
+    """Raise if an option is not available with private predictors."""
     given = {
         "shrink": arguments.shrink,
         "ridge": arguments.ridge != 0,
@@ -224,7 +223,7 @@ def _check_private(column: PrivateColumn, rows: int) -> None:
 
 
 def check_no_subsets(covariates: Covariates, names: Sequence[str]) -> None:
-    """Raise if a seen column of text looks like one of subsets: labels joined by a bar in every row."""
+    """Raise if an observed column of text looks like subsets: labels joined by a bar in every row."""
     for name in names:
         column = covariates.columns.get(name)
         if isinstance(column, LabelColumn):
@@ -250,7 +249,7 @@ def _predictor(
         )
     made = PrivatePredictor(column.name, labels, merged.get(baseline, baseline), dict(merged))
     if len(made.levels) < 2:
-        raise ArgumentError(f"`merge` must leave {column.name} two categories or more; got one.")
+        raise ArgumentError(f"`merge` must leave {column.name} two or more categories; got one.")
     return made
 
 
@@ -260,12 +259,12 @@ def merges_of(merge: Any, columns: Sequence[PrivateColumn]) -> dict[str, dict[La
     Parameters
     ----------
     merge
-        By column a dict of new names and the categories that each merges; None: nothing is merged.
+        A dict by column of new names and the categories that each merges; None merges nothing.
 
     Raises
     ------
     ArgumentError
-        If it is something else, or a column is no private predictor.
+        If it is another type, or a column is no private predictor.
     CategoryError
         If a label is no category, or is merged twice.
     """
@@ -312,7 +311,7 @@ def _listed(labels: Sequence[Label]) -> str:
 
 
 def joint(columns: Sequence[PrivateColumn]) -> tuple[IntArray, Design]:
-    """Return the codes of several columns as one, and the product of their designs."""
+    """Return the joint codes of several columns, and the product of their designs."""
     if len(columns) == 1:
         return columns[0].codes, columns[0].design
     design = product({column.name: column.design for column in columns})
@@ -320,7 +319,7 @@ def joint(columns: Sequence[PrivateColumn]) -> tuple[IntArray, Design]:
 
 
 def layout_of(encoder: PredictorEncoder, columns: Sequence[PrivateColumn]) -> ModelLayout:
-    """Return the columns of the model as a layout."""
+    """Return the layout of the model's columns."""
     return ModelLayout(
         names=encoder.columns,
         terms=encoder.terms,

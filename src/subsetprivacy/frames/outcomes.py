@@ -1,4 +1,4 @@
-"""A response that is seen: numbers, or one of two levels; and the family that it calls for."""
+"""An observed response, of numbers or two levels, and its default family."""
 
 from collections.abc import Sequence
 from typing import Any, get_args
@@ -28,20 +28,20 @@ OUTCOME_FAMILIES: tuple[OutcomeFamily, ...] = get_args(OutcomeFamily)
 
 @frozen(eq=False, repr=False)
 class SeenOutcome:
-    """A response that is seen.
+    """An observed response.
 
     Attributes
     ----------
     name
         The column.
     y
-        A number for each person: of two levels, 1 for the second.
+        A number for each person; for two levels, 1 for the second.
     family
-        The model: as asked, or as the column calls for.
+        The model, as given or as chosen from the column.
     levels
-        The two levels, of which the second is modeled; None for other numbers.
+        The two levels, the second of which is modeled; None for other numbers.
     chosen
-        Whether the family was chosen by the column.
+        Whether the family was chosen from the column.
     """
 
     name: str
@@ -52,7 +52,7 @@ class SeenOutcome:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What was chosen: the level that is modeled, and the family."""
+        """Notes on the modeled level and the chosen family."""
         if self.levels is None or (self.levels == (0, 1) and not self.chosen):
             return ()
         first, second = map(label_text, self.levels)
@@ -67,7 +67,7 @@ class SeenOutcome:
 def seen_outcome(
     covariates: Covariates, name: str, family: Family | None = None, baseline: Any = None, place: Any = "row {}".format
 ) -> SeenOutcome:
-    """Read a response that is seen.
+    """Read an observed response.
 
     Parameters
     ----------
@@ -78,14 +78,14 @@ def seen_outcome(
     family
         The model; by default logit for two levels and for 0 and 1, otherwise linear.
     baseline
-        Of two levels the one that is not modeled; by default the first.
+        The one of two levels that is not modeled, by default the first.
     place
-        Returns where a row is, in words.
+        Returns the position of a row in words.
 
     Raises
     ------
     ArgumentError
-        If values are missing or infinite, or do not suit the family.
+        If values are missing or infinite, or do not fit the family.
     CategoryError
         If the baseline is no level.
     """

@@ -1,4 +1,4 @@
-"""A file of subsets that is being written: its format, its columns, and the document that says what they are."""
+"""`Output`: write a file of subsets with its document."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -31,29 +31,28 @@ def open_output(
     overwrite: bool = False,
     inside: bool = False,
 ) -> Iterator["Output"]:
-    """Open a file for columns of subsets; it gets its name, and its document beside it, when all is written.
+    """Open a file for columns of subsets; it gets its name and document when complete.
 
     Parameters
     ----------
     path
         The final name.
     designs
-        The columns, with their designs where they are known: then it is
-        checked now whether they can be written in this form.
+        The columns, with their designs if known. Known designs are checked at once for this form.
     form, overwrite
         As in `write_release`.
     inside
-        Whether a CSV file holds its document, too, as other files do: in a column of its own, next to the first row.
+        Whether a CSV file also contains its document, as other files do: in an extra column, in the first row.
 
     Yields
     ------
     Output
-        To be begun, and written to.
+        The output, to begin and write to.
 
     Raises
     ------
     DataFileError
-        If the file cannot be written; then nothing remains of it.
+        If the file cannot be written. No partial file remains.
     """
     path = local_path(path)
     output = Output(path, list(designs), form, inside=inside)
@@ -69,14 +68,14 @@ def open_output(
 
 
 def check_output(path: Path, designs: Mapping[str, Design], form: Form | None, *, overwrite: bool) -> None:
-    """Raise unless columns of subsets can be written there: known before anything is drawn.
+    """Raise unless columns of subsets can be written there; called before drawing.
 
     Raises
     ------
     DataFileError
-        If the name is taken, of no known format, or in a folder that is absent.
+        If the file exists, its format is unknown, or its folder does not exist.
     ArgumentError
-        If the designs, or the format, do not have this form.
+        If the designs or the format do not support this form.
     """
     Output(path, list(designs), form).forms(designs)
     check_free(path, overwrite=overwrite)
@@ -92,7 +91,7 @@ class Output:
         if self.kind == "folder":
             raise file_error(path, "must be a file to be written; it is a folder")
         if form is not None and check_choice(form, FORMS, "form") == "labels" and self.kind != "csv":
-            raise ArgumentError(f"`form` must be 'codes' for {self.kind} files; labels are for CSV files, and people.")
+            raise ArgumentError(f"`form` must be 'codes' for {self.kind} files; labels are for CSV files.")
         self.form = form
         self._inside = inside
         self._draft: Path | None = None
@@ -104,17 +103,17 @@ class Output:
         self._rows = 0
 
     def at(self, draft: Path) -> "Output":
-        """Return self, writing to this place."""
+        """Set the file to write to, and return self."""
         self._draft = draft
         return self
 
     def forms(self, designs: Mapping[str, Design]) -> dict[str, str]:
-        """Return the form of each column: codes, unless people are to read the file and the subsets have names."""
+        """Return the form of each column: labels in CSV files if subsets have labels, otherwise codes."""
         if self.kind != "csv" or self.form == "codes":
             return dict.fromkeys(designs, "codes")
         if self.form == "labels":
             for design in designs.values():
-                text_of(design.missing_code, design)  # says why it cannot
+                text_of(design.missing_code, design)  # raises with the reason
         return {name: "labels" if is_spelled(design) else "codes" for name, design in designs.items()}
 
     def begin(
@@ -124,7 +123,7 @@ class Output:
         weights: WeightsColumn | None = None,
         job: dict[str, Any] | None = None,
     ) -> None:
-        """Begin to write, once the designs are known as they were realised; `job` is what tells this run's work."""
+        """Begin to write with the realized designs; `job` is the identity of the run."""
         kept = list(kept_fields)
         self._job = job
         self._order = [*self.names, *(field.name for field in kept)]
@@ -142,7 +141,7 @@ class Output:
             self._writer = make(str(self._draft), self.names, text, kept)
 
     def write(self, rows: Any) -> None:
-        """Write some rows, an Arrow table or record batch with codes and what is kept."""
+        """Write an Arrow table or record batch of codes and kept columns."""
         pa = arrow()
         table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
         table = table.select(self._order)
@@ -159,19 +158,19 @@ class Output:
         self._writer.close()
 
     def abandon(self) -> None:
-        """Let go of the file, whatever state it is in."""
+        """Release the file in any state."""
         with suppress(Exception):
             if self._writer is not None:
                 self._writer.close()
 
     def document(self) -> str:
-        """Return the document that is to stand beside the file."""
-        assert self._stored is not None  # asked when the file is whole
+        """Return the document to write next to the file."""
+        assert self._stored is not None  # called when the file is complete
         assert self._draft is not None
         job = None if self._job is None else mark(self._job, self._draft.stat().st_size)
         return self._stored.to_json(indent=1, job=job) + "\n"
 
     def release(self) -> Release:
-        """Return the file as a release, once it is whole: what it holds is known, so it is not read."""
+        """Return the complete file as a release, without reading it."""
         assert self._stored is not None
         return Release(DataFile(self.path.absolute(), self.kind), self._stored, self._rows)

@@ -1,4 +1,4 @@
-"""An output apart from what is read: inside it, the next run would take the subsets for people."""
+"""Check that an output does not overlap the input, where the next run would read the subsets as values."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -11,19 +11,19 @@ from subsetprivacy._paths import is_inside, scheme_of
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages.for_files import CHOOSE_ANOTHER_FOLDER
 
-_INSIDE = "`output` must lie outside the folder that is read: there, the next run would take the subsets for people."
-_SAME = "`output` must be another file than the one that is read."
+_INSIDE = "`output` must be outside the input folder, because the next run would read the subsets as values."
+_SAME = "`output` must not be the input file."
 _SAME_STORE = {"s3a": "s3", "s3n": "s3"}
-_AROUND = "`output` must not hold the files that are read, which would be replaced with it."
+_AROUND = "`output` must not contain the input files, which would be replaced with it."
 
 
 def check_no_overlap(input_path: Path, output: Path) -> None:
-    """Raise unless a file is written elsewhere than where the values are.
+    """Raise if the output is the input, or inside its folder.
 
     Raises
     ------
     ArgumentError
-        If it is the file, or in the folder, that is read.
+        If it is the input file, or inside the input folder.
     """
     if input_path.exists() and output.exists() and output.samefile(input_path):
         raise ArgumentError(_SAME)
@@ -32,22 +32,22 @@ def check_no_overlap(input_path: Path, output: Path) -> None:
 
 
 def check_no_overlap_with(files: Iterable[str], output: str, *, folders: Iterable[str] = ()) -> None:
-    """Raise unless a folder is written elsewhere than where a cluster reads.
+    """Raise if an output folder overlaps the files that a cluster reads.
 
     Parameters
     ----------
     files
-        The files that are read, as an engine lists them: paths or addresses. Which folder it was given, it does not
-        say; see `_folders`.
+        The input files as the engine lists them, paths or addresses. The engine does not list the input folder; see
+        `_folders`.
     output
         The folder to write.
     folders
-        Folders, or files, that are known to be read as a whole.
+        Folders or files that are known to be read completely.
 
     Raises
     ------
     ArgumentError
-        If the output is inside a folder that is read, or holds it.
+        If the output is inside an input folder, or contains it.
     """
     read = [_Location.of(file) for file in files]
     whole = [_Location.of(folder) for folder in folders]
@@ -61,14 +61,14 @@ def check_no_overlap_with(files: Iterable[str], output: str, *, folders: Iterabl
 
 @frozen
 class _Location:
-    """A file or folder, here or elsewhere: what of its address can be compared."""
+    """The comparable parts of the address of a file or folder."""
 
-    machine: str | None  # None is not said: an engine has one that it takes then
+    machine: str | None  # None if not given; the engine then uses its default
     path: PurePosixPath
 
     @classmethod
     def of(cls, address: str) -> "_Location":
-        """Read a path or an address; links are followed where this machine can."""
+        """Parse a path or an address; local links are resolved."""
         scheme, parts = scheme_of(address), urlsplit(address)
         if scheme in (None, "file"):
             local = Path(address if scheme is None else unquote(parts.path))
@@ -76,12 +76,12 @@ class _Location:
         return cls(f"{_SAME_STORE.get(scheme, scheme)}://{parts.netloc}", PurePosixPath(unquote(parts.path)))
 
     def is_in(self, folder: "_Location") -> bool:
-        """Tell whether this is inside a folder, or the folder itself."""
+        """Return whether this is the folder, or inside it."""
         comparable = None in (self.machine, folder.machine) or self.machine == folder.machine
         return comparable and self.path.is_relative_to(folder.path)
 
     def whole(self) -> "_Location":
-        """Return the folder that this file is a part of, above folders of partitions."""
+        """Return the folder of this file, above partition folders."""
         folder = self.path.parent
         while "=" in folder.name:
             folder = folder.parent
@@ -89,10 +89,10 @@ class _Location:
 
 
 def _folders(files: list[_Location]) -> set[_Location]:
-    """Return the folders that were surely read as a whole.
+    """Return the folders that were certainly read completely.
 
-    Those are folders of partitions (``sex=F``), of files that an engine has written (``part-…``), and of several files.
-    A single file may lie anywhere, and its output beside it.
+    These are folders with partitions (``sex=F``), with files written by an engine (``part-…``), or with several
+    files. A single file may be anywhere, with its output next to it.
     """
     many = {folder for folder, held in Counter(file.whole() for file in files).items() if held > 1}
     return many | {file.whole() for file in files if "=" in file.path.parent.name or file.path.name.startswith("part-")}

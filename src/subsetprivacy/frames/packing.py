@@ -1,4 +1,4 @@
-"""Rows of a run on their way to the output: as few bits as they need, so that dealing and shuffling them is fast."""
+"""Pack rows into few bits, so that dealing and shuffling them is fast."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 _WORD = "word"
 _BUCKET_BITS = 12
 MOST_BUCKETS = 1 << _BUCKET_BITS
-_FEW_BITS = 18  # counters for so many kinds of rows fit in the processor's cache
+_FEW_BITS = 18  # this many counters fit in the processor's cache
 
 
 @frozen
 class Packing:
-    """How rows of codes are held: all codes of a row in one word of up to 32 bits, or a column each.
+    """The representation of rows: all codes of a row in one word of up to 32 bits, or separate columns.
 
-    Sorting plain words is several times as fast as finding an order and
-    following it, so rows that fit in a word are dealt and shuffled as words.
+    Sorting words is several times as fast as computing and applying an order, so rows that fit in a word are dealt and
+    shuffled as words.
 
     Attributes
     ----------
     designs
         The columns of codes.
     is_word
-        Whether a row is one word: the codes fit, and nothing else is kept.
+        Whether a row is one word, because the codes fit and no column is kept.
     """
 
     designs: dict[str, Design]
@@ -40,7 +40,7 @@ class Packing:
 
     @classmethod
     def of(cls, designs: dict[str, Design], keep: Sequence[str]) -> "Packing":
-        """Choose how to hold the rows."""
+        """Choose the representation."""
         return cls(designs, not keep and sum(design.code_bits for design in designs.values()) <= 32)
 
     @property
@@ -48,7 +48,7 @@ class Packing:
         return sum(design.code_bits for design in self.designs.values())
 
     def pack(self, codes: Sequence[AnyArray], kept: Sequence[Any], keep: Sequence[str]) -> "pa.RecordBatch":
-        """Return rows as they are held."""
+        """Return rows in this representation."""
         import pyarrow as pa
 
         if not self.is_word:
@@ -62,11 +62,11 @@ class Packing:
 
     @property
     def is_countable(self) -> bool:
-        """Whether there are so few kinds of rows that counting them is cheaper than moving them."""
+        """Whether there are so few kinds of rows that counting is cheaper than moving them."""
         return self.is_word and self._bits <= _FEW_BITS
 
     def no_counts(self) -> IntArray:
-        """Return a counter for every word, at nought; only if rows are countable, as for what follows."""
+        """Return a zero counter for every word; only for countable rows."""
         return np.zeros(1 << self._bits, dtype=np.int64)
 
     def tally(self, batch: "pa.RecordBatch", counts: IntArray) -> None:
@@ -78,14 +78,14 @@ class Packing:
             counts += np.bincount(words, minlength=len(counts))
 
     def laid_out(self, counts: IntArray, rng: RandomSource) -> "pa.Table":
-        """Return rows of which the counts are these, in an even shuffle."""
+        """Return the rows with these counts, uniformly shuffled."""
         import pyarrow as pa
 
         words = np.repeat(_narrow(np.arange(len(counts)), self._bits), counts)
         return self.shuffled(pa.table({_WORD: from_numpy(words)}), rng)
 
     def unpack(self, rows: "pa.Table") -> "pa.Table":
-        """Return rows as columns, from how they are held."""
+        """Return packed rows as columns."""
         import pyarrow as pa
 
         if not self.is_word:
@@ -113,7 +113,7 @@ class Packing:
     def _dealt_words(
         self, batch: "pa.RecordBatch", bucket: IntArray, buckets: int
     ) -> tuple["pa.RecordBatch", list[int]]:
-        """Sort the words with their bucket above them."""
+        """Sort the words with their bucket in the high bits."""
         import pyarrow as pa
 
         kind: Any = np.uint32 if self._bits + _BUCKET_BITS <= 32 else np.uint64
@@ -126,7 +126,7 @@ class Packing:
         return pa.RecordBatch.from_arrays([from_numpy(_narrow(words, self._bits))], names=[_WORD]), ends.tolist()
 
     def shuffled(self, rows: "pa.Table", rng: RandomSource) -> "pa.Table":
-        """Return the rows in an even shuffle."""
+        """Return the rows, uniformly shuffled."""
         import pyarrow as pa
 
         if not self.is_word:
@@ -135,7 +135,7 @@ class Packing:
 
 
 def _dealt_rows(batch: "pa.RecordBatch", bucket: IntArray, buckets: int) -> tuple["pa.RecordBatch", list[int]]:
-    """Find the order of the buckets and put the rows in it."""
+    """Sort the rows by bucket."""
     order = np.argsort(bucket.astype(np.uint16), kind="stable")  # sixteen bits: a radix sort
     ends = np.searchsorted(bucket, np.arange(1, buckets), sorter=order)
     return batch.take(from_numpy(order)), ends.tolist()

@@ -1,4 +1,4 @@
-"""Columns that the folders of a table name: ``people/sex=F/part-0.parquet``, as Hive, Spark and Dask write them."""
+"""Partition columns in folder names: ``people/sex=F/part-0.parquet``, as Hive, Spark and Dask write them."""
 
 import re
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ _WHOLE = re.compile(r"-?[0-9]{1,18}")
 
 @frozen
 class Partitions:
-    """The columns that a folder's folders name, and what they say of each file.
+    """The partition columns of a folder, and their values for each file.
 
     Attributes
     ----------
     schema
-        The columns: whole numbers where every name is one, else text.
+        The columns: integers if every value is one, otherwise text.
     folder
-        Above all of them.
+        The top folder.
     """
 
     schema: Any
@@ -37,7 +37,7 @@ class Partitions:
         return list(self.schema.names)
 
     def values(self, file: Path) -> dict[str, Any]:
-        """Return the value of each column, in all rows of a file; None where it is missing."""
+        """Return the value of each column in a file, None if missing."""
         said = _said(file, self.folder)
         pa = arrow()
         return {
@@ -46,7 +46,7 @@ class Partitions:
         }
 
     def expression(self, file: Path) -> Any:
-        """Return the same for PyArrow: what is true of all rows of a file."""
+        """Return the values as a PyArrow partition expression."""
         from pyarrow import dataset
 
         rules = [
@@ -57,7 +57,7 @@ class Partitions:
 
 
 def partitions_of(path: Path, files: Sequence[Path]) -> Partitions:
-    """Read the columns off the names of the folders; a file alone has none."""
+    """Read the partition columns from folder names; a single file has none."""
     pa = arrow()
     found: dict[str, list[str]] = {}
     for file in files if path.is_dir() else ():

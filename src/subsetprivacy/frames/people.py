@@ -1,4 +1,4 @@
-"""The rows of a file, all in memory: subsets of people, and columns that say how these were drawn."""
+"""Load the rows of a file: subsets, and columns that describe the sample."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,16 +14,16 @@ from subsetprivacy.frames.data_file import check_present
 from subsetprivacy.frames.release import Release
 from subsetprivacy.messages.for_sampling import WEIGHTS_OF_A_FILE
 
-MOST_ROWS = 20_000_000  # that are held where each person's row is needed
+MOST_ROWS = 20_000_000  # to load if every row is needed
 
 
 def people_of(release: Release, names: Sequence[str], missing: Missing | None = None) -> SubsetData:
-    """Return the subsets of all people of a file; of several columns together.
+    """Load the subsets of all people in a file, jointly for several columns.
 
     Raises
     ------
     TooLargeError
-        If there are too many rows to hold.
+        If there are too many rows to load.
     """
     require_rows(release)
     if len(names) == 1:
@@ -33,12 +33,12 @@ def people_of(release: Release, names: Sequence[str], missing: Missing | None = 
 
 
 def cells_of(release: Release, names: Sequence[str]) -> dict[str, AnyArray]:
-    """Return columns that were published as they are, cell by cell.
+    """Load columns that were published unchanged.
 
     Raises
     ------
     ArgumentError
-        If a column is not there, or holds neither numbers nor text.
+        If a column does not exist, or contains neither numbers nor text.
     """
     check_present(release.file, list(names))
     found: dict[str, list[Any]] = {name: [] for name in names}
@@ -59,7 +59,7 @@ def _array(cells: list[Any], name: str) -> AnyArray:
 
 
 def require_rows(release: Release) -> None:
-    """Raise unless the rows of a file can be held."""
+    """Raise if a file has too many rows to load."""
     if release.rows > MOST_ROWS:
         raise TooLargeError(
             f"strata, clusters and known margins must be of at most {MOST_ROWS:,} rows, which are held in memory; got "

@@ -1,9 +1,8 @@
-"""Privatise a table of any size on one machine: two passes over units of rows, in several processes.
+"""Privatize a table of any size on one machine, in two passes and several processes.
 
-The subsets are drawn unit by unit into a folder beside the output, counted or
-dealt to random buckets (`drawing`); then bucket after bucket is shuffled and written
-(`shuffling`). Memory holds a few units, whatever the table's size. Values are never
-written.
+The first pass draws the subsets of each unit of rows into a folder next to the output, counted or dealt to random
+buckets (`drawing`). The second pass shuffles and writes one bucket after the other (`shuffling`). Memory contains only
+a few units at a time. Values are never written.
 """
 
 from collections import deque
@@ -35,7 +34,7 @@ from subsetprivacy.processes import process_pool
 if TYPE_CHECKING:
     import pyarrow as pa
 
-BUCKET_ROWS = 1 << 20  # what the processor's cache can sort
+BUCKET_ROWS = 1 << 20  # fits in the processor's cache for sorting
 _MANY = 64
 Progress = Callable[[int, int | None], None]
 
@@ -48,21 +47,21 @@ def privatize_source(
     facts: dict[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> Release:
-    """Draw all rows of a source into a file.
+    """Draw all rows of a table into a file.
 
     Parameters
     ----------
     source, kernel, output, options
-        What is drawn, where it is written, and how; checked before.
+        The input, what to draw, the output and how; checked already.
     facts
-        What tells this job from another, see `job_facts`; None where nothing does.
+        The identity of the job from `job_facts`, or None.
     progress
-        Called with the rows done and in all.
+        Called with the number of finished rows and the total.
 
     Raises
     ------
     CategoryError
-        If values are missing or no categories: how many, and the first row. Then nothing is written.
+        If values are missing or no categories. The message gives the count and the first row. Nothing is written.
     DataFileError
         If a file cannot be read or written.
     """
@@ -89,31 +88,31 @@ def privatize_source(
 
 @contextmanager
 def _described(output: Path) -> Iterator[None]:
-    """Say what is the matter with the output, its folder or its disk, and that a run can go on."""
+    """Convert errors of the output, its folder or its disk, and advise how to continue the run."""
     try:
         yield
     except OSError as error:
         raise file_error_from(output, error) from None
     except BrokenProcessPool:
         raise DataFileError(
-            f"a process that was drawing for {str(output)!r} was killed, perhaps for want of memory.",
+            f"a process that was drawing for {str(output)!r} was killed, perhaps for lack of memory.",
             CONTINUE_BY_THE_SAME_CALL,
         ) from None
 
 
 def _buckets(source: TableSource) -> int:
-    """Return how many buckets keep each one small, a power of two; where the rows are not counted yet, many."""
+    """Return a number of buckets that keeps each small, a power of two; many if the number of rows is not known."""
     wanted = max(_MANY if not source.is_exact else 1, -(-(source.rows or 0) // BUCKET_ROWS))
     return min(1 << (wanted - 1).bit_length(), MOST_BUCKETS)
 
 
 def _stage(facts: dict[str, Any] | None, packing: Packing, dealt: int) -> dict[str, Any] | None:
-    """Return what tells the units that this run draws from those of another."""
+    """Return the identity of the units that this run draws."""
     return None if facts is None else {**facts, "heaps": dealt, "counted": packing.is_countable}
 
 
 def _kept(source: TableSource, kernel: Kernel) -> list["pa.Field"]:
-    """Return the columns that are kept, without what else their fields may say."""
+    """Return the fields of kept columns, without metadata."""
     import pyarrow as pa
 
     held = [source.schema.field(name).type for name in kernel.keep]
@@ -124,7 +123,7 @@ def _kept(source: TableSource, kernel: Kernel) -> list["pa.Field"]:
 def _draw_all(
     source: TableSource, job: DrawingJob, pool: Executor | None, jobs: int, meter: "_Meter"
 ) -> list[DrawnUnit]:
-    """Draw every unit that is not done yet; if rows are refused, look through all that remain and then say so."""
+    """Draw every unfinished unit; if rows are refused, check the remaining ones and then raise."""
     drawn: list[DrawnUnit] = []
     refused: list[RefusedRows] = []
     for unit in _in_turn(partial(_drawn, job=job), enumerate(source.units()), pool, jobs):
@@ -145,10 +144,10 @@ def _drawn(numbered: tuple[int, Unit], job: DrawingJob) -> DrawnUnit:
 
 
 def _mixed(drawn: list[DrawnUnit], job: DrawingJob, pool: Executor | None, jobs: int) -> Iterator["pa.Table"]:
-    """Return the rows to write, bucket after bucket."""
+    """Yield the rows to write, one bucket at a time."""
     import pyarrow as pa
 
-    if pool is None or not job.buckets:  # without a shuffle there is nothing to do but to read
+    if pool is None or not job.buckets:  # without a shuffle, only reading is left
         yield from (bucket.rows(job) for bucket in buckets(drawn, job))
         return
     for path in _in_turn(partial(hand_over, job=job), buckets(drawn, job), pool, jobs):
@@ -160,7 +159,7 @@ def _mixed(drawn: list[DrawnUnit], job: DrawingJob, pool: Executor | None, jobs:
 def _in_turn(task: Callable[[Any], Any], items: Iterable[Any], pool: Executor | None, ahead: int) -> Iterator[Any]:
     """Run a task on every item, a few ahead in other processes; results come in the order of the items.
 
-    This process does not wait for the others as long as there is something left to do: then it works too.
+    Instead of waiting for the others, this process works too as long as items are left.
     """
     if pool is None:
         yield from map(task, items)
@@ -190,7 +189,7 @@ def _done(result: Any) -> Future[Any]:
 
 
 class _Meter:
-    """Tells how far a run is, in rows: half of the way is drawing, half is writing."""
+    """Reports the progress of a run in rows: drawing and writing count half each."""
 
     def __init__(self, source: TableSource, progress: Progress | None) -> None:
         self._progress = progress

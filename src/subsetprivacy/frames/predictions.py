@@ -1,4 +1,4 @@
-"""Files of predictions: the guessed category of each person, and weights of the people."""
+"""Read files of predictions: the predicted category and the weight of each person."""
 
 from pathlib import Path
 from typing import Any
@@ -19,25 +19,25 @@ from subsetprivacy.tables import label_text
 
 
 def read_guesses(path: str | Path, column: str, categories: Categories) -> IntArray:
-    """Read a column of guessed categories, as positions.
+    """Read a column of predicted categories as positions.
 
     Parameters
     ----------
     path
         A CSV, Parquet or Arrow file, or a folder of Parquet files.
     column
-        The column of labels, as text or as they are.
+        The column of labels, as text or in their type.
     categories
         The categories of the design.
 
     Raises
     ------
     DataFileError
-        If the file cannot be read, or has no such column.
+        If the file cannot be read, or a column does not exist.
     CategoryError
-        If a cell is no category; with their number and the first row.
+        If a cell is no category. The message gives the count and the first row.
     """
-    arrow()  # or say how to get it
+    arrow()  # or raise with install advice
     place = local_path(path)
     file = DataFile(place, format_of(place))
     check_present(file, [column])
@@ -56,7 +56,7 @@ def read_guesses(path: str | Path, column: str, categories: Categories) -> IntAr
 
 
 def _positions(column: Any, at: dict[str, int]) -> IntArray:
-    """Return the position of each cell's category, -1 where it is none; each distinct cell is looked up once."""
+    """Return the position of each cell's category, -1 for no category; each distinct cell is looked up once."""
     encoded = column if hasattr(column, "dictionary") else column.dictionary_encode()
     known = [at.get(label_text(cell), -1) if cell is not None else -1 for cell in encoded.dictionary.to_pylist()]
     indices = encoded.indices.cast("int64").fill_null(len(known))
@@ -64,7 +64,7 @@ def _positions(column: Any, at: dict[str, int]) -> IntArray:
 
 
 def read_weights(release: Release, column: str) -> FloatArray:
-    """Read a column of weights that was published next to subsets; not a number where a cell holds none."""
+    """Read a column of weights that was published next to subsets, NaN for other cells."""
     check_present(release.file, [column])
     batches = read_batches(release.file, ColumnSelection({}, {}, (), column))
     parts = [np.asarray(batch.column(0).cast("float64").to_numpy(zero_copy_only=False)) for batch in batches]

@@ -1,7 +1,7 @@
-"""`PredictorEncoder`: a formula with private predictors, as columns that are a number of the cell times a seen column.
+"""`PredictorEncoder`: encode a formula with private predictors, as numbers of cells times observed columns.
 
-A private predictor is given to formulaic as a column of labels that no one has: each stands for a category, and can be
-found again in the names of the columns. So interactions, and which levels are left out, are those of any formula.
+Formulaic sees a private predictor as a column of placeholder labels, one for each category, which reappear in the names
+of the columns. So interactions and dropped levels follow the usual rules of formulas.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,9 +25,7 @@ from subsetprivacy.messages.for_regression import LABELS_OF_A_PREDICTOR, RENAME_
 from subsetprivacy.tables import label_text
 
 _MISSING, _UNKNOWN = -1, -2
-_FIRST = (
-    1  # the level that everyone has while the seen columns are computed: it is in every coding, the baseline is not
-)
+_FIRST = 1  # the level assigned to everyone to compute observed columns: unlike the baseline, it is in every coding
 _GONE = "\ue003"
 
 
@@ -54,12 +52,12 @@ class PrivatePredictor:
 
     @property
     def levels(self) -> tuple[Label, ...]:
-        """The categories that have coefficients, merged ones once, the baseline first."""
+        """The levels, with merged categories once and the baseline first."""
         own = dict.fromkeys(self.level_of(label) for label in self.labels)
         return (self.baseline, *(level for level in own if level != self.baseline))
 
     def level_of(self, label: Label) -> Label:
-        """Return the name under which a category is merged with others, or itself."""
+        """Return the level of a category: its merged name, or itself."""
         return self.merged.get(label, label)
 
     def first_of(self, level: Label) -> Label:
@@ -68,38 +66,38 @@ class PrivatePredictor:
 
     @property
     def level_at(self) -> IntArray:
-        """The number of the level of each category."""
+        """The position of each category's level."""
         at = {level: k for k, level in enumerate(self.levels)}
         return np.array([at[self.level_of(label)] for label in self.labels], np.int64)
 
     def tokens(self, at: int) -> tuple[str, ...]:
-        """Return what stands for the levels in the names of columns, of the predictor of a number."""
+        """Return the placeholders of the levels in column names, for the predictor with this number."""
         return tuple(f"\ue000{at}\ue001{k}\ue002" for k in range(len(self.levels)))
 
 
 @frozen(slots=False, eq=False, repr=False)
 class PredictorEncoder:
-    """How seen columns and private cells become the columns of a model.
+    """The rule from observed columns and private cells to the columns of a model.
 
-    Column c of a person i in cell j is ``Z[j, c] * V[i, seen[c]]``. It can be pickled; of the people it knows the
-    levels of their seen columns, and what transforms such as `bs` remember.
+    Column c of a person i in cell j is ``Z[j, c] * V[i, seen[c]]``. It can be pickled. Of the data, it keeps only the
+    levels of observed columns and the state of transforms such as `bs`.
 
     Attributes
     ----------
     formula
         The right-hand side of the formula.
     private
-        The private predictors. The cells are their combinations in the order of the designs, the last one fastest.
+        The private predictors. The cells are their combinations, in the order of the designs with the last one fastest.
     columns
         The names of the columns of the model, as in ``race[Black]`` and ``age:race[Black]``.
     terms
-        The positions of the columns of each term, by its name.
+        The column positions of each term, by name.
     Z
-        The number of each cell in each column, shape (cells, columns): 1 in terms that are seen only.
+        The number of each cell in each column, shape (cells, columns); 1 for terms without private predictors.
     seen
-        Which seen column each column has, shape (columns,).
+        The observed column of each column, shape (columns,).
     seen_columns
-        The names of the seen columns V; the first is 1 for everyone.
+        The names of the observed columns V; the first is 1 for everyone.
     """
 
     formula: str
@@ -110,7 +108,7 @@ class PredictorEncoder:
     seen: IntArray = field(converter=read_only)
     seen_columns: tuple[str, ...]
     _whole: Encoder
-    _chosen: tuple[int, ...]  # columns of `_whole` that are seen columns, after the first
+    _chosen: tuple[int, ...]  # columns of `_whole` that are observed columns, after the first
 
     def __repr__(self) -> str:
         return f"<PredictorEncoder: {self.formula}, {counted(len(self.columns), 'column')}>"
@@ -127,18 +125,18 @@ class PredictorEncoder:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The seen columns of the table that are used."""
+        """The observed columns of the table that it uses."""
         return tuple(name for name in self._whole.variables if name not in self.names)
 
     @property
     def levels(self) -> dict[str, tuple[Label, ...]]:
-        """The levels of each seen column of labels."""
+        """The levels of each observed column of labels."""
         return {name: levels for name, levels in self._whole.levels.items() if name not in self.names}
 
     # Rows ---------------------------------------------------------------------------------------------------------
 
     def encode(self, covariates: Covariates, place: Callable[[int], str] = "row {}".format) -> FloatArray:
-        """Return the seen columns V of covariates that were read already, shape (n, seen columns)."""
+        """Return the observed columns V of covariates, shape (n, observed columns)."""
         V = np.empty((covariates.rows, len(self.seen_columns)))
         V[:, 0] = 1.0
         if self._chosen:
@@ -147,7 +145,7 @@ class PredictorEncoder:
         return V
 
     def matrix(self, table: Any) -> FloatArray:
-        """Return the seen columns V of a table of any library.
+        """Return the observed columns V of a table of any library.
 
         Raises
         ------
@@ -158,14 +156,14 @@ class PredictorEncoder:
         return self.encode(covariates_of(table, some))
 
     def labels(self, table: Any, name: str) -> list[Label]:
-        """Return the categories of a private predictor in a table that has a column of its labels.
+        """Return the categories of a private predictor from a column of labels.
 
         Raises
         ------
         ArgumentError
-            If the column is not there, or a label is missing.
+            If the column does not exist, or a label is missing.
         CategoryError
-            If a cell holds something else than a category: how many, and the first row; never the cell.
+            If a cell is no category. The message gives the count and the first row, never the cell.
         """
         predictor = next(each for each in self.private if each.name == name)
         covariates = covariates_of(table, [name])
@@ -179,11 +177,11 @@ class PredictorEncoder:
     # Tables of the seen columns -----------------------------------------------------------------------------------
 
     def frame(self, table: Any) -> Any:
-        """Return a pandas data frame with the seen columns `variables`."""
+        """Return a pandas data frame of the observed columns `variables`."""
         return self._seen_only.frame(table)
 
     def replace_variable(self, table: Any, name: str, value: Any) -> Any:
-        """Return the `frame` of a table with one of its seen columns set to a value; see `Encoder`."""
+        """Return the `frame` of a table with one observed column set to a value; see `Encoder`."""
         return self._seen_only.replace_variable(table, name, value)
 
     @property
@@ -196,7 +194,7 @@ def _listed(labels: Sequence[Label]) -> str:
 
 
 def _positions(column: CovariateColumn, predictor: PrivatePredictor, rows: int) -> IntArray:
-    """Return the position of each row's category, -1 where a label is missing and -2 where it is none."""
+    """Return the position of each row's category, -1 for a missing label and -2 for an unknown one."""
     known = {
         label_text(name): predictor.labels.index(label) for label, name in reversed(list(predictor.merged.items()))
     }
@@ -221,7 +219,7 @@ def _number_position(number: float, known: Mapping[str, int], boolean: bool) -> 
 
 
 def with_constants(covariates: Covariates, tokens: Mapping[str, Sequence[str]]) -> Covariates:
-    """Return covariates with a column of the same token in every row for each private predictor."""
+    """Add a constant column of the same placeholder for each private predictor."""
     everyone = np.broadcast_to(np.int64(_FIRST), (covariates.rows,))
     private = {name: LabelColumn(everyone, list(each), declared=True) for name, each in tokens.items()}
     return Covariates({**covariates.columns, **private}, covariates.rows, covariates.ordered, covariates.first)
@@ -229,7 +227,7 @@ def with_constants(covariates: Covariates, tokens: Mapping[str, Sequence[str]]) 
 
 @frozen(eq=False)
 class _WithPredictors:
-    """Covariates of a table or of files, with tokens in the place of private predictors."""
+    """Covariates with placeholders instead of private predictors."""
 
     source: CovariateSource
     tokens: Mapping[str, tuple[str, ...]]
@@ -239,34 +237,34 @@ class _WithPredictors:
         return self.tokens[name] if name in self.tokens else self.source.levels(name, coded)
 
     def parts(self, variables: Sequence[str]) -> Iterable[Covariates]:
-        """Return all rows of some columns, a part at a time."""
+        """Return all rows of some columns, in batches."""
         seen = [name for name in variables if name not in self.tokens]
         for part in self.source.parts(seen):
             yield with_constants(part, self.tokens)
 
     def whole(self, variables: Sequence[str], term: str) -> Covariates:
         """Return all rows of some columns at once."""
-        return self.source.whole(variables, term)  # a transform has seen columns only
+        return self.source.whole(variables, term)  # a transform uses observed columns only
 
 
 def encode_predictors(
     terms: FormulaTerms, source: CovariateSource, private: Sequence[PrivatePredictor]
 ) -> PredictorEncoder:
-    """Make an encoder of the terms of a formula with private predictors.
+    """Make an encoder from the terms of a formula with private predictors.
 
     Parameters
     ----------
     terms
-        The right-hand side, in which private columns stand as they are.
+        The right-hand side, with private columns outside of functions.
     source
-        The seen columns of a table or of files.
+        The observed columns of a table or of files.
     private
         The private predictors, in the order of the cells.
 
     Raises
     ------
     ArgumentError
-        If a term cannot be computed or has one level only, or two columns have the same name.
+        If a term cannot be computed or has only one level, or two columns have the same name.
 
     Examples
     --------
@@ -291,7 +289,7 @@ def encode_predictors(
 
 
 def encode_predictor_columns(covariates: Covariates, private: Sequence[PrivatePredictor]) -> PredictorEncoder:
-    """Make an encoder in which all seen columns and private predictors are terms; an intercept is added."""
+    """Make an encoder with all observed columns and private predictors as terms, plus an intercept."""
     tokens = _tokens(private)
     whole = encode_covariates(with_constants(covariates, tokens), tokens)
     return _taken_apart(whole, private, {})
@@ -302,7 +300,7 @@ def _tokens(private: Sequence[PrivatePredictor]) -> dict[str, tuple[str, ...]]:
 
 
 def _taken_apart(whole: Encoder, private: Sequence[PrivatePredictor], scales: Mapping[int, str]) -> PredictorEncoder:
-    """Return the columns of an encoder as numbers of cells times seen columns; `scales` are numbers in terms."""
+    """Split the columns of an encoder into numbers of cells and observed columns; `scales` are numbers in terms."""
     tokens = _tokens(private)
     found = [_Column.of(name, tokens, scales.get(k, "")) for k, name in enumerate(whole.columns)]
     keys = {("", ""): 0}
@@ -332,16 +330,16 @@ def _taken_apart(whole: Encoder, private: Sequence[PrivatePredictor], scales: Ma
 
 @frozen
 class _Column:
-    """A column of the model: which level it has of which private predictor, and what of it is seen."""
+    """A column of the model: the levels of private predictors, and its observed part."""
 
     name: str  # with tokens
-    at: dict[int, int]  # the level of a private predictor, by number
+    at: dict[int, int]  # the level of each private predictor, by its number
     tokens: dict[int, str]
-    key: tuple[str, str]  # numbers that it is multiplied by, and the rest of its name
+    key: tuple[str, str]  # numeric factors, and the rest of its name
 
     @classmethod
     def of(cls, name: str, tokens: Mapping[str, Sequence[str]], scale: str) -> "_Column":
-        """Take the name of a column apart."""
+        """Parse the name of a column."""
         at, found, rest = {}, {}, name
         for number, (variable, each) in enumerate(tokens.items()):
             for level, token in enumerate(each):
@@ -360,7 +358,7 @@ class _Column:
 
 
 def _numbers_of_cells(columns: Sequence[_Column], private: Sequence[PrivatePredictor]) -> FloatArray:
-    """Return 1 for each cell and column where the cell has the levels of the column, shape (cells, columns)."""
+    """Return a 0/1 matrix that is 1 if the cell has the levels of the column, shape (cells, columns)."""
     sizes = [range(len(each.labels)) for each in private]
     cells = np.array(list(product(*sizes)), np.int64).reshape(prod(map(len, sizes)), len(private))
     Z = np.ones((len(cells), len(columns)))

@@ -40,8 +40,8 @@ from subsetprivacy.processes import cores, exit_if_reimported
 IF_EXISTS: tuple[IfExists, ...] = get_args(IfExists)
 LARGE = 1 << 22  # from this many rows on, several processes pay off
 NO_SAME = (
-    "`if_exists` must be 'error' or 'overwrite' for a table that is no file: whether it is the same as before, nothing "
-    "tells."
+    "`if_exists` must be 'error' or 'overwrite' for a table that is not a file, because changes of the table cannot "
+    "be detected."
 )
 
 TableT = TypeVar("TableT")
@@ -136,7 +136,7 @@ def prepare(
     >>> plan.run().shape
     (3, 1)
     """
-    arrow()  # or say how to get it
+    arrow()  # or raise with install advice
     kernel = Kernel(
         variables_of(designs),
         missing=check_choice(missing, get_args(Missing), "missing"),
@@ -170,7 +170,7 @@ def prepare(
 def _of_file(table: Any, kernel: Kernel, output: Any, options: RunOptions, *, automatic: bool) -> PrivatizePlan[Any]:
     path, target = table.path if isinstance(table, Input) else local_path(table, "table"), local_path(output, "output")
     check_no_overlap(path, target)
-    format_of(target, must_exist=False)  # known before anything is read
+    format_of(target, must_exist=False)  # known before reading anything
     opened = table if isinstance(table, Input) else open_input(path)
     try:
         source = opened.source(kernel.columns, kernel.keep, kernel.labels)
@@ -186,14 +186,14 @@ def _of_file(table: Any, kernel: Kernel, output: Any, options: RunOptions, *, au
 
 @frozen
 class _FileRun:
-    """A file on its way to another, checked.
+    """A checked run from a file to another.
 
     Attributes
     ----------
     facts
-        What tells this job from another.
+        The identity of the job.
     is_finished
-        Whether the same job has written the output before, and may leave it as it is.
+        Whether the same job wrote the output before, so that it can stay.
     """
 
     source: TableSource
@@ -205,7 +205,7 @@ class _FileRun:
 
     @classmethod
     def of(cls, source: TableSource, kernel: Kernel, output: Path, options: RunOptions) -> "_FileRun":
-        """Check the output, given what is read."""
+        """Check the output for this input."""
         kernel = kernel.for_text() if source.as_text else kernel
         facts = job_facts(source, kernel, options)
         is_finished = options.if_exists == "same" and output.exists()
@@ -216,7 +216,7 @@ class _FileRun:
         return cls(source, kernel, output, options, facts, is_finished)
 
     def run(self, progress: Progress | None) -> Release:
-        """Draw, or open what the same job has drawn."""
+        """Draw, or open the output of the same job."""
         if self.is_finished:
             return read_release(self.output)
         return privatize_source(self.source, self.kernel, self.output, self.options, self.facts, progress)
@@ -250,7 +250,7 @@ def _if_exists(said: IfExists | None, overwrite: bool) -> IfExists:
     if said is None:
         return "overwrite" if overwrite else "error"
     if overwrite and said != "overwrite":
-        raise ArgumentError("`if_exists` and `overwrite` must say the same; got both, and they do not.")
+        raise ArgumentError("`if_exists` and `overwrite` must agree; got a contradiction.")
     return check_choice(said, IF_EXISTS, "if_exists")
 
 

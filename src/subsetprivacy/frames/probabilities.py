@@ -1,4 +1,4 @@
-"""Files of probabilities: a column for each category, a row for each row of a table."""
+"""Read files of probabilities: one column per category, one row per person."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,7 +15,7 @@ from subsetprivacy.tables import label_text
 
 
 def read_probabilities(path: str | Path, categories: Iterable[Label]) -> FloatArray:
-    """Read the columns that are named after the categories, in category order; other columns are left alone.
+    """Read the columns named after the categories, in category order; other columns are ignored.
 
     Parameters
     ----------
@@ -27,14 +27,14 @@ def read_probabilities(path: str | Path, categories: Iterable[Label]) -> FloatAr
     Returns
     -------
     ndarray
-        Shape (n, p); not a number where a cell is empty or holds something else.
+        Shape (n, p), with NaN for empty cells and other text.
 
     Raises
     ------
     DataFileError
         If the file cannot be read, or a category has no column.
     """
-    arrow()  # or say how to get it
+    arrow()  # or raise with install advice
     place = local_path(path)
     file = DataFile(place, format_of(place))
     names = [label_text(label) for label in categories]
@@ -45,7 +45,7 @@ def read_probabilities(path: str | Path, categories: Iterable[Label]) -> FloatAr
 
 
 def _as_floats(column: Any) -> FloatArray:
-    """Return numbers, which may be written as text; an error of PyArrow would quote the cell."""
+    """Convert numbers or text to floats, without PyArrow's errors, which quote cells."""
     pa = arrow()
     try:
         cast = column.cast(pa.float64())

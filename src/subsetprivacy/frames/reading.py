@@ -60,7 +60,7 @@ def read_release(
     ...     read_release(path, {"letter": uniform(list("abcd"))}).count("letter").subset_shares()
     {'a|b': 0.666..., 'b|c': 0.333...}
     """
-    arrow()  # or say how to get it
+    arrow()  # or raise with install advice
     place = local_path(path).absolute()  # the working directory may change; links are not resolved
     file = DataFile(place, format_of(place))
     found = found_with(file)
@@ -110,5 +110,5 @@ def _form(file: DataFile, design: Design, name: str, known: str | None, said: st
     if chosen is None and looks_like_codes(design):
         raise ArgumentError(f"`form` must be said for column {name!r}, whose labels look like codes.", SAY_THE_FORM)
     if chosen == "labels":
-        text_of(design.missing_code, design)  # says why it cannot be
+        text_of(design.missing_code, design)  # raises with the reason be
     return chosen or "labels"

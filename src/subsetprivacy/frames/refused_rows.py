@@ -1,4 +1,4 @@
-"""Rows that cannot be privatised: counted over a whole table, told by their numbers, never by what they hold."""
+"""Rows that cannot be privatized, reported by count and row number, never by content."""
 
 from collections.abc import Callable, Sequence
 
@@ -20,27 +20,27 @@ _MUST = {
 
 @frozen
 class RefusedRows:
-    """Rows of one column that cannot be privatized: the problem, how many there are, and the first.
+    """Rows of one column that cannot be privatized: the problem, the count and the first row.
 
     Attributes
     ----------
     why
-        What may be wrong where no value is a category.
+        A possible reason why no value is a category.
     tidy, marks
-        Of values that are no category: how many are one without the spaces
-        around them, and how many of the others look like a mark of a missing answer.
+        Of values that are no category: how many become one after stripping, and how many of the others look like a
+        mark of a missing answer.
     """
 
     column: str
     problem: str
     count: int
-    first: int | None  # None where no row can be named
+    first: int | None  # None if no row can be given
     why: str = ""
     tidy: int = 0
     marks: int = 0
 
     def moved(self, rows: int) -> "RefusedRows":
-        """Return the same with row numbers of the whole table."""
+        """Return it with row numbers of the whole table."""
         return self if self.first is None else evolve(self, first=self.first + rows)
 
     def __add__(self, later: "RefusedRows") -> "RefusedRows":
@@ -54,25 +54,25 @@ class RefusedRows:
 
     @property
     def advice(self) -> list[Advice]:
-        """What would make the rows fit."""
+        """Advice that would make the rows fit."""
         by_kind = {STRIP_SPACES: self.tidy, NAME_THE_MARK: self.marks, STORE_ABSENT_AS_FULL: self.problem == "absent"}
         return [advice for advice, applies in by_kind.items() if applies]
 
     def _explained(self) -> str:
-        """Return why the rows do not fit, told by numbers alone."""
+        """Return why the rows do not fit, by counts only."""
         if self.problem == "id repeated":
-            return " Two values of one person would answer the same question, and intersect."
+            return " Two values of one person would answer the same question, and their subsets intersect."
         said = ""
         if self.tidy:
             many = f"All {self.count} are" if self.tidy == self.count else f"{self.tidy} of them are"
-            said += f" {many} categories without the spaces around them."
+            said += f" {many} categories after stripping spaces."
         if self.marks:
             look = plural(self.marks, "looks like a mark", "look like marks")
             said += f" {self.marks} {look} of a missing answer, such as ? or NA."
         return said or (self.why and f" {self.why}")
 
     def said(self, rows: str, number: Callable[[int], int]) -> str:
-        """Return it in words; `rows` is what a row is called, and `number` tells its number."""
+        """Return the message; `rows` is the word for a row, and `number` returns its number."""
         must, got = _MUST[self.problem]
         where = "" if self.first is None else f", first in {rows} {number(self.first)}"
         start = " (counted from 0)" if where and rows == "row" else ""
@@ -82,16 +82,16 @@ class RefusedRows:
 def refuse(
     refused: Sequence[RefusedRows], where: str = "", *, rows: str = "row", number: Callable[[int], int] = int
 ) -> None:
-    """Raise the error that tells which rows of which column are wrong, if there are any; never what they hold.
+    """Raise if there are refused rows; the message gives columns, counts and rows, never content.
 
     Parameters
     ----------
     refused
-        What the batches refused, in the order of the rows, with row numbers of the whole table.
+        The refused rows of all batches, in order, with row numbers of the whole table.
     where
         The file, for the message.
     rows, number
-        What a row is called, and its number as people count them.
+        The word for a row, and its number in messages.
     """
     total: dict[tuple[str, str], RefusedRows] = {}
     for each in refused:
@@ -103,6 +103,6 @@ def refuse(
 
 
 def _together(several: Sequence[Advice]) -> Advice | None:
-    """Return one piece of advice for all: an error has one."""
+    """Return a single piece of advice, because an error has one."""
     different = set(several)
     return CLEAN_VALUES if len(different) > 1 else next(iter(different), None)

@@ -227,7 +227,7 @@ def regress(
 
 
 def _of_formula(formula: str, data: Any, designs: Any, arguments: RegressArguments) -> People | PredictorPeople:
-    """Return the people of a formula and a table or files."""
+    """Read the data of a formula from a table or files."""
     if is_files(data):
         return people_of_files(formula, data, designs, arguments)
     if isinstance(data, SubsetTable):
@@ -243,7 +243,7 @@ def _of_formula(formula: str, data: Any, designs: Any, arguments: RegressArgumen
         )
     if response not in known and not predictors:
         used = [*read_terms(right).variables, *response_variables(response, names_of(data))]
-        check_names(data, [*used, *known])  # a name that is misspelled, in the formula or in `designs`
+        check_names(data, [*used, *known])  # in case a name in the formula or in `designs` is misspelled
         raise no_private_name(known)
     arguments.check_columns(known)
     _check_indexes(data, arguments)
@@ -261,7 +261,7 @@ def _of_formula(formula: str, data: Any, designs: Any, arguments: RegressArgumen
 
 
 def _check_indexes(data: Any, arguments: RegressArguments, response: Any = None) -> None:
-    """Raise if pandas columns beside the data have another index: rows would be matched by position."""
+    """Raise if pandas columns have different indexes, because rows are matched by position."""
     held: Mapping[str, Any] = {}
     if isinstance(data, Mapping):
         held = {str(name): column for name, column in data.items()}
@@ -274,7 +274,7 @@ def _check_indexes(data: Any, arguments: RegressArguments, response: Any = None)
 def _of_table(
     right: str, data: Any, response: str, known: dict[str, Design], arguments: RegressArguments
 ) -> PeopleInMemory:
-    """Return the people of a table, brought to memory by one reading."""
+    """Load the data of a table in one pass."""
     left_out = [*known, *arguments.named]
     terms = read_terms(right, [name for name in names_of(data) if name not in left_out])
     table = snapshot(data, list(dict.fromkeys([response, *terms.variables, *arguments.named])))
@@ -296,7 +296,7 @@ def _outcome_of_table(
     known: dict[str, Design],
     arguments: RegressArguments,
 ) -> PredictorPeople:
-    """Return the people of a table with private predictors, brought to memory by one reading."""
+    """Load the data of a table with private predictors in one pass."""
     check_outcome_options(arguments)
     explained = response_variables(response, [*known, *names_of(data)])
     left_out = {*known, *explained, *arguments.named}
@@ -327,14 +327,14 @@ def _outcome_of_table(
 
 
 def _columns(table: Any, arguments: RegressArguments) -> tuple[Any, Any, Any]:
-    """Return weights, clusters and offset, of a table where they are named."""
+    """Return weights, clusters and offset, from the table if they are names."""
     given = (arguments.weights, arguments.clusters, arguments.offset)
     weights, clusters, offset = (_column(table, each) if isinstance(each, str) else each for each in given)
     return weights, clusters, offset
 
 
 def _designs(data: Any, designs: Any) -> dict[str, Design]:
-    """Return the designs of the private columns: as given, and of columns that know theirs."""
+    """Return the designs of private columns, as given or from `SubsetData`."""
     known: dict[str, Design] = {}
     if isinstance(data, Mapping):
         known = {str(name): column.design for name, column in data.items() if isinstance(column, SubsetData)}
@@ -367,7 +367,7 @@ def _column(table: Any, name: str) -> Any:
 def _of_covariates(
     response: Any, covariates: Any, designs: Any, design: Design | None, arguments: RegressArguments
 ) -> PeopleInMemory | PredictorPeople:
-    """Return the people of a response and covariates without a formula."""
+    """Prepare a response and covariates without a formula."""
     if arguments.named:
         raise ArgumentError(
             "weights, clusters, offset and sampling must be given as numbers without a formula; got a name."
@@ -416,7 +416,7 @@ def _private_response(response: Any, design: Design | None, arguments: RegressAr
 def _outcome_of_columns(
     response: Any, covariates: Any, known: dict[str, Design], design: Design | None, arguments: RegressArguments
 ) -> PredictorPeople:
-    """Return the people of a response and covariates some of which are private."""
+    """Prepare a response and covariates, some of which are private."""
     table = snapshot(covariates, names_of(covariates))
     predictors = tuple(
         PrivateColumn(name, _codes(table, name, each, arguments.missing), each) for name, each in known.items()
@@ -448,7 +448,7 @@ def _outcome_of_columns(
 
 
 def _with_response(response: Any, held: Covariates) -> tuple[str, Covariates]:
-    """Return the name of a response that is seen, and covariates with a column of it."""
+    """Return the name of an observed response, and covariates with its column."""
     named = getattr(response, "name", None)
     name = str(named) if named and str(named) not in held.columns else "response"
     if name in held.columns:

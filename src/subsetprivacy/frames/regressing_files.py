@@ -1,4 +1,4 @@
-"""Regression from files: their rows are loaded where the model matrix fits in memory, otherwise read for every sum."""
+"""Regression from files: rows are loaded if the model matrix fits in memory, and otherwise read for every sum."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -33,14 +33,14 @@ _BYTES = 8  # of a number
 
 
 def is_files(data: Any) -> bool:
-    """Tell whether data are a release, a path, or several of them."""
+    """Return whether data are a release, a path, or several of them."""
     if isinstance(data, (list, tuple)):
         return bool(data) and all(isinstance(each, (Release, str, Path)) for each in data)
     return isinstance(data, (Release, str, Path))
 
 
 def no_private_name(known: Mapping[str, Design]) -> ArgumentError:
-    """Return the error that a formula has no private column; to be raised if all its columns are there."""
+    """Return the error for a formula without a private column."""
     return ArgumentError(
         f"`formula` must have a column of subsets, as its response or as a term; got none of {', '.join(known)}.",
         DESIGN_OF_THE_RESPONSE,
@@ -48,19 +48,18 @@ def no_private_name(known: Mapping[str, Design]) -> ArgumentError:
 
 
 def people_of_files(formula: str, data: Any, designs: Any, arguments: RegressArguments) -> People | PredictorPeople:
-    """Return the people of files, in memory or in a stream.
+    """Read the data of files, in memory or streamed.
 
     Parameters
     ----------
     formula
         As in `regress`.
     data
-        A release, a path, or several whose rows follow each other.
+        A release, a path, or several, whose rows are concatenated.
     designs
-        For paths that do not know their designs.
+        Designs for paths without them.
     arguments
-        What was asked for. Where it does not say whether to stream, rows are loaded if the model matrix takes at most
-        one GiB.
+        The arguments of `regress`. If `stream` is None, rows are loaded if the model matrix takes at most one GiB.
     """
     releases = _opened(formula, data, designs)
     known = {name: design for release in releases for name, design in release.designs.items()}
@@ -105,7 +104,7 @@ def _outcome_of_files(
     private_names: Sequence[str],
     arguments: RegressArguments,
 ) -> PredictorPeople:
-    """Return the people of files with private predictors, all of whose rows are loaded."""
+    """Load the data of files with private predictors."""
     check_outcome_options(arguments)
     designs = {name: common_design(releases, name) for name in private_names}
     weights, kind = common_weights(releases, arguments)
@@ -118,7 +117,8 @@ def _outcome_of_files(
     rows = sum(release.rows for release in releases)
     if arguments.stream is None and rows * (len(seen) + len(designs)) * _BYTES > MOST_HELD:
         raise TooLargeError(
-            f"rows of files with a private predictor are held in memory and must take at most one GiB; got {rows:,} "
+            f"rows of files with a private predictor must take at most one GiB, because they are loaded into "
+            f"memory; got {rows:,} "
             f"rows of {len(seen) + len(designs)} columns.",
             LOAD_OR_SAMPLE,
         )
@@ -160,7 +160,7 @@ def numbers_in(covariates: Covariates, name: str) -> FloatArray:
     Raises
     ------
     ArgumentError
-        If it holds text.
+        If it contains text.
     """
     column = covariates.columns[name]
     if isinstance(column, LabelColumn):
@@ -169,14 +169,14 @@ def numbers_in(covariates: Covariates, name: str) -> FloatArray:
 
 
 def cells_in(covariates: Covariates, name: str) -> AnyArray:
-    """Return a column as it is: numbers, or labels."""
+    """Return a column as numbers or labels."""
     column = covariates.columns[name]
     values = column.part(0, covariates.rows)
     return np.array(column.labels, object)[values] if isinstance(column, LabelColumn) else values
 
 
 def common_weights(releases: Sequence[Release], arguments: RegressArguments) -> tuple[Any, WeightsKind | None]:
-    """Return the weights that were asked for, or the column of weights that files know."""
+    """Return the given weights, or the stored column of weights."""
     if arguments.weights is not None or arguments.sampling is not None:
         return arguments.weights, arguments.weights_kind
     return stored_weights(releases)
@@ -193,14 +193,14 @@ def _opened(formula: str, data: Any, designs: Any) -> tuple[Release, ...]:
 
 
 def _check_own(release: Release, designs: Mapping[str, Design] | None) -> None:
-    """Raise if other designs are given than those a release has."""
+    """Raise if given designs differ from those of the release."""
     for name, design in (designs or {}).items():
         if name in release.designs and release.designs[name] != design:
             raise MismatchError(f"`designs` must agree with those of the release; got another design of column {name}.")
 
 
 def _needs_loading(formula: str, releases: Sequence[Release]) -> bool:
-    """Tell whether a term needs all rows, and their covariates can be loaded."""
+    """Return whether a term needs all rows and the covariates fit in memory."""
     private = {name for release in releases for name in release.designs}
     terms = read_terms(split_formula(formula, dict.fromkeys(private))[1], list(releases[0].kept))
     if not any(factor.remembers for factor in terms.factors):
@@ -215,7 +215,7 @@ def _fits(stream: EncodedStream) -> bool:
 def _loaded(
     stream: EncodedStream, releases: Sequence[Release], columns: CovariateColumns, arguments: RegressArguments
 ) -> PeopleInMemory:
-    """Return the people with all their rows in memory."""
+    """Load all rows into memory."""
     table = stream.load()
     rows = stream.arrays()
     clusters = _cells(releases, arguments.clusters) if isinstance(arguments.clusters, str) else arguments.clusters
@@ -238,7 +238,7 @@ def _loaded(
 
 
 def _cells(releases: Sequence[Release], name: str) -> AnyArray:
-    """Return the cells of a column as they are."""
+    """Return the cells of a column."""
     cells: list[Any] = []
     for release in releases:
         check_present(release.file, [name])

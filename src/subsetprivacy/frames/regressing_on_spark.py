@@ -1,7 +1,7 @@
-"""Regression on a table of Spark, by its workers; DataFrame API only, so that Spark Connect will do.
+"""Regression on a Spark table by its workers; it uses only the DataFrame API, so Spark Connect works too.
 
-Spark learns the levels of the covariates. For every sum over people each worker encodes its rows, adds up what a kernel
-makes of them, and returns one row; the driver adds up these.
+Spark finds the levels of the covariates. For every sum over people each worker encodes its rows, sums the results of a
+kernel, and returns one row. The driver adds up these rows.
 """
 
 import pickle
@@ -42,13 +42,13 @@ from subsetprivacy.regression.blocks import Block, Kernel, Sums, largest, summed
 from subsetprivacy.regression.problem import CovariateColumns, require_response
 
 _READ = "read the table"
-_FEW = 1000  # rows that show what columns look like
+_FEW = 1000  # rows to inspect columns
 
 
 def people_on_spark(
     formula: str, table: Any, designs: Mapping[str, Design], arguments: RegressArguments
 ) -> StreamedPeople | None:
-    """Return the people of a table of Spark where they are; None if they are few enough to be brought here.
+    """Prepare a Spark table without loading it; None if it is small enough to load.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def people_on_spark(
     designs
         The designs of the private columns.
     arguments
-        What was asked for. Where it does not say whether to stream, up to a million rows are brought here.
+        The arguments of `regress`. If `stream` is None, up to a million rows are loaded.
     """
     frame = plain_table(table)
     response, right = split_formula(formula, dict(designs))
@@ -66,13 +66,13 @@ def people_on_spark(
     weights, offset = (each if isinstance(each, str) else None for each in (arguments.weights, arguments.offset))
     names = tuple(dict.fromkeys([response, *terms.variables, *filter(None, (weights, offset))]))
     check_columns(frame, list(names))
-    # Plain names: Spark would take one with dots or backticks apart.
+    # Plain names, because Spark would parse names with dots or backticks.
     rows = chosen(frame, names, rename=False).toDF(*(f"c{k}" for k in range(len(names))))
     if arguments.stream is None and quietly(rows.limit(MOST_FROM_SPARK + 1).count, _READ) <= MOST_FROM_SPARK:
         return None
     arguments.check_streamable()
     for factor in terms.factors:
-        if factor.remembers:  # before anything is read
+        if factor.remembers:  # before reading anything
             raise needs_all_rows(factor.text)
     require_response(designs[response])
     kept = _CachedRows(rows)
@@ -106,11 +106,11 @@ def _tally(
 
 
 class _CachedRows:
-    """Columns of a table that Spark keeps while someone needs them."""
+    """Columns of a Spark table, cached while they are needed."""
 
     def __init__(self, rows: Any) -> None:
         self.rows = rows
-        with suppress(Exception):  # a service that keeps nothing computes them again, that is all
+        with suppress(Exception):  # a service without a cache computes them again
             self.rows = rows.persist()
             weakref.finalize(self, _forget, self.rows).atexit = False
 
@@ -127,12 +127,12 @@ def _forget(rows: Any) -> None:
 
 @frozen(eq=False)
 class SparkCovariates:
-    """Columns of covariates of a table of Spark, whose levels Spark finds.
+    """Covariates in a Spark table.
 
     Attributes
     ----------
     rows
-        The table, its columns called c0, c1, …
+        The table, with columns c0, c1, …
     names
         Their names.
     """
@@ -147,7 +147,7 @@ class SparkCovariates:
         return f"c{self.names.index(name)}"
 
     def check(self, variables: Sequence[str]) -> None:
-        """Raise if values are missing or infinite: the columns, and how many."""
+        """Raise if values are missing or infinite, with columns and counts."""
         counts = ["count(*)"]
         types = {field.name: field.dataType.typeName() for field in self.rows.schema}
         for name in variables:
@@ -165,7 +165,7 @@ class SparkCovariates:
         problems.refuse()
 
     def levels(self, name: str, coded: bool) -> tuple[Label, ...] | None:
-        """Return the levels of a column, which Spark finds; None for numbers."""
+        """Let Spark find the levels of a column; None for numbers."""
         column = self._only([name])
         is_text = isinstance(self._read(column.limit(0), [name]).columns[name], LabelColumn)
         if not is_text and not coded:
@@ -178,7 +178,7 @@ class SparkCovariates:
         return number_levels(set(held.part(0, found.rows).tolist()), name, held.boolean)
 
     def parts(self, variables: Sequence[str]) -> Iterable[Covariates]:
-        """Return some rows, then all different ones of some columns."""
+        """Return some rows, then all distinct rows of some columns."""
         some = self._only(variables)
         yield self._read(some.limit(_FEW), variables)
         different = some.distinct().limit(MOST_FROM_SPARK + 1)
@@ -201,7 +201,7 @@ class SparkCovariates:
 
 
 class SparkBlocks:
-    """The people of a table of Spark; every sum is a job of its workers.
+    """The people of a Spark table; every sum is a Spark job.
 
     Parameters
     ----------
@@ -210,9 +210,9 @@ class SparkBlocks:
     reader
         How the workers read them.
     rows
-        How many people say something.
+        The number of informative people.
     progress
-        Called with the number of rows that all jobs together have gone through, and None.
+        Called with the number of rows processed by all jobs so far, and None.
     """
 
     def __init__(self, kept: _CachedRows, reader: RowReader, rows: int, progress: Progress | None = None) -> None:
@@ -231,7 +231,7 @@ class SparkBlocks:
         return self._reader.maker.design
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_kept": None, "_progress": None}  # a session cannot travel
+        return self.__dict__ | {"_kept": None, "_progress": None}  # a session cannot be pickled
 
     def total(self, kernel: Kernel) -> Sums:
         """Return the sums over all people."""
@@ -242,7 +242,7 @@ class SparkBlocks:
         return largest(self._parts(SumTask(self._reader, kernel, largest=True)))
 
     def some(self, n: int) -> Block:
-        """Return about so many people, evenly spread."""
+        """Return about `n` people, evenly spread."""
         parts = list(self._parts(SpreadTask(self._reader, max(self._rows // n, 1))))
         axes = [0, 1, *([0] if self._reader.weights is not None else []), 1]
         X, R, *rest = (np.concatenate(each, axis=k) for k, each in zip(axes, zip(*parts, strict=True), strict=False))
@@ -250,7 +250,7 @@ class SparkBlocks:
         return Block(X, R, weight, rest[0] if rest else None)
 
     def _parts(self, task: SumTask | SpreadTask) -> Iterator[Sums]:
-        """Let the workers run a task, and yield what each part of the table gave, in their order."""
+        """Run a task on the workers, and yield the result of each partition, in order."""
         if self._kept is None:
             raise ArgumentError("the table of Spark must be at hand for this; got a fit that was stored.", IN_MEMORY)
         spark, content = self._kept.spark, pickle.dumps(task)
@@ -268,5 +268,5 @@ class SparkBlocks:
         self._rows_read += self._rows
         if self._progress is not None:
             self._progress(self._rows_read, None)
-        order = np.argsort(found[SUMS[0]], kind="stable")  # so that rounding is the same every time
+        order = np.argsort(found[SUMS[0]], kind="stable")  # so that rounding errors are reproducible
         return (unpacked(found[SUMS[1]][k]) for k in order.tolist())

@@ -1,4 +1,4 @@
-"""The people of a regression: with all their rows in memory, or elsewhere, where only sums over them are asked for."""
+"""The data of a regression: in memory, or streamed as sums over people."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, get_args
@@ -19,14 +19,14 @@ from subsetprivacy.regression.response import CHOSEN, fit_response, fit_sample
 from subsetprivacy.regression.result import Regression
 from subsetprivacy.sampling import Sampling
 
-MOST_HELD = 1 << 30  # bytes of a model matrix that is held in memory where nothing else was said
+MOST_HELD = 1 << 30  # bytes of a model matrix to load by default
 
 Penalty: TypeAlias = float | Literal["cv"]
 
 
 @frozen(eq=False, repr=False)
 class RegressArguments:
-    """What `regress` was asked for, besides formula and data; see there."""
+    """The arguments of `regress` besides formula and data."""
 
     family: Family | None = None
     method: RegressionMethod | None = None
@@ -51,7 +51,7 @@ class RegressArguments:
         Raises
         ------
         ArgumentError
-            If it is not for such a fit.
+            If an argument does not apply to such a fit.
         """
         if self.merge is not None:
             raise ArgumentError(
@@ -75,12 +75,12 @@ class RegressArguments:
 
     @property
     def named(self) -> list[str]:
-        """The columns of weights, clusters, offset and sampling that are named."""
+        """The named columns of weights, clusters, offset and sampling."""
         own = [each for each in (self.weights, self.clusters, self.offset) if isinstance(each, str)]
         return own if self.sampling is None else [*own, *self.sampling.columns]
 
     def check_sampling(self) -> None:
-        """Raise unless a sampling is one, and takes the place of weights and clusters."""
+        """Raise unless `sampling` is a `Sampling`, given without weights and clusters."""
         if self.sampling is None:
             return
         if not isinstance(self.sampling, Sampling):
@@ -91,7 +91,7 @@ class RegressArguments:
 
     @property
     def ordinal(self) -> bool:
-        """Whether categories are ordered: then there is no intercept."""
+        """Whether categories are ordered, so that there is no intercept."""
         return self.family == "ordinal"
 
     def check_columns(self, designs: Any) -> None:
@@ -103,7 +103,7 @@ class RegressArguments:
                 )
 
     def check_streamable(self) -> None:
-        """Raise if something is asked for that needs all people at once."""
+        """Raise if an argument needs all rows at once."""
         if self.clusters is not None:
             raise ArgumentError("`clusters` must be left out in a stream; got some.", WITHOUT_A_STREAM)
         if self.sampling is not None:
@@ -118,20 +118,20 @@ class RegressArguments:
 
 @frozen(eq=False, repr=False)
 class PeopleInMemory:
-    """People in memory.
+    """The data of a regression, in memory.
 
     Attributes
     ----------
     name, codes, design
         The response.
     X, columns
-        The model matrix, and what its columns are.
+        The model matrix and its columns.
     table
-        The covariates as they were given.
+        The covariates as given.
     weights, weights_kind, clusters, offset
         One for each person, or None.
     sampling
-        How people were drawn, in the place of weights and clusters.
+        How the sample was drawn, instead of weights and clusters.
     """
 
     name: str
@@ -147,7 +147,7 @@ class PeopleInMemory:
     sampling: Sampling | None = None
 
     def fit(self, arguments: RegressArguments, *, stacklevel: int) -> Regression:
-        """Fit them; warnings point so many calls up."""
+        """Fit the regression; `stacklevel` is the level of warnings."""
         return fit_response(
             self.name,
             self.codes,
@@ -170,18 +170,18 @@ class PeopleInMemory:
 
 @frozen(eq=False, repr=False)
 class StreamedPeople:
-    """People who are not in memory.
+    """The data of a regression, streamed.
 
     Attributes
     ----------
     name
         The response.
     blocks, tally
-        Where sums over them come from, and what is known of the responses.
+        The source of sums over people, and the counts of the responses.
     columns
-        What the columns of the model matrix are.
+        The columns of the model matrix.
     weights_kind
-        What weights mean; None without.
+        The kind of weights; None without weights.
     """
 
     name: str
@@ -191,7 +191,7 @@ class StreamedPeople:
     weights_kind: WeightsKind | None = None
 
     def fit(self, arguments: RegressArguments, *, stacklevel: int) -> Regression:
-        """Fit them; warnings point so many calls up."""
+        """Fit the regression; `stacklevel` is the level of warnings."""
         made = fit_sample(
             self.name,
             self.blocks,
@@ -219,16 +219,16 @@ def baselines_of(baseline: Any, response: str | None, predictors: Sequence[str])
     Parameters
     ----------
     baseline
-        A label, or labels by column. A label alone is of the response, or of the only private predictor.
+        A label, or labels by column. A single label belongs to the response, or to the only private predictor.
     response
-        The response, where it has categories or levels.
+        The response, if it has categories or levels.
     predictors
         The private predictors.
 
     Raises
     ------
     ArgumentError
-        If it is not said which column a label is of, or a column is none of these.
+        If the column of a label is not clear, or is none of these.
     """
     known = [*predictors] if response is None else [response, *predictors]
     if baseline is None:
@@ -246,7 +246,7 @@ def baselines_of(baseline: Any, response: str | None, predictors: Sequence[str])
 
 
 def _counting(progress: Progress, rows: int) -> Callable[[float], None]:
-    """Return what a solver tells its value, which tells how many rows it has gone through."""
+    """Return a callback for a solver that reports the number of processed rows."""
     passed = 0
 
     def on_step(_: float) -> None:

@@ -26,7 +26,7 @@ from subsetprivacy.results import Result
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame
 
 Progress = Callable[[int, int | None], None]
-_LARGE = 1 << 26  # bytes of a CSV file that take a second to read
+_LARGE = 1 << 26  # bytes of a CSV file that takes a second to read
 
 
 @frozen(slots=False, repr=False)
@@ -65,7 +65,7 @@ class Release(Result):
 
     @property
     def path(self) -> Path:
-        """Where the file is."""
+        """The path of the file."""
         return self.file.path
 
     @property
@@ -202,7 +202,7 @@ class Release(Result):
                 raise ArgumentError(
                     f"`columns` must name two or more different columns; got {len(names)} of {len(self.names)}."
                 )
-            product({name: self.stored.designs[name] for name in names}).require_code()  # before anything is read
+            product({name: self.stored.designs[name] for name in names}).require_code()  # before reading anything
         elif self.stored.designs[names[0]].product is None:
             raise ArgumentError("`columns` must name two or more different columns; got 1.")
         counted: Any = self._counted(names, by, (weights, weights_kind), missing, progress)
@@ -283,7 +283,7 @@ class Release(Result):
             notes.append(Note(NoteKind.WEIGHTED, f"{weights.kind} weights in column {weights.column}."))
         if self.kept:
             kept = ", ".join(self.kept)
-            notes.append(Note(NoteKind.NOT_PROTECTED, f"Kept as they are, and not protected: {kept}."))
+            notes.append(Note(NoteKind.NOT_PROTECTED, f"Kept unchanged and not protected: {kept}."))
         return tuple(notes)
 
     def summary(self) -> Table:

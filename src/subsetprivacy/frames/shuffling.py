@@ -1,8 +1,7 @@
-"""The second pass of a long run: the subsets, bucket after bucket, each evenly shuffled.
+"""The second pass over a large table: shuffle and write one bucket after the other.
 
-A bucket for every row, chosen evenly and by itself, and an even shuffle of every
-bucket together are an even shuffle of all rows, and no more than a few buckets are
-ever in memory.
+An independent uniform bucket for every row, followed by a uniform shuffle of each bucket, is a uniform shuffle of all
+rows. Only a few buckets are in memory at a time.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,19 +17,19 @@ from subsetprivacy.mechanism.shuffle import bucket_counts
 if TYPE_CHECKING:
     import pyarrow as pa
 
-COUNTED_ROWS = 1 << 20  # of a bucket of rows that were counted
+COUNTED_ROWS = 1 << 20  # of a bucket of counted rows
 
 
 class Bucket(Protocol):
-    """Rows to be written next."""
+    """Rows to write next."""
 
     @property
     def number(self) -> int:
-        """Which bucket it is."""
+        """The number of the bucket."""
         ...
 
     def rows(self, job: DrawingJob) -> "pa.Table":
-        """Return the rows in the order in which they are written."""
+        """Return the rows in output order."""
         ...
 
 
@@ -48,7 +47,7 @@ class OrderedBucket:
 
 @frozen
 class DealtBucket:
-    """The rows of all units that were dealt to a bucket."""
+    """The rows of all units in a bucket."""
 
     number: int
     units: Sequence[DrawnUnit]
@@ -61,7 +60,7 @@ class DealtBucket:
 
 @frozen
 class CountedBucket:
-    """A bucket of rows of which only the counts were left."""
+    """A bucket of counted rows."""
 
     number: int
     counts: IntArray = field(repr=False, eq=False)
@@ -72,7 +71,7 @@ class CountedBucket:
 
 
 def buckets(drawn: Sequence[DrawnUnit], job: DrawingJob) -> Iterator[Bucket]:
-    """Return all buckets, in the order in which they are written."""
+    """Return all buckets, in output order."""
     filled = [unit for unit in drawn if unit.rows]
     if not filled:
         return
@@ -93,7 +92,7 @@ def _counted(units: Sequence[DrawnUnit], job: DrawingJob) -> Iterator[CountedBuc
 
 
 def enough_buckets(counts: IntArray, rows: int) -> int:
-    """Return how many buckets of counted rows have about so many each, a power of two."""
+    """Return the number of buckets of about `rows` counted rows, a power of two."""
     return 1 << max(-(-int(counts.sum()) // rows) - 1, 0).bit_length()
 
 
@@ -110,7 +109,7 @@ def _read(job: DrawingJob, units: Sequence[DrawnUnit], chosen: slice) -> "pa.Tab
 
 
 def hand_over(bucket: Bucket, job: DrawingJob) -> Path:
-    """Write the shuffled rows of a bucket where another process finds them."""
+    """Write the shuffled rows of a bucket to a file for another process."""
     import pyarrow as pa
 
     rows, path = bucket.rows(job), job.stage.bucket(bucket.number)

@@ -1,7 +1,6 @@
-"""Folders that Spark can reach and this machine perhaps cannot: looked for, removed, and labelled with their designs.
+"""Find, remove and describe folders that Spark can reach and this machine perhaps cannot.
 
-Everything goes through the session, as a Connect client has nothing else: no
-Hadoop file system, no gateway to the JVM.
+Everything goes through the session, because a Connect client has neither a Hadoop file system nor a gateway to the JVM.
 """
 
 import warnings
@@ -23,31 +22,31 @@ T = TypeVar("T")
 
 
 def check_output(output: Any) -> str:
-    """Return the folder to write as Spark's text for it.
+    """Return the output folder as text for Spark.
 
     Raises
     ------
     ArgumentError
-        If it has no name of its own, or a sign that Spark takes for a pattern when it reads.
+        If it has no name, or a character that Spark reads as a pattern.
     """
     text = (output.as_posix() if isinstance(output, PurePath) else str(output)).rstrip("/")
     if not text or text.endswith(":") or not text.rpartition("/")[2]:
         raise ArgumentError("`output` must be the path of a folder to make.")
     if any(sign in text for sign in "*?[]{},\\"):
         raise ArgumentError(
-            "`output` must have none of the signs * ? [ ] { } , \\ in it: Spark reads them as a pattern."
+            "`output` must contain none of the characters * ? [ ] { } , \\ because Spark reads them as a pattern."
         )
     return text
 
 
 def beside(output: str) -> str:
-    """Return a folder on the same file system that readers of the parent skip, with a name that nothing else has."""
+    """Return a unique folder on the same file system that readers of the parent skip."""
     parent, slash, name = output.rpartition("/")
     return f"{parent}{slash}_{name}.partial-{uuid4().hex}"
 
 
 def exists(spark: Any, path: str) -> bool:
-    """Tell whether there is a file or folder, as Spark sees it."""
+    """Return whether a file or folder exists for Spark."""
     from pyspark.errors import AnalysisException
 
     try:
@@ -60,13 +59,12 @@ def exists(spark: Any, path: str) -> bool:
 
 
 def remove(spark: Any, path: str) -> None:
-    """Remove a folder that this run has made.
+    """Remove a folder made by this run.
 
     Notes
     -----
-    The only command of Spark that removes a folder wherever it is: a database
-    that is dropped takes its folder along. Where the catalogue does not let us
-    make one, the folder is emptied, and a warning says so.
+    Dropping a database is Spark's only command that removes a folder anywhere. If the catalog does not allow creating
+    one, the folder is only emptied, with a warning.
     """
     here = local_path(path)
     if here is not None and here.exists():
@@ -80,7 +78,7 @@ def remove(spark: Any, path: str) -> None:
     try:
         spark.sql(f"CREATE DATABASE {name} LOCATION '{place}'")
         spark.sql(f"DROP DATABASE {name} CASCADE")
-    except Exception:  # of whichever catalogue: its classes are not ours to know
+    except Exception:  # the error classes depend on the catalog
         spark.range(0).write.mode("overwrite").parquet(path)
     if exists(spark, path):
         warnings.warn(
@@ -90,26 +88,24 @@ def remove(spark: Any, path: str) -> None:
 
 
 def _full_path(spark: Any, path: str) -> str:
-    """Return the whole address of a folder, if it has files: databases have another idea of where a path begins."""
+    """Return the full address of a folder with files, because databases resolve paths differently."""
     files = spark.read.text(path).inputFiles()
     return unquote(files[0]).rpartition("/")[0] if files else path
 
 
 def local_path(path: str) -> Path | None:
-    """Return where a folder would be on this machine, None if it is elsewhere for sure."""
-    if path.startswith("file:"):  # Spark takes a % in a path for itself, so nothing is decoded
+    """Return the path of a folder on this machine, None if it is certainly elsewhere."""
+    if path.startswith("file:"):  # Spark reads % in a path literally, so nothing is decoded
         return Path("/" + path.removeprefix("file:").lstrip("/"))
     return None if "://" in path else Path(path)
 
 
 def write_document(spark: Any, output: str, document: str) -> None:
-    """Put the document of the designs in a folder that was written.
+    """Write the document of the designs to an output folder.
 
-    As ``_subset_privacy.json`` where this machine sees the folder; elsewhere
-    Spark writes it as text in a folder ``_subset_privacy``. Readers of Parquet
-    skip both. (As a file, Spark itself could not read it back: it skips such
-    names even when it is given one. And it has no way to put a key into the
-    Parquet files.)
+    It is ``_subset_privacy.json`` if this machine can access the folder. Otherwise Spark writes it as text in a folder
+    ``_subset_privacy``. Readers of Parquet skip both. (Spark could not read the file back, because it skips such names
+    even if they are given, and it cannot add a key to Parquet files.)
     """
     seen = _seen_here(spark.read.parquet(output).inputFiles())
     if seen is not None:
@@ -119,20 +115,20 @@ def write_document(spark: Any, output: str, document: str) -> None:
 
 
 def _seen_here(files: list[str]) -> Path | None:
-    """Return the folder of Spark's files if this machine sees them; their names are unique, so none is mistaken."""
+    """Return the folder of Spark's files if this machine can access them; their names are unique."""
     path = local_path(unquote(files[0])) if files else None  # unlike paths, these are encoded
     return path.parent if path is not None and path.exists() else None
 
 
 def read_document(spark: Any, path: Any) -> TableMetadata:
-    """Return the designs that travel in a folder, wherever it is, as Spark reads them.
+    """Read the designs stored in a folder, through Spark if necessary.
 
     Raises
     ------
     DataFileError
         If there is no document in the folder.
     DesignDocumentError
-        If it is none, or was altered.
+        If it is not a document, or was altered.
     """
     output = check_output(path)
     here = local_path(f"{output}/{FOLDER_SIDECAR}")
@@ -146,12 +142,12 @@ def read_document(spark: Any, path: Any) -> TableMetadata:
 
 
 def quietly(work: Callable[[], T], doing: str) -> T:
-    """Do something on Spark; what goes wrong is told in our words, because Spark's quote cells.
+    """Run a function on Spark, and replace its errors, which may quote cells.
 
     Raises
     ------
     SubsetPrivacyError
-        What a worker has raised, or a `DataFileError` with Spark's name for the condition.
+        The error of a worker, or a `DataFileError` with Spark's name of the condition.
     """
     try:
         return work()
@@ -159,7 +155,7 @@ def quietly(work: Callable[[], T], doing: str) -> T:
         raise
     except Exception as error:
         told = error_told(str(error)) or _of_spark(error, doing)
-    raise told  # outside of the handler: the error has no context that a log could print
+    raise told  # outside the handler, so that no log prints the original error
 
 
 def _of_spark(error: Exception, doing: str) -> DataFileError:

@@ -1,4 +1,4 @@
-"""The package as one file, for workers of a cluster on which it is not installed."""
+"""Send this package as one archive to Spark workers on which it is not installed."""
 
 import tempfile
 from collections.abc import Iterator
@@ -9,15 +9,14 @@ from typing import Any
 from weakref import WeakSet
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # the same files must make the same archive, byte for byte
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # so that equal files give equal archives
 _reached: "WeakSet[Any]" = WeakSet()
 
 
 def ship(spark: Any) -> None:
     """Send this package and attrs to the workers of a Spark session, once.
 
-    They need Python, NumPy and PyArrow and nothing else; SciPy is not used
-    where subsets are drawn.
+    Workers need only Python, NumPy and PyArrow. Drawing subsets does not use SciPy.
     """
     if spark not in _reached:
         spark.addArtifacts(str(archive()), pyfile=True)
@@ -26,10 +25,9 @@ def ship(spark: Any) -> None:
 
 @cache
 def archive() -> Path:
-    """Return the archive, made once and removed when Python ends.
+    """Return the archive, made once and removed when Python exits.
 
-    Its name tells what is in it, so that two versions in one session do not
-    meet under one name.
+    Its name is a digest of its content, so that two versions in one session do not collide.
     """
     held = {name: path.read_bytes() for name, path in _modules()}
     digest = blake2b(digest_size=8)
@@ -44,12 +42,12 @@ def archive() -> Path:
 
 @cache
 def _folder() -> "tempfile.TemporaryDirectory[str]":
-    # Spark's workers fetch the archive from here whenever one joins: it has to stay as long as this process.
+    # Spark's workers fetch the archive from here when they join, so it must stay as long as this process.
     return tempfile.TemporaryDirectory(prefix="subsetprivacy-", ignore_cleanup_errors=True)
 
 
 def _modules() -> Iterator[tuple[str, Path]]:
-    """Go through the modules of this package and of attrs, in a fixed order."""
+    """Yield the modules of this package and of attrs, in a fixed order."""
     import attr
     import attrs
 

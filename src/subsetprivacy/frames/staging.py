@@ -1,4 +1,4 @@
-"""The folder beside the output in which a long run keeps what it has done: it goes on from there after a crash."""
+"""The staging folder next to the output, from which an interrupted run continues."""
 
 import json
 import os
@@ -18,13 +18,13 @@ from subsetprivacy.errors import DataFileError
 
 @frozen
 class Stage:
-    """A folder of finished units; each is written under another name and then renamed."""
+    """A folder of finished units; each is written under a temporary name and then renamed."""
 
     folder: Path
-    run: str = field(factory=lambda: token_hex(4))  # no two runs write the same file, should one outlive its end
+    run: str = field(factory=lambda: token_hex(4))  # two runs never write the same file, even if one outlives its end
 
     def name(self, number: int) -> str:
-        """Return the name of the files of a unit that this run draws."""
+        """Return the file name of a unit drawn by this run."""
         return f"unit-{number:06d}-{self.run}"
 
     def unit(self, name: str) -> Path:
@@ -32,19 +32,19 @@ class Stage:
         return self.folder / f"{name}.arrow"
 
     def note(self, number: int) -> Path:
-        """Return the file that says what came of a unit; it is there when the unit is done."""
+        """Return the file with the result of a unit; it exists when the unit is done."""
         return self.folder / f"unit-{number:06d}.json"
 
     def ids(self, name: str) -> Path:
-        """Return the file of digests of a unit's ids, where there is a key."""
+        """Return the file of digests of a unit's ids, if there is a key."""
         return self.folder / f"{name}.ids"
 
     def bucket(self, number: int) -> Path:
-        """Return the file of shuffled rows, on their way from one process to another."""
+        """Return the file of shuffled rows, passed from one process to another."""
         return self.folder / f"bucket-{number:06d}-{self.run}.arrow"
 
     def done(self, number: int) -> dict[str, Any] | None:
-        """Return what came of a unit, or None if it is not finished."""
+        """Return the result of a unit, or None if it is not finished."""
         try:
             return dict(json.loads(self.note(number).read_text(encoding="utf-8")))
         except (OSError, ValueError):
@@ -58,23 +58,22 @@ class Stage:
 
 
 def stage_of(output: Path) -> Path:
-    """Return the folder in which a run that writes `output` keeps its units."""
+    """Return the staging folder of a run that writes `output`."""
     return output.with_name(f".{output.name}.partial")
 
 
 @contextmanager
 def staged(output: Path, job: dict[str, Any] | None) -> Iterator[Stage]:
-    """Open the folder of a run: the one that the same job has left, or an empty one.
+    """Open the staging folder of a run: the one left by the same job, or an empty one.
 
     Parameters
     ----------
     job
-        What the run does, in plain data; None if it cannot be told from another, and nothing is to be left.
+        The identity of the job, as plain data; None if it has none, so that nothing is kept.
 
     Notes
     -----
-    After an error nothing remains. Only a run that was stopped from outside
-    leaves its folder, and only if the same job can go on with it.
+    After an error nothing remains. Only an interrupted run leaves its folder, and only if the same job can continue.
     """
     folder = stage_of(output)
     text = json.dumps(job, sort_keys=True)
@@ -96,13 +95,13 @@ def staged(output: Path, job: dict[str, Any] | None) -> Iterator[Stage]:
 
 
 def can_go_on(output: Path) -> bool:
-    """Tell whether an interrupted run has left something to go on with."""
+    """Return whether an interrupted run left a folder to continue from."""
     return (stage_of(output) / "job.json").exists()
 
 
 @contextmanager
 def _alone(output: Path) -> Iterator[None]:
-    """Refuse a second run with the same output at the same time, where the system has locks."""
+    """Refuse a second run with the same output at the same time, if the system has locks."""
     try:
         import fcntl
     except ImportError:  # Windows: the renaming at the end is still atomic
@@ -115,10 +114,10 @@ def _alone(output: Path) -> Iterator[None]:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             held.close()
-            raise DataFileError(f"another run is writing {output} at this moment.") from None
+            raise DataFileError(f"another run is writing {output} now.") from None
         if lock.exists() and os.path.samestat(lock.stat(), os.fstat(held.fileno())):
             break
-        held.close()  # it was unlinked by a run that ended between the two lines above
+        held.close()  # it was removed by a run that ended between the two lines above
     try:
         yield
     finally:

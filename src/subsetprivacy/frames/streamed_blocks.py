@@ -1,4 +1,4 @@
-"""People of files, or of a cluster, in blocks: what a fit asks of them is added up batch after batch."""
+"""Streamed people in blocks: a fit's sums are added up in batches."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
@@ -17,16 +17,16 @@ Progress: TypeAlias = Callable[[int, int | None], None]
 
 @frozen(eq=False, repr=False)
 class BlockMaker:
-    """How the rows of a batch become blocks of people: without full sets, and without rows of weight 0.
+    """Makes blocks of people from batches, without full sets and rows of weight 0.
 
     Attributes
     ----------
     design
         The design of the response.
     left_out
-        The position of a column of the matrix to leave out: the intercept, of ordered categories. None: keep all.
+        The position of a matrix column to leave out: the intercept, for ordered categories. None keeps all.
     scale
-        What weights are multiplied by: sampling weights are to sum to the number of rows.
+        The factor of weights, so that sampling weights sum to the number of rows.
     """
 
     design: Design
@@ -34,7 +34,7 @@ class BlockMaker:
     scale: float = 1.0
 
     def people(self, batch: EncodedBatch) -> EncodedBatch:
-        """Return the rows that say something, with the columns and weights of the fit."""
+        """Return the informative rows, with the columns and weights of the fit."""
         said = ~self.design.is_missing(batch.codes)
         if batch.weights is not None:
             said &= batch.weights > 0
@@ -44,7 +44,7 @@ class BlockMaker:
         return EncodedBatch(X[rows], batch.codes[rows], weights, None if batch.offset is None else batch.offset[rows])
 
     def blocks(self, batch: EncodedBatch) -> Iterator[Block]:
-        """Yield the rows that say something, a block at a time."""
+        """Yield the informative rows in blocks."""
         people = self.people(batch)
         for start in range(0, len(people.codes), BLOCK):
             yield self.block(people, slice(start, start + BLOCK))
@@ -58,18 +58,18 @@ class BlockMaker:
 
 @frozen(eq=False, repr=False)
 class Tally:
-    """What is known of the responses before a fit.
+    """The counts of the responses, before a fit.
 
     Attributes
     ----------
     codes, amounts
-        The distinct codes of informative subsets, and the weight of the rows with each, as the fit weighs them.
+        The distinct codes of informative subsets, and their weights in the fit.
     rows
-        How many rows say something.
+        The number of informative rows.
     missing
-        How many rows say nothing, or their weight.
+        The number, or weight, of uninformative rows.
     scale
-        What weights are multiplied by.
+        The factor of weights.
     """
 
     codes: IntArray
@@ -80,13 +80,13 @@ class Tally:
 
     @classmethod
     def of(cls, counts: Any, rows: int, *, sampling: bool) -> "Tally":
-        """Return it from the counts of the response, and the number of informative rows."""
+        """Make it from the counts of the response and the number of informative rows."""
         scale = rows / counts.total if sampling and counts.total else 1.0
         return cls(counts.observed_codes, counts.n_a * scale, rows, float(counts.n_missing), scale)
 
 
 class StreamedBlocks:
-    """The people of files that are not in memory; every sum reads the files once.
+    """The people of streamed files; every sum reads the files once.
 
     Parameters
     ----------
@@ -95,12 +95,12 @@ class StreamedBlocks:
     left_out
         As in `BlockMaker`.
     progress
-        Called with the number of rows read so far, by all sums together, and None.
+        Called with the number of rows read so far by all sums, and None.
 
     Attributes
     ----------
     tally
-        What is known of the responses.
+        The counts of the responses.
     """
 
     def __init__(self, stream: EncodedStream, *, left_out: int | None = None, progress: Progress | None = None) -> None:
@@ -121,7 +121,7 @@ class StreamedBlocks:
         return self.stream.design
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_progress": None}  # whoever looks on now need not be there later
+        return self.__dict__ | {"_progress": None}  # a callback is not pickled
 
     def _batches(self) -> Iterator[EncodedBatch]:
         for batch in self.stream:
@@ -131,7 +131,7 @@ class StreamedBlocks:
                 self._progress(self._rows_read, None)
 
     def blocks(self) -> Iterator[Block]:
-        """Read the files, and yield their people a block at a time."""
+        """Read the files, and yield people in blocks."""
         for batch in self._batches():
             yield from self._maker.blocks(batch)
 
@@ -144,7 +144,7 @@ class StreamedBlocks:
         return largest(kernel(block) for block in self.blocks())
 
     def some(self, n: int) -> Block:
-        """Return about so many people, evenly spread."""
+        """Return about `n` people, evenly spread."""
         step = max(self.tally.rows // n, 1)
         parts, passed = [], 0
         for batch in self._batches():
@@ -155,7 +155,7 @@ class StreamedBlocks:
 
 
 def joined(parts: list[Block]) -> Block:
-    """Return several blocks as one."""
+    """Concatenate blocks."""
 
     def along(axis: int, arrays: list[Any]) -> Any:
         return None if arrays[0] is None else np.concatenate(arrays, axis=axis)

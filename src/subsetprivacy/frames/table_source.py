@@ -1,4 +1,4 @@
-"""Tables of values as units of rows that are read one by one."""
+"""`TableSource`: a table of values, read in units of rows."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -15,7 +15,7 @@ BATCH_ROWS = 1 << 20
 
 
 class Unit(Protocol):
-    """Some consecutive rows that any process can read."""
+    """Consecutive rows that any process can read."""
 
     @property
     def first(self) -> int:
@@ -29,7 +29,7 @@ class Unit(Protocol):
 
 @frozen
 class LoadedRows:
-    """Rows that were read already, of a stream."""
+    """Rows of a stream that were read already."""
 
     batch: "pa.RecordBatch" = field(repr=False)
     first: int
@@ -48,17 +48,17 @@ class TableSource:
     where
         Its name in messages.
     schema
-        The columns that are read.
+        The columns to read.
     units
         Starts reading from the first row.
     rows
-        How many there are; an estimate where `is_exact` is False, None where nothing is known.
+        The number of rows; an estimate if `is_exact` is False, None if not known.
     identity
-        What tells this content from another, so that an interrupted run can go on; None where nothing does.
+        The identity of the content, so that an interrupted run can continue; None if not known.
     row
-        What a row is called in messages.
+        The word for a row in messages.
     number
-        Its number in messages, from its number counted from 0.
+        Converts a row number from 0 to the number in messages.
     """
 
     where: str
@@ -73,7 +73,7 @@ class TableSource:
 
 
 def table_source(table: Any, columns: list[str]) -> TableSource:
-    """Return the named columns of a table that some engine of this machine holds; it begins to compute them."""
+    """Return some columns of a table on this machine; its engine begins to compute them."""
     import pyarrow as pa
 
     batches = regrouped(arrow_batches(table, columns, BATCH_ROWS))
@@ -84,7 +84,7 @@ def table_source(table: Any, columns: list[str]) -> TableSource:
 
 
 def regrouped(batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
-    """Return the same rows in batches of about `BATCH_ROWS`: engines hand them out in handfuls."""
+    """Combine small batches to about `BATCH_ROWS` rows."""
     held: list[pa.RecordBatch] = []
     rows = 0
     for batch in batches:
@@ -107,7 +107,7 @@ def _together(held: list["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
 
 
 def numbered(batches: Iterable["pa.RecordBatch"]) -> Iterator[Unit]:
-    """Return each batch as a unit that knows the number of its first row."""
+    """Return each batch as a unit with the number of its first row."""
     first = 0
     for batch in batches:
         yield LoadedRows(batch, first)

@@ -1,18 +1,18 @@
-"""Rows that are alone in the columns that are published as they are: whoever knows these knows the row."""
+"""Count rows that are unique in the kept columns: anyone who knows these can find the row."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from subsetprivacy.frames.data_file import DataFile
 
-MOST_KINDS = 5_000_000  # combinations of kept values that are told apart in memory
+MOST_KINDS = 5_000_000  # distinct combinations of kept values in memory
 _AT_ONCE = 1 << 20
 
 
 def count_unique_rows(file: DataFile, keep: Sequence[str]) -> int | None:
-    """Return how many rows share what is kept with no other row; None if that cannot be told.
+    """Return how many rows are unique in the kept columns, or None if that is not known.
 
-    There may be too much to tell apart, or cells that cannot be grouped, such as lists.
+    There may be too many combinations, or cells that cannot be grouped, such as lists.
     """
     import pyarrow as pa
 

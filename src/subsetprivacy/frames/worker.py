@@ -1,7 +1,6 @@
-"""What a worker of a cluster does: draw its part of the table, and say which rows it refuses without showing them.
+"""Tasks of cluster workers: draw a partition, and report refused rows without showing them.
 
-A worker has this package, NumPy and PyArrow, nothing else. What it raises
-travels as text, through other programs and into their logs.
+A worker has only this package, NumPy and PyArrow. Its errors travel as text through other programs and into their logs.
 """
 
 import json
@@ -26,27 +25,25 @@ from subsetprivacy.messages import Hint
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_ROWS = 1 << 18  # of a batch that is handed to an engine
-SHARE_ROWS = 1 << 22  # that a task lays out
+_ROWS = 1 << 18  # of a batch for an engine
+SHARE_ROWS = 1 << 22  # per task that lays out rows
 _MOST_SHARES = 256
-_COUNTS = "<u4"  # of one kind of row in a share: enough for 10^12 rows
-_PART_BITS = 40  # numbers of rows within a part; those of the parts stand above them
+_COUNTS = "<u4"  # counts of one kind of row in a share: enough for 10^12 rows
+_PART_BITS = 40  # bits for row numbers within a partition, below the partition number
 _MARKED = re.compile(r"<subset-privacy (\w+)>(.*?)<advice>([^<]*)</subset-privacy>", re.DOTALL)
 
 
 @frozen
 class DrawTask:
-    """A task for workers: draw the batches of a part.
+    """A task for workers: draw a partition.
 
     Attributes
     ----------
     key
-        The name of a column to add, by which the rows are sorted once they
-        are written: random 64-bit words, or numbers that ascend with the rows
+        The name of a column to add, by which the written rows are sorted: random 64-bit words, or ascending numbers
         if `in_order`. None adds none.
     reports
-        The name of a column to add whose sum is the number of rows that hold
-        a value, which a covered design needs; None adds none.
+        The name of a column to add whose sum is the number of rows with a value, for a covered design. None adds none.
     """
 
     kernel: Kernel
@@ -55,7 +52,7 @@ class DrawTask:
     in_order: bool = False
 
     def part(self, batches: Iterable["pa.RecordBatch"], number: int) -> Iterator["pa.RecordBatch"]:
-        """Draw a part; raise at its end if rows of it are refused."""
+        """Draw a partition; raise at its end if rows are refused."""
         refused: list[RefusedRows] = []
         yield from self.rows(batches, number, refused)
         if refused:
@@ -64,7 +61,7 @@ class DrawTask:
     def rows(
         self, batches: Iterable["pa.RecordBatch"], number: int, refused: list[RefusedRows]
     ) -> Iterator["pa.RecordBatch"]:
-        """Draw a part; once rows are refused it is only looked through, and they are added to the list."""
+        """Draw a partition and collect refused rows; after the first one, rows are only checked."""
         rows = 0
         for batch in batches:
             if batch.num_rows:
@@ -93,7 +90,7 @@ class DrawTask:
 
 @frozen
 class DrawDummiesTask:
-    """A task for workers: draw dummy rows of a covered design, which must be realised, by their numbers."""
+    """A task for workers: draw dummy rows of a realized covered design, by their numbers."""
 
     kernel: Kernel
     design: Any
@@ -101,7 +98,7 @@ class DrawDummiesTask:
 
     @property
     def reports(self) -> None:
-        """No column tells how many of them hold a value: none does."""
+        """None, because dummy rows have no values."""
 
     def part(self, batches: Iterable["pa.RecordBatch"], number: int) -> Iterator["pa.RecordBatch"]:
         """Draw the rows whose numbers are in the first column."""
@@ -118,14 +115,14 @@ class DrawDummiesTask:
                 yield pa.RecordBatch.from_pydict(columns)
 
 
-COUNTED = ("word", "count")  # the columns of what `Count` makes, and perhaps that of the reports
+COUNTED = ("word", "count")  # the columns of the output of `CountTask`, before the column of reports
 
 
 @frozen
 class CountTask:
-    """A task for workers: count the rows that another task draws of a part, if they are countable.
+    """A task for workers: count the rows drawn by another task, if they are countable.
 
-    The counts are all that is written of the rows; they have no order.
+    Only the counts are written, and they have no order.
     """
 
     drawing: DrawTask | DrawDummiesTask
@@ -133,27 +130,27 @@ class CountTask:
 
     @property
     def kernel(self) -> Kernel:
-        """What is drawn."""
+        """The kernel of the drawing task."""
         return self.drawing.kernel
 
     @property
     def reports(self) -> str | None:
-        """As in `Draw`."""
+        """As in `DrawTask`."""
         return self.drawing.reports
 
     def part(self, batches: Iterable["pa.RecordBatch"], number: int) -> Iterator["pa.RecordBatch"]:
-        """Draw a part and count it; raise at its end if rows of it are refused."""
+        """Draw and count a partition; raise at its end if rows are refused."""
         return self._counted(self.drawing.part(batches, number))
 
     def rows(
         self, batches: Iterable["pa.RecordBatch"], number: int, refused: list[RefusedRows]
     ) -> Iterator["pa.RecordBatch"]:
-        """Draw a part and count it, as `DrawTask.rows` does."""
+        """Draw and count a partition, like `DrawTask.rows`."""
         assert isinstance(self.drawing, DrawTask)
         return self._counted(self.drawing.rows(batches, number, refused))
 
     def _counted(self, drawn: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
-        """Return one batch for all, or none."""
+        """Yield one batch of counts, or none."""
         import pyarrow as pa
 
         counts, reports = self.packing.no_counts(), 0
@@ -171,12 +168,12 @@ class CountTask:
 
 @frozen
 class LayOutTask:
-    """A task for workers: lay rows of which only the counts are left out again, in random order."""
+    """A task for workers: lay out counted rows in random order."""
 
     packing: Packing
 
     def part(self, batches: Iterable["pa.RecordBatch"], number: int) -> Iterator["pa.RecordBatch"]:
-        """Lay out the rows whose counts are in the first column, as `shares_of_work` has written them."""
+        """Lay out the rows whose counts are in the first column, as written by `shares_of_work`."""
         import pyarrow as pa
 
         rng = SecureSource()
@@ -190,23 +187,23 @@ class LayOutTask:
 
 
 def shares_of_work(counts: IntArray) -> list[bytes]:
-    """Deal rows that were counted to the tasks that are to lay them out; return the counts of each."""
+    """Deal counted rows to tasks, and return the counts of each."""
     shares = min(enough_buckets(counts, SHARE_ROWS), _MOST_SHARES)
     return [part.astype(_COUNTS).tobytes() for part in bucket_counts(counts, shares, SecureSource())]
 
 
 @frozen
 class WorkerTasks:
-    """By which tasks a table is drawn before anything else happens to it: its rows, or their counts.
+    """The tasks that draw a table: as rows, or as counts.
 
     Attributes
     ----------
     packing
-        How rows are counted.
+        The representation of rows.
     counts
-        Whether they are: there are few kinds of them, and no order is to be kept.
+        Whether rows are counted: there are few kinds, and their order is not kept.
     key, reports
-        The columns that are added, as in `Draw`.
+        The added columns, as in `DrawTask`.
     """
 
     kernel: Kernel
@@ -217,7 +214,7 @@ class WorkerTasks:
 
     @classmethod
     def of(cls, kernel: Kernel, *, keep_order: bool) -> "WorkerTasks":
-        """Choose them for a table."""
+        """Choose the tasks for a table."""
         packing, (key, reports) = Packing.of(kernel.designs, kernel.keep), free_names(kernel)
         counts = packing.is_countable and not keep_order
         return cls(kernel, packing, counts, None if counts else key, reports if kernel.covered is not None else None)
@@ -227,7 +224,7 @@ class WorkerTasks:
         return self._counted(DrawTask(self.kernel, self.key, self.reports, in_order))
 
     def draw_dummies(self, design: Any) -> DrawDummiesTask | CountTask:
-        """Return the task that draws the dummy rows of a covered design, which must be realised."""
+        """Return the task that draws the dummy rows of a realized covered design."""
         return self._counted(DrawDummiesTask(self.kernel, design, self.key))
 
     def _counted(self, task: Any) -> Any:
@@ -235,14 +232,14 @@ class WorkerTasks:
 
 
 def free_names(kernel: Kernel) -> tuple[str, str]:
-    """Return names for two columns of files that live for minutes, which no column has; not even in capitals."""
+    """Return two unused names for temporary columns, ignoring case."""
     taken = {name.lower() for name in (*kernel.names, *kernel.keep)}
     free = (name for k in range(len(taken) + 2) if (name := f"_added_{k}") not in taken)
     return next(free), next(free)
 
 
 def _in_first_row(number: int, rows: int) -> IntArray:
-    """Return a column whose sum is a number."""
+    """Return a column with this sum."""
     column = np.zeros(rows, dtype=np.int64)
     column[0] = number
     return column
@@ -258,7 +255,7 @@ def _drawn(kernel: Kernel, batch: "pa.RecordBatch") -> DrawnBatch:
         return kernel.draw(batch)
     except errors.SubsetPrivacyError as error:
         told: Exception = marked(error)
-    except Exception as error:  # whatever a library says may quote a cell
+    except Exception as error:  # messages of libraries may quote a cell
         told = RuntimeError(f"a worker could not draw its rows ({type(error).__name__}).")
     raise told
 
@@ -272,15 +269,15 @@ def _told(refused: list[RefusedRows], where: str) -> Exception:
 
 
 def marked(error: errors.SubsetPrivacyError) -> Exception:
-    """Return an error of the same kind whose text has message and advice, from which `error_told` makes it again."""
+    """Return an error whose text contains kind, message and advice, for `error_told` to restore."""
     kind, advice = type(error), error.advice
-    # As JSON without the sign that ends it, whatever a column is called.
+    # As JSON without <, which would end the mark.
     text = "" if advice is None else json.dumps(advice.to_dict()).replace("<", "\\u003c")
     return kind(f"<subset-privacy {kind.__name__}>{error.message}<advice>{text}</subset-privacy>")
 
 
 def error_told(text: str) -> errors.SubsetPrivacyError | None:
-    """Return the error that a worker has raised, found in what an engine says about it."""
+    """Restore the error of a worker from the message of an engine."""
     found = _MARKED.search(text)
     kind = getattr(errors, found[1], None) if found else None
     if found is None or kind is None:

@@ -1,7 +1,6 @@
-"""What a worker of a cluster does for a regression: add up what a kernel makes of the people in its part of a table.
+"""Tasks of cluster workers for a regression: sum a kernel over the people in a partition.
 
-A worker has this package, NumPy, SciPy and PyArrow; pandas and formulaic, too, where a term of the formula is more than
-a column.
+A worker has this package, NumPy, SciPy and PyArrow, and also pandas and formulaic if a term is not a plain column.
 """
 
 import io
@@ -23,23 +22,23 @@ if TYPE_CHECKING:
     from subsetprivacy.frames.streamed_blocks import BlockMaker
     from subsetprivacy.regression.blocks import Block, Kernel
 
-SUMS = ("number", "sums")  # the columns of what a part returns: its number, and the arrays
+SUMS = ("number", "sums")  # the columns of a partition's result: its number and the arrays
 
 
 @frozen(eq=False)
 class RowReader:
-    """How batches of a table become model matrix, codes, weights and offset.
+    """Reads model matrix, codes, weights and offset from batches of a table.
 
     Attributes
     ----------
     encoder
-        What makes the matrix.
+        The encoder of the matrix.
     maker
-        What makes blocks of it.
+        The maker of blocks.
     names
         The columns of a batch, in order; the first is the response.
     weights, offset
-        Which of them are weights and offset, or None.
+        The columns of weights and offset, or None.
     """
 
     encoder: "Encoder"
@@ -49,7 +48,7 @@ class RowReader:
     offset: str | None = None
 
     def read(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["EncodedBatch"]:
-        """Yield the rows, encoded."""
+        """Yield encoded rows."""
         from subsetprivacy.frames.covariates import Covariates, covariate_column
         from subsetprivacy.frames.encoded_stream import EncodedBatch
         from subsetprivacy.frames.file_covariates import resized
@@ -63,19 +62,19 @@ class RowReader:
             yield EncodedBatch(X, codes, _numbers(held, self.weights), _numbers(held, self.offset))
 
     def blocks(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["Block"]:
-        """Yield the people who say something, in blocks."""
+        """Yield the informative people in blocks."""
         for batch in self.read(batches):
             yield from self.maker.blocks(batch)
 
 
 @frozen(eq=False)
 class SumTask:
-    """A task for workers: what a kernel makes of all blocks of a part, added up, or the largest of it.
+    """A task for workers: the sum, or the maximum, of a kernel over all blocks of a partition.
 
     Attributes
     ----------
     largest
-        Whether the largest is asked for, not the sum.
+        Whether to take the maximum instead of the sum.
     """
 
     reader: RowReader
@@ -83,7 +82,7 @@ class SumTask:
     largest: bool = False
 
     def part(self, batches: Iterable["pa.RecordBatch"]) -> tuple[Any, ...]:
-        """Return the sums of a part; nothing where it has no people."""
+        """Return the sums of a partition, or nothing if it has no people."""
         from subsetprivacy.regression.blocks import largest, summed
 
         made = (self.kernel(block) for block in self.reader.blocks(batches))
@@ -95,13 +94,13 @@ class SumTask:
 
 @frozen(eq=False)
 class SpreadTask:
-    """A task for workers: every so manieth person of a part, as the arrays of a block."""
+    """A task for workers: every `step`-th person of a partition, as the arrays of a block."""
 
     reader: RowReader
     step: int
 
     def part(self, batches: Iterable["pa.RecordBatch"]) -> tuple[Any, ...]:
-        """Return covariates, rows of subsets, weights and offset; without the last two where there are none."""
+        """Return covariates, rows of subsets, and weights and offset if there are any."""
         from subsetprivacy.frames.streamed_blocks import joined
 
         parts, passed = [], 0
@@ -116,12 +115,12 @@ class SpreadTask:
 
 
 def run_task(pickled: bytes, batches: Iterable["pa.RecordBatch"], number: int) -> Iterator["pa.RecordBatch"]:
-    """Run a task on a part of a table, and yield one row: its number, and the arrays that were made.
+    """Run a task on a partition, and yield one row with its number and the resulting arrays.
 
     Raises
     ------
     SubsetPrivacyError
-        What went wrong, marked, without any cell.
+        The error, marked for `error_told`, without any cell.
     """
     import pyarrow as pa
 
@@ -133,7 +132,7 @@ def run_task(pickled: bytes, batches: Iterable["pa.RecordBatch"], number: int) -
         told: Exception = marked(DataFileError(missing))
     except SubsetPrivacyError as error:
         told = marked(type(error)(f"part {number} of the table: {error.message}", error.advice))
-    except Exception as error:  # whatever a library says may quote a cell
+    except Exception as error:  # messages of libraries may quote a cell
         told = RuntimeError(f"a worker could not add up its rows ({type(error).__name__}).")
     else:
         if arrays:
@@ -143,20 +142,20 @@ def run_task(pickled: bytes, batches: Iterable["pa.RecordBatch"], number: int) -
 
 
 def packed(arrays: Iterable[Any]) -> bytes:
-    """Return arrays as bytes."""
+    """Serialize arrays to bytes."""
     held = io.BytesIO()
     np.savez(held, *arrays)
     return held.getvalue()
 
 
 def unpacked(content: bytes) -> tuple[Any, ...]:
-    """Return the arrays that `packed` wrote."""
+    """Restore the arrays from `packed`."""
     with np.load(io.BytesIO(content), allow_pickle=False) as held:
         return tuple(held[name] for name in held.files)
 
 
 def codes_of_cells(cells: Any, design: Any) -> Any:
-    """Return the codes of cells that were checked already; a missing one is the full set."""
+    """Return the codes of checked cells; a missing cell is the full set."""
     import pyarrow as pa
 
     if pa.types.is_integer(cells.type):

@@ -563,7 +563,7 @@ def test_adults_own_file_takes_two_options(fine, refused, tmp_path, monkeypatch)
     fine("design", "uniform", "Private", "State-gov", "Self-emp", "Never-worked", "-o", "work.design.json")
     command = ("privatize", "adult.csv", "--column", "work=work.design.json", "-o", "private.csv")
     said = refused(*command)
-    assert "100 of them are categories without the spaces around them" in said
+    assert "100 of them are categories after stripping spaces" in said
     assert "20 look like marks of a missing answer, such as ? or NA" in said
     assert "--strip" in said
     assert "--na" in said

@@ -95,7 +95,7 @@ def test_small_tables_are_brought_here(table, held, monkeypatch):
 
 
 WRONG = [
-    ("use ~ center(shift)", {}, ArgumentError, "the term center(shift) must need one row at a time"),
+    ("use ~ center(shift)", {}, ArgumentError, "the term center(shift) must be computable row by row"),
     ("use ~ shift", {"clusters": "weight"}, ArgumentError, "`clusters` must be left out in a stream"),
     ("use ~ shift", {"ridge": "cv"}, ArgumentError, "`ridge` must be a number in a stream"),
     ("use ~ nothing", {}, ArgumentError, "got no column nothing"),

@@ -209,12 +209,12 @@ def test_what_is_there_stays_until_there_is_something_better(session, tmp_path):
     output = tmp_path / "out"
     _, table = people(session)
     kept = columns(sp.privatize_table(table, {"colour": DESIGN}, output))
-    with pytest.raises(DataFileError, match=r"must be new; it is there\. Hint: overwrite=True"):
+    with pytest.raises(DataFileError, match=r"must be new; it exists\. Hint: overwrite=True"):
         sp.privatize_table(table, {"colour": DESIGN}, output)
     with pytest.raises(CategoryError, match="got 1 that is not"):
         sp.privatize_table(people(session, strange=(5,))[1], {"colour": DESIGN}, output, overwrite=True)
     assert columns(session.read.parquet(str(output))) == kept
-    with pytest.raises(ArgumentError, match="must lie outside the folder that is read"):
+    with pytest.raises(ArgumentError, match="must be outside the input folder"):
         sp.privatize_table(session.read.parquet(str(output)), {"colour": sp.uniform(range(16))}, output, overwrite=True)
     again = sp.privatize_table(people(session, 50)[1], {"colour": DESIGN}, output, overwrite=True)
     assert again.count() == 50
@@ -227,12 +227,12 @@ def test_an_output_in_the_folder_that_is_read_is_refused(session, tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "my people")
     inside = [tmp_path / "my people" / "private", f"file://{tmp_path}/my people/private", tmp_path / "link" / "private"]
     for output in inside:
-        with pytest.raises(ArgumentError, match="must lie outside the folder that is read"):
+        with pytest.raises(ArgumentError, match="must be outside the input folder"):
             sp.privatize_table(session.read.parquet(str(tmp_path / "my people")), {"colour": DESIGN}, output)
     hive = session.read.parquet(str(tmp_path / "by"))
-    with pytest.raises(ArgumentError, match="must lie outside the folder that is read"):
+    with pytest.raises(ArgumentError, match="must be outside the input folder"):
         sp.privatize_table(hive, {"colour": DESIGN}, tmp_path / "by" / "colour=private")
-    with pytest.raises(ArgumentError, match="must not hold the files that are read"):
+    with pytest.raises(ArgumentError, match="must not contain the input files"):
         sp.privatize_table(hive, {"colour": DESIGN}, tmp_path, overwrite=True)
     assert names(tmp_path) == ["by", "link", "my people"]
     # Partition columns are columns like others, and a file alone may have its output beside it.
@@ -331,7 +331,7 @@ def test_progress_tells_the_rows_at_the_end(session, tmp_path):
 
 def test_spaces_are_stripped_and_marks_are_missing(session, tmp_path):
     table = session.createDataFrame([(value,) for value in [" red", "blue ", "?"] * 20], "colour string")
-    with pytest.raises(CategoryError, match="categories without the spaces around them") as caught:
+    with pytest.raises(CategoryError, match="categories after stripping spaces") as caught:
         sp.privatize_table(table, {"colour": DESIGN}, tmp_path / "no")
     assert "blue" not in str(caught.value)
     assert caught.value.advice == CLEAN_VALUES()

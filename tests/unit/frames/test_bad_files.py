@@ -133,10 +133,10 @@ def test_formats_under_wrong_names(originals, tmp_path):
 def test_places_that_are_no_files(tmp_path):
     with pytest.raises(DataFileError, match="must exist; it does not"):
         read_release(tmp_path / "absent.csv")
-    with pytest.raises(DataFileError, match="must hold Parquet files; it holds none"):
+    with pytest.raises(DataFileError, match="must contain Parquet files; it has none"):
         read_release(tmp_path)
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(DataFileError, match="must hold Parquet files; it holds none"):
+    with pytest.raises(DataFileError, match="must contain Parquet files; it has none"):
         read_release(tmp_path / "folder.csv")
     (tmp_path / "loop.csv").symlink_to(tmp_path / "loop.csv")
     with pytest.raises(DataFileError, match="leads back to itself"):

@@ -139,7 +139,7 @@ def test_the_message_counts_what_stripping_would_mend(raw, tmp_path):
     with pytest.raises(CategoryError, match=f"got {N} that are not, first in line 2") as caught:
         sp.privatize_table(raw, {"work": DESIGN}, tmp_path / "private.parquet")
     said = str(caught.value)
-    assert f"{N - marks()} of them are categories without the spaces around them." in said
+    assert f"{N - marks()} of them are categories after stripping spaces." in said
     assert f"{marks()} look like marks of a missing answer, such as ? or NA." in said
     assert caught.value.advice == CLEAN_VALUES()
     assert "Private" not in said
@@ -148,7 +148,7 @@ def test_the_message_counts_what_stripping_would_mend(raw, tmp_path):
 
 def test_the_message_says_that_all_match():
     frame = pd.DataFrame({"work": [f" {label}" for label in WORK] * 10})
-    with pytest.raises(CategoryError, match=r"All 40 are categories without the spaces around them\. Hint: strip=T"):
+    with pytest.raises(CategoryError, match=r"All 40 are categories after stripping spaces\. Hint: strip=T"):
         sp.privatize_table(frame, {"work": DESIGN})
 
 

@@ -110,7 +110,9 @@ def test_a_stream_is_read_again_whenever_it_is_iterated(release):
 def test_terms_may_need_all_rows_if_they_are_in_memory(release, people, small_batches):
     formula = "vote ~ center(age) + bs(hours, df=4) + sex + C(years)"
     for _ in range(2):
-        with pytest.raises(ArgumentError, match=r"the term center\(age\) must need one row at a time in a stream") as e:
+        with pytest.raises(
+            ArgumentError, match=r"the term center\(age\) must be computable row by row in a stream"
+        ) as e:
             EncodedStream(release, formula)
     assert "knots, lower_bound and upper_bound" in str(e.value)
     stream = EncodedStream(release, formula, weights="weight", weights_kind="sampling", in_memory=True)

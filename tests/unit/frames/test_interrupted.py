@@ -242,6 +242,6 @@ def test_a_killed_process_is_told_in_our_words(values, tmp_path, monkeypatch):
         raise BrokenProcessPool("a child process terminated abruptly")
 
     monkeypatch.setattr(pipeline, "_drawn", killed)
-    with pytest.raises(DataFileError, match=r"was killed, perhaps for want of memory.*the same call continues"):
+    with pytest.raises(DataFileError, match=r"was killed, perhaps for lack of memory.*the same call continues"):
         privatize_table(values, {"race": RACE}, tmp_path / "private.parquet")
     assert can_go_on(tmp_path / "private.parquet")

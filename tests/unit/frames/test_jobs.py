@@ -130,7 +130,7 @@ def test_what_cannot_be_told_from_another(people, tmp_path):
 
     for table in (frame, ds.dataset(frame.to_parquet(tmp_path / "p.parquet") or tmp_path / "p.parquet")):
         with pytest.raises(
-            ArgumentError, match="`if_exists` must be 'error' or 'overwrite' for a table that is no file"
+            ArgumentError, match="`if_exists` must be 'error' or 'overwrite' for a table that is not a file"
         ):
             sp.privatize_table(table, {"letter": DESIGN}, tmp_path / "private.parquet", if_exists="same")
     sp.privatize_table(frame, {"letter": DESIGN}, tmp_path / "private.parquet")
@@ -138,7 +138,7 @@ def test_what_cannot_be_told_from_another(people, tmp_path):
 
 
 def test_words_that_contradict_each_other(people, tmp_path):
-    with pytest.raises(ArgumentError, match="`if_exists` and `overwrite` must say the same"):
+    with pytest.raises(ArgumentError, match="`if_exists` and `overwrite` must agree"):
         run(people, tmp_path / "private.csv", if_exists="same", overwrite=True)
     with pytest.raises(ArgumentError, match="`if_exists` must be"):
         run(people, tmp_path / "private.csv", if_exists="perhaps")

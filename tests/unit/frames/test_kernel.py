@@ -57,7 +57,7 @@ def test_columns_that_are_not_clear_are_refused(designs, message):
         ({"key": KEY}, "`key` and `id` must be given together"),
         ({"id": "person"}, "`key` and `id` must be given together"),
         ({"key": b"short", "id": "person"}, "must have 16 to 64 bytes; got 5"),
-        ({"key": KEY, "id": "person", "keep": ("person",)}, "nor the ids; got person"),
+        ({"key": KEY, "id": "person", "keep": ("person",)}, "nor ids; got person"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(options, message):
@@ -66,13 +66,13 @@ def test_options_that_do_not_fit_are_refused(options, message):
 
 
 def test_a_value_is_never_kept_beside_its_subset():
-    with pytest.raises(ArgumentError, match="not privatised, nor the ids; got sex"):
+    with pytest.raises(ArgumentError, match="neither privatized nor ids; got sex"):
         Kernel(variables_of({"sex_income": JOINED}), keep=("sex",))
 
 
 def test_a_covered_design_has_neither_key_nor_kept_columns():
     variables = variables_of({"race": sp.covered(RACE, 0.1)})
-    with pytest.raises(ArgumentError, match="without a key: its dummy rows are drawn anew"):
+    with pytest.raises(ArgumentError, match="without a key: its dummy rows are drawn again"):
         Kernel(variables, key=KEY, id="person")
     with pytest.raises(ArgumentError, match="without kept columns"):
         Kernel(variables, keep=("age",))

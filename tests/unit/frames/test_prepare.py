@@ -195,7 +195,7 @@ def test_tables_have_columns_before_the_run(tmp_path):
     for table in (pd.DataFrame(VALUES), pl.LazyFrame(VALUES)):
         with pytest.raises(ArgumentError, match="no column nowhere"):
             sp.prepare(table, {"nowhere": RACE}, tmp_path / "private.parquet")
-    with pytest.raises(ArgumentError, match="for a table that is no file"):
+    with pytest.raises(ArgumentError, match="for a table that is not a file"):
         sp.prepare(pd.DataFrame(VALUES), {"race": RACE}, tmp_path / "private.parquet", if_exists="same")
 
 

@@ -315,7 +315,7 @@ def test_an_output_that_cannot_be_is_refused_before_anything_is_read(output, mes
 def test_a_file_is_not_written_over_itself(tmp_path):
     path = tmp_path / "people.parquet"
     pq.write_table(pa.table(people(10)), path)
-    with pytest.raises(ArgumentError, match="another file than the one that is read"):
+    with pytest.raises(ArgumentError, match="must not be the input file"):
         privatize_table(path, {"race": RACE}, path, overwrite=True)
 
 

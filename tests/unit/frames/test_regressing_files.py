@@ -175,7 +175,7 @@ def test_terms_that_need_all_rows_are_loaded(people, parquet, monkeypatch):
         sp.regress("use ~ bs(age, df=4) + center(income)", people, designs=DESIGNS),
     )
     monkeypatch.setattr(regressing_files, "MOST_HELD", 8 * N)
-    with pytest.raises(ArgumentError, match=re.escape("the term center(income) must need one row at a time")):
+    with pytest.raises(ArgumentError, match=re.escape("the term center(income) must be computable row by row")):
         sp.regress("use ~ age + center(income)", parquet)
 
 

@@ -255,7 +255,7 @@ def test_files_that_are_too_large_are_refused(fitted, tmp_path, monkeypatch):
     release = sp.write_release(frame, tmp_path / "x.parquet", {"race": RACE}, keep=["income", "age"])
     monkeypatch.setattr(regressing_files, "MOST_HELD", 1000)
     with pytest.raises(
-        TooLargeError, match="are held in memory and must take at most one GiB; got 60 rows of 3 columns"
+        TooLargeError, match="must take at most one GiB, because they are loaded into memory; got 60 rows of 3 columns"
     ):
         fitted("income ~ age + race", release, designs=None)
     same(fitted("income ~ age + race", release, designs=None, stream=False), fitted("income ~ age + race"))
@@ -343,14 +343,14 @@ WRONG = [
         "income ~ race",
         {"merge": {"race": {"x": list(RACE.categories.labels)}}},
         ArgumentError,
-        "two categories or more",
+        "two or more categories",
     ),
     ("vote ~ age", {"merge": {"vote": {"x": ["red"]}}}, ArgumentError, "`merge` must be of private terms"),
     ("income ~ race", {"shrink": True}, ArgumentError, "`shrink` must be left out with a private predictor"),
     ("income ~ race", {"ridge": 1.0}, ArgumentError, "`ridge` must be left out with a private predictor"),
     ("income ~ race", {"lasso": "cv"}, ArgumentError, "`lasso` must be left out with a private predictor"),
     ("income ~ race", {"stream": True}, ArgumentError, "`stream` must be left out with a private predictor"),
-    ("income ~ race", {"family": "ordinal"}, ArgumentError, "for the response income, which is seen; got 'ordinal'"),
+    ("income ~ race", {"family": "ordinal"}, ArgumentError, "for the observed response income; got 'ordinal'"),
     ("income ~ race", {"family": "logit"}, ArgumentError, "must have two levels for a logit"),
     ("vote ~ race", {"family": "linear"}, ArgumentError, "'logit' for a private response with private predictors"),
     ("vote ~ age", {"family": "linear"}, ArgumentError, "must be 'logit' or 'ordinal' for the private response vote"),

@@ -339,7 +339,7 @@ def test_columns_that_are_kept_are_told(tmp_path):
     release = write_release(table, path, {"letter": design}, keep=["year", "town"])
     assert release.kept == ("year", "town")
     assert release.alone() == 2
-    assert "Kept as they are, and not protected: year, town." in str(release.summary())
+    assert "Kept unchanged and not protected: year, town." in str(release.summary())
     assert [note.kind for note in release.notes] == [NoteKind.NOT_PROTECTED]
     assert release.to_dict()["columns"]["letter"] == {"form": "labels", "design": design.document()}
     assert list(release.to_frame().columns) == ["letter", "year", "town"]

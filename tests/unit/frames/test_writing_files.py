@@ -48,7 +48,7 @@ def test_parts_of_a_folder(tmp_path):
         "a.parquet", "b.parquet", "sub/f.pq",
     ]  # fmt: skip
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DataFileError, match="it holds none"):
+    with pytest.raises(DataFileError, match="it has none"):
         parquet_files(tmp_path / "empty")
 
 
