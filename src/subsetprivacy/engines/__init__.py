@@ -1,7 +1,7 @@
-"""Tables of any library: what one is, its columns as Arrow batches, and group-by inside the engine that holds it.
+"""Tables of any library: their kind, their columns as Arrow batches, and group-by inside their engine.
 
-Engines only count. What a code means is decided by its design, in NumPy:
-bit arithmetic inside engines gave silently wrong answers on two of seven.
+Engines only count. The meaning of codes is computed in NumPy by the design, because bit arithmetic inside engines was
+silently wrong on two of seven.
 """
 
 from subsetprivacy.engines.arrow import tally_batches

@@ -1,4 +1,4 @@
-"""Counting a stream of Arrow batches in constant memory: a cell for every code, or partial results that are merged."""
+"""Count a stream of Arrow batches in constant memory: a cell for every code, or merged partial results."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -24,34 +24,34 @@ def tally_batches(
     *,
     whole: bool = False,
 ) -> Groups:
-    """Count the distinct rows of some columns of a stream, which is read once.
+    """Count the distinct rows of some columns of a stream, in one pass.
 
     Parameters
     ----------
     batches
-        Record batches of one schema: a dataset, a reader, `arrow_batches`.
+        Record batches of one schema, such as a dataset, a reader or `arrow_batches`.
     keys
-        The columns to group by: codes, and columns of groups.
+        The columns to group by: codes and groups.
     weights
-        A column to sum, together with its squares.
+        A column to sum, with its squares.
     progress
         Called after every batch with the number of rows so far.
     bits
-        For each key the bits of its codes, or None if it holds no codes.
-        Integers that need more, or are negative, all become `OUTSIDE`.
+        The number of bits of each key's codes, or None if it has no codes. Larger and negative integers become
+        `OUTSIDE`.
     whole
-        Whether a weight that is no whole number is unfit too.
+        Whether a fractional weight is invalid too.
 
     Raises
     ------
     ArgumentError
-        If weights are no numbers, or a key is of a type that cannot be grouped.
+        If weights are no numbers, or the type of a key cannot be grouped.
 
     Notes
     -----
-    Where codes and groups make at most some millions of cells, each has one,
-    and a batch is one call of `numpy.bincount`. Else the rows are grouped
-    some millions at a time, and the partial results merged as they grow.
+    With at most some millions of cells for codes and groups, each cell has a counter, and a batch is one call of
+    `numpy.bincount`. Otherwise some millions of rows are grouped at a time, and the partial results are merged as
+    they grow.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def tally_batches(
 
 
 class _BatchTally:
-    """What is known so far of a stream."""
+    """The counts of a stream so far."""
 
     def __init__(self, keys: list[str], weights: str | None, bits: list[int | None], whole: bool) -> None:
         self.keys, self.weights, self.bits, self.whole = keys, weights, bits, whole
@@ -100,7 +100,7 @@ class _BatchTally:
         self.rows += batch.num_rows
 
     def _begin(self, columns: list[Any]) -> None:
-        """Settle, by the types of the first batch, which keys are codes: text of labels is not."""
+        """Decide by the types of the first batch which keys are codes; text is not."""
         self.kinds = [kind_of(column.type) for column in columns]
         self.coded = [k for k in self.coded if self.kinds[k] in {"integer", "nothing"}]
         self.labels = Labels([self.keys[k] for k in self._labelled])
@@ -121,14 +121,14 @@ class _BatchTally:
 
     @property
     def cells(self) -> int:
-        """The number of combinations of codes: of each key also "no value" and "outside"."""
+        """The number of combinations of codes, with "no value" and "outside" for each key."""
         total = 1
         for k in self.coded:
             total *= (1 << self._width(k)) + 2
         return total
 
     def _amounts(self, column: "pa.Array") -> FloatArray:
-        """Return the weights of a batch, 0 where they are unfit, which is counted."""
+        """Return the weights of a batch, with 0 for invalid ones, which are counted."""
         amounts = as_amounts(column, str(self.weights))
         fit: BoolArray = np.isfinite(amounts) & (amounts >= 0)
         if self.whole:
@@ -141,7 +141,7 @@ class _BatchTally:
         return amounts
 
     def groups(self) -> Groups:
-        if self.counter is None:  # no batch ever came
+        if self.counter is None:  # there was no batch
             self.counter = self._new_counter()
         found = self.counter.result()
         keys: list[Key | None] = [None] * len(self.keys)
@@ -157,7 +157,7 @@ class _BatchTally:
 
 
 def kind_of(kind: "pa.DataType") -> str:
-    """Return what a column of an Arrow type holds, in one word."""
+    """Return the kind of an Arrow type, in one word."""
     from pyarrow import types
 
     if types.is_dictionary(kind):
@@ -177,17 +177,17 @@ def kind_of(kind: "pa.DataType") -> str:
 
 
 def as_amounts(column: Any, name: str) -> FloatArray:
-    """Return a column of weights as float64, NaN where there is none.
+    """Return a column of weights as float64, NaN where missing.
 
     Raises
     ------
     ArgumentError
-        If it does not hold numbers.
+        If it does not contain numbers.
     """
     column = _decoded(column)
     if kind_of(column.type) not in {"integer", "float", "nothing"}:
         raise ArgumentError(f"weights must be numbers; got column {name} of {column.type}.")
-    # Unsafe: a checked cast quotes the number that does not fit.
+    # Unsafe, because a checked cast quotes the number that does not fit.
     return np.asarray(column.cast("float64", safe=False).to_numpy(zero_copy_only=False))
 
 
@@ -196,7 +196,7 @@ def _decoded(column: Any) -> Any:
 
 
 def _cells(column: Any, name: str, width: int) -> IntArray:
-    """Return the codes of a batch, and above them the numbers for "no value" and for "outside"."""
+    """Return the codes of a batch, with two larger numbers for "no value" and "outside"."""
     limit = 1 << width
     if kind_of(column.type) == "nothing":
         return np.full(len(column), limit, np.int64)
@@ -207,14 +207,14 @@ def _cells(column: Any, name: str, width: int) -> IntArray:
     absent = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else None
     plain = column.fill_null(0) if column.null_count else column
     codes = plain.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
-    # A negative number is a very large one without its sign: one comparison finds both.
+    # As unsigned numbers, negative ones are very large, so one comparison finds both.
     if int(codes.view(np.uint64).max(initial=0)) >= limit:
         codes = np.where(codes.view(np.uint64) < limit, codes, limit + 1)
     return codes if absent is None else np.where(absent, limit, codes)
 
 
 def _as_words(column: Any, limit: int) -> Any:
-    """Return decimals as int64, `limit` for all that are no codes: a cast alone would take them modulo 2^64."""
+    """Return decimals as int64, with `limit` for other numbers, which a cast would take modulo 2^64."""
     import pyarrow as pa
     from pyarrow import compute as pc
 

@@ -1,4 +1,4 @@
-"""Any table on this machine as a stream of Arrow batches, in order, without loading more than the engine must."""
+"""Stream any table on this machine as Arrow batches, in order, loading as little as possible."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -18,8 +18,8 @@ from subsetprivacy.messages.for_files import WRITE_IT_AS_PARQUET
 if TYPE_CHECKING:
     import pyarrow as pa
 
-BATCH_ROWS = 1 << 17  # 1 MB of codes stays in a cache
-_SCANNED = 1 << 23  # cells of a part of a file that is scanned at once
+BATCH_ROWS = 1 << 17  # 1 MB of codes fits in a cache
+_SCANNED = 1 << 23  # cells of a file to scan at once
 # A second core decodes while this one counts, and memory stays small.
 _AHEAD: dict[str, Any] = {"batch_readahead": 2, "fragment_readahead": 1, "use_threads": True}
 _NOT_AHEAD: dict[str, Any] = {"batch_readahead": 0, "fragment_readahead": 0, "use_threads": False}
@@ -34,24 +34,22 @@ def arrow_batches(table: Any, columns: Sequence[str], size: int = BATCH_ROWS) ->
         A table of pandas, Polars (eager or lazy), PyArrow (table, record
         batch, dataset), DuckDB or Ibis.
     columns
-        The names of the columns, in the order that is wanted.
+        The names of the columns, in the wanted order.
     size
-        The most rows of a batch.
+        The largest number of rows of a batch.
 
     Raises
     ------
     ArgumentError
-        If a column is not there, the table lives on other machines (Spark,
-        Dask), or a column has no Arrow type.
+        If a column does not exist, the table is on other machines (Spark, Dask), or a column has no Arrow type.
     DataFileError
-        If its engine fails, whose message may show cells and is not passed on.
+        If its engine fails. The engine's message may show cells and is not passed on.
 
     Notes
     -----
-    Polars lazy frames, datasets, DuckDB relations and Ibis tables are run
-    once and never held as a whole (Polars before 1.34 has no such stream
-    and holds the named columns). While a DuckDB relation is read its
-    connection is busy; ending the iteration early sets it free.
+    Polars lazy frames, datasets, DuckDB relations and Ibis tables are run once and never loaded completely. (Polars
+    before 1.34 cannot stream and loads the named columns.) While a DuckDB relation is read, its connection is busy.
+    Ending the iteration early releases it.
 
     Examples
     --------
@@ -89,7 +87,7 @@ def _of_pandas(frame: Any, columns: list[Any], size: int) -> "Iterator[pa.Record
 
 
 def _pandas_type(series: Any, name: str) -> Any:
-    """Return the Arrow type of a column of Python objects, which a batch alone may not tell; else None."""
+    """Return the Arrow type of a column of Python objects, from all rows; None for other columns."""
     import pyarrow as pa
 
     if series.dtype != object:
@@ -98,7 +96,7 @@ def _pandas_type(series: Any, name: str) -> Any:
         return pa.infer_type(series, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         pass
-    raise _mixed(name)  # out here: the inner message shows a cell
+    raise _mixed(name)  # outside the handler: the inner message shows a cell
 
 
 def _pandas_column(series: Any, kind: Any, name: str) -> Any:
@@ -157,7 +155,7 @@ def _of_dataset(dataset: Any, columns: list[Any], size: int) -> "Iterator[pa.Rec
 
 
 def fragment_batches(fragment: Any, schema: Any, columns: list[str]) -> "Iterator[pa.RecordBatch]":
-    """Stream columns of one file of a dataset as `arrow_batches` does; its errors pass, for who knows the file.
+    """Stream columns of one file of a dataset like `arrow_batches`; errors pass to the caller, who knows the file.
 
     A scan reads ahead as far as it can while its reader is busy, up to the end of the file. So a large Parquet file is
     scanned a few row groups at a time, and an Arrow file, which needs no decoding, by this thread.

@@ -34,7 +34,7 @@ class CellCounter:
         self._waiting_rows = self._counted_rows = 0
 
     def add(self, cell: Any, label: Any, amounts: Any, length: int) -> None:
-        """Count the next rows; None for all codes, or for all labels, means 0."""
+        """Count the next rows; None instead of codes or labels means 0."""
         self._waiting.append((cell, label, amounts))
         self._waiting_rows += length
         if self._waiting_rows >= self._enough():
@@ -55,7 +55,7 @@ class CellCounter:
         raise NotImplementedError
 
     def result(self) -> CellCounts:
-        """Return what was found, labels and codes in ascending order."""
+        """Return the counts, with labels and codes in ascending order."""
         raise NotImplementedError
 
 
@@ -64,7 +64,7 @@ def _joined(parts: tuple[Any, ...]) -> Any:
 
 
 class DenseCounter(CellCounter):
-    """Arrays with a place for each combination of label and code."""
+    """Counts in arrays with an entry for each combination of label and code."""
 
     def __init__(self, cells: int, weighted: bool) -> None:
         super().__init__(cells, weighted)
@@ -88,10 +88,10 @@ class DenseCounter(CellCounter):
             self._squares += np.bincount(at, amounts**2, minlength=places)
 
     def _note_first(self, at: IntArray, fresh: AnyArray, start: int) -> None:
-        """Keep the first row of every cell that had none: after a few batches there are no more of them."""
+        """Store the first row of every new cell; after a few batches there are none."""
         if fresh.any():
             rows = np.flatnonzero(fresh[at])[::-1]
-            self._first[at[rows]] = rows + start  # of several rows of a cell the last one written stays: the first
+            self._first[at[rows]] = rows + start  # of several rows of a cell, the last assignment wins: the first row
 
     def _grow(self, labels: int) -> None:
         if labels * self.cells > len(self._rows):
@@ -104,7 +104,7 @@ class DenseCounter(CellCounter):
                     setattr(self, name, grown)
 
     def result(self) -> CellCounts:
-        """Return the places with a row."""
+        """Return the cells with rows."""
         self.flush()
         at = np.flatnonzero(self._rows)
         sums, squares = (self._sums[at], self._squares[at]) if self.weighted else (None, None)
@@ -112,7 +112,7 @@ class DenseCounter(CellCounter):
 
 
 class SparseCounter(CellCounter):
-    """Partial results, each of some million rows, merged when they have grown to twice the last merger."""
+    """Counts as partial results of some million rows each, merged when they have doubled."""
 
     def __init__(self, cells: int, weighted: bool) -> None:
         super().__init__(cells, weighted)
@@ -123,7 +123,7 @@ class SparseCounter(CellCounter):
 
     @classmethod
     def following(cls, dense: DenseCounter) -> "SparseCounter":
-        """Take over from arrays that would become too large."""
+        """Continue from arrays that would become too large."""
         made = cls(dense.cells, dense.weighted)
         made._parts.append(dense.result())
         made._counted_rows = dense._counted_rows
@@ -155,14 +155,14 @@ class SparseCounter(CellCounter):
         self._merged_rows = len(self._parts[0].cell)
 
     def result(self) -> CellCounts:
-        """Return the cells that occur."""
+        """Return the observed cells."""
         self.flush()
         self._merge()
         return self._parts[0]
 
 
 def _grouped(found: CellCounts, cells: int) -> CellCounts:
-    """Return the distinct cells of a result that has some of them more than once, in order of appearance."""
+    """Merge repeated cells of a result, sorted by label and code."""
     if not len(found.cell):
         return found
     order, bounds = _runs(found.label, found.cell, cells)
@@ -175,11 +175,11 @@ def _grouped(found: CellCounts, cells: int) -> CellCounts:
 
 
 def _runs(label: IntArray, cell: IntArray, cells: int) -> tuple[IntArray, IntArray]:
-    """Return the order that sorts by label and code, equal ones as they came, and where each run of equals begins."""
+    """Return the stable order by label and code, and the start of each run of equal ones."""
     length = len(cell)
     shift = (length - 1).bit_length()
     if (int(label.max()) + 1) * cells << shift < 1 << 63:
-        # Code and row number in one word: sorting words is eight times faster than sorting an index.
+        # Code and row number in one word, because sorting words is eight times faster than an index.
         words = np.sort((label * cells + cell) << shift | np.arange(length))
         codes, order = words >> shift, words & ((1 << shift) - 1)
         new = codes[1:] != codes[:-1]

@@ -1,4 +1,4 @@
-"""Group-by inside the engine that holds a table, through narwhals: only the distinct rows come back."""
+"""Group-by inside the engine of a table, through narwhals: only distinct rows come back."""
 
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
@@ -33,26 +33,24 @@ def tally(
     in_order: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Groups:
-    """Count the distinct rows of some columns of a table, inside the engine that holds it.
+    """Count the distinct rows of some columns of a table, inside its engine.
 
     Parameters
     ----------
     table
-        Anything that `is_table` knows.
+        A table supported by `is_table`.
     keys, weights, bits, whole, progress
-        As in `tally_batches`; `bits` and `progress` are for Arrow's tables
-        and datasets, which are read here.
+        As in `tally_batches`. `bits` and `progress` apply to Arrow tables and datasets, which are read here.
     in_order
-        Read the rows one after another even where the engine could count
-        them, so that the first row of every group is known. Only for tables
-        on this machine.
+        Whether to read the rows in order instead of counting in the engine, so that the first row of every group is
+        known. Only for tables on this machine.
 
     Raises
     ------
     ArgumentError
-        If a column is not there, or weights are no numbers.
+        If a column does not exist, or weights are no numbers.
     DataFileError
-        If the engine fails, whose message may show cells and is not passed on.
+        If the engine fails. Its message may show cells and is not passed on.
 
     Examples
     --------
@@ -67,7 +65,7 @@ def tally(
     check_columns(table, wanted)
     if in_order or engine in {"pyarrow", "pyarrow-dataset"}:
         return tally_batches(arrow_batches(table, wanted), keys, weights, progress, bits, whole=whole)
-    if engine in {"duckdb", "pyspark", "ibis"}:  # whose results come back as Arrow tables
+    if engine in {"duckdb", "pyspark", "ibis"}:  # whose results are Arrow tables
         require_arrow()
     if engine == "pandas":
         _check_single(table, keys)
@@ -76,7 +74,7 @@ def tally(
 
 
 def column_kinds(table: Any, names: Sequence[str]) -> list[str]:
-    """Return what each of some columns holds, in one word, as `Key` has it; also "lists", and "objects" of Python."""
+    """Return the kind of each column, as in `Key`, or "lists", or "objects" for Python objects."""
     table = plain_table(table)
     if engine_of(table) in {"pyarrow", "pyarrow-dataset"}:
         return [kind_of(table.schema.field(name).type) for name in names]
@@ -86,18 +84,18 @@ def column_kinds(table: Any, names: Sequence[str]) -> list[str]:
 
 
 def _lazy(table: Any, names: list[str]) -> Any:
-    """Return the named columns as a lazy narwhals frame, called key_0, key_1, … so that no name can clash."""
+    """Return the named columns as a lazy narwhals frame, renamed to key_0, key_1, … to avoid clashes."""
     try:
         import narwhals.stable.v2 as nw
     except ImportError:
         raise missing_library("narwhals") from None
     numbered = [f"key_{k}" for k in range(len(names))]
-    if engine_of(table) in {"pandas", "dask"}:  # whose columns may be numbers, which are no names to narwhals
+    if engine_of(table) in {"pandas", "dask"}:  # whose column names may be numbers, which narwhals does not support
         held = {str(name): name for name in raw_names(table)}
         part = table[[held[name] for name in names]]
         part.columns = numbered
         return nw.from_native(_typed(part) if engine_of(table) == "pandas" else part).lazy()
-    if engine_of(table) in {"pyspark", "duckdb"}:  # which take a point in a name for a way into something
+    if engine_of(table) in {"pyspark", "duckdb"}:  # which read a dot in a name as field access
         mark, select = ("`", table.selectExpr) if engine_of(table) == "pyspark" else ('"', table.project)
         chosen = [f"{quoted(name, mark)} AS {k}" for name, k in zip(names, numbered, strict=True)]
         return nw.from_native(select(*chosen) if mark == "`" else select(", ".join(chosen))).lazy()
@@ -105,7 +103,7 @@ def _lazy(table: Any, names: list[str]) -> Any:
 
 
 def _check_single(frame: Any, names: Sequence[str]) -> None:
-    """Raise if a column of a pandas frame holds collections, which it cannot group and whose kind its type hides."""
+    """Raise if a column of a pandas frame contains collections, which it cannot group."""
     from pandas.api.types import infer_dtype
 
     for name in names:
@@ -116,7 +114,7 @@ def _check_single(frame: Any, names: Sequence[str]) -> None:
 
 
 def _typed(frame: Any) -> Any:
-    """Return a pandas frame with its columns of Python integers typed: those with gaps it would group as floats."""
+    """Convert columns of Python integers, which pandas would group as floats if some are missing."""
     objects = [name for name, kind in frame.dtypes.items() if str(kind) == "object"]
     return frame.assign(**{name: _whole(frame[name]) for name in objects}) if objects else frame
 
@@ -158,11 +156,11 @@ def _squares_and_fit(nw: Any, whole: bool) -> list[Any]:
     fit = weight.is_finite() & (weight >= 0)
     if whole:
         fit = fit & (weight % 1 == 0)
-    return [(weight * weight).alias("squares"), fit.cast(nw.Int64).alias("fit")]  # a gap is no sum's part
+    return [(weight * weight).alias("squares"), fit.cast(nw.Int64).alias("fit")]  # sums ignore missing values
 
 
 def _numbers(series: Any, dtype: Any) -> Any:
-    """Return a column of the result, which may be unsigned (Polars) or decimal (DuckDB)."""
+    """Return a column of the result in this type; it may be unsigned (Polars) or decimal (DuckDB)."""
     return np.asarray(series.to_numpy()).astype(dtype)
 
 
@@ -177,7 +175,7 @@ def _kind(dtype: Any) -> str:
         return "text"
     if dtype == nw.Boolean:
         return "boolean"
-    if dtype in {nw.Object, nw.Unknown}:  # their values tell; Polars' type of a column of gaps is unknown to narwhals
+    if dtype in {nw.Object, nw.Unknown}:  # decided by the values; narwhals does not know Polars' null type
         return "objects"
     return "lists" if dtype.is_nested() else "other"
 
@@ -192,7 +190,7 @@ def _key(series: Any) -> Key:
 
 
 def _is_word(series: Any) -> bool:
-    """Tell whether whole numbers fit in int64, all of them."""
+    """Return whether all integers fit in int64."""
     import narwhals.stable.v2 as nw
 
     if not series.dtype.is_integer() or series.dtype in {nw.Int128, nw.UInt128}:
@@ -201,7 +199,7 @@ def _is_word(series: Any) -> bool:
 
 
 def _kind_of_values(values: list[Any]) -> str:
-    """Return the kind of a column of Python objects by what they are, if they are all alike."""
+    """Return the kind of a column of Python objects, if all have the same type."""
     first = next((value for value in values if value is not None), None)
     kinds = {bool: "boolean", int: "integer", float: "float", str: "text", type(None): "nothing"}
     same = all(value is None or type(value) is type(first) for value in values)

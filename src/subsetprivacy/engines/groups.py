@@ -1,4 +1,4 @@
-"""What comes back from an engine: the distinct rows of some columns, and how many people share each."""
+"""`Groups`: the distinct rows of some columns, and their counts."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -9,7 +9,7 @@ from attrs import frozen
 
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label
 
-OUTSIDE = -1  # stands, in a column of codes, for every whole number that is none
+OUTSIDE = -1  # replaces every integer that is no code
 _SMALLEST, _LARGEST = -(1 << 63), (1 << 63) - 1
 
 
@@ -20,14 +20,13 @@ class Key:
     Parameters
     ----------
     kind
-        What the column holds: "integer", "float", "text", "boolean",
-        "nothing" (Arrow's null type, or only gaps) or "other".
+        The kind of the column: "integer", "float", "text", "boolean", "nothing" (Arrow's null type, or only missing
+        values) or "other".
     values
-        int64, float64 or Python objects, by the kind. Whole numbers beyond
-        int64 are Python's own, all of them, and so are decimals that a float
-        cannot tell from others.
+        int64, float64 or Python objects, depending on the kind. If some integers exceed int64, or floats cannot
+        represent some decimals, all are Python objects.
     absent
-        Where there is no value.
+        Whether the value is missing.
     """
 
     kind: str
@@ -36,7 +35,7 @@ class Key:
 
     @classmethod
     def of(cls, kind: str, values: Sequence[Any]) -> "Key":
-        """Make a key from Python values, None where there is none."""
+        """Make a key from Python values, None where missing."""
         absent = np.fromiter((value is None for value in values), np.bool_, len(values))
         if kind == "integer":
             values = [0 if value is None else int(value) for value in values]
@@ -51,19 +50,19 @@ class Key:
         return cls(kind, held, absent)
 
     def codes(self) -> IntArray:
-        """Return whole numbers as int64, `OUTSIDE` for those beyond it, which are no codes; for a gap any number."""
+        """Return integers as int64, with `OUTSIDE` for larger ones and any number for missing values."""
         if self.values.dtype != object:
             return self.values
         fit = (value if _SMALLEST <= value <= _LARGEST else OUTSIDE for value in self.values)
         return np.fromiter(fit, np.int64, len(self.values))
 
     def labels(self) -> list[Label]:
-        """Return the values as Python objects, None where there is none."""
+        """Return the values as Python objects, None where missing."""
         return [None if gone else value for value, gone in zip(self.values.tolist(), self.absent.tolist(), strict=True)]
 
 
 def _as_float(value: Any) -> Any:
-    """Return a number as float, a decimal only if the float is written as it is: others are too many for it."""
+    """Return a number as float; a decimal only if the float represents it exactly as written."""
     told = float(value)
     return told if not isinstance(value, Decimal) or Decimal(repr(told)) == value else value
 
@@ -75,15 +74,15 @@ class Groups:
     Parameters
     ----------
     keys
-        The columns, in the order that was asked for.
+        The columns, in the requested order.
     rows
-        How many rows are in each group.
+        The number of rows in each group.
     first
-        The number of each group's first row, where the table has an order.
+        The number of each group's first row, if the table is ordered.
     sums, squares
-        The sums of the weights and of their squares, if there are weights.
+        The sums of weights and of squared weights, if there are weights.
     unfit, first_unfit
-        How many rows have a weight that is none, and the first of them.
+        The number of rows with an invalid weight, and the first of them.
     """
 
     keys: tuple[Key, ...]

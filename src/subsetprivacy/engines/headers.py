@@ -1,8 +1,7 @@
-"""Names of columns in messages: the closest ones to a name that is not there, unless they may be a person's values.
+"""Messages about missing columns, with similar names unless these may be a person's values.
 
-Names are not values, so the owner of a table is told them. But a CSV file
-without a header, read as if it had one, has the first person's values for
-names, and a hint must never repeat those.
+Column names are not values, so messages may show them. But a CSV file without a header, read as if it had one, has the
+first person's values as names, and a hint must never repeat those.
 """
 
 import re
@@ -18,38 +17,37 @@ from subsetprivacy.messages.for_files import LOOK_FOR_A_HEADER, TAKE_A_SIMILAR_C
 
 Verdict = Literal["names", "values", "unknown"]
 
-SAMPLE = 1000  # rows that are looked at
-_FEWEST = 8  # cells from which a column of few distinct values tells something
-_RARE = 50  # at most one in so many cells may occur only once
+SAMPLE = 1000  # rows to inspect
+_FEWEST = 8  # cells that a column of few distinct values needs to be informative
+_RARE = 50  # at most one in this many cells may be unique
 _CLOSE = 0.6
 _MOST_CLOSE = 3
 _MOST_LISTED = 12
 _NUMBER = re.compile(r"[-+]?[\d\s.,:/%$€£-]*\d[\d\s.,:/%$€£-]*(e[-+]?\d+)?", re.IGNORECASE)
-_REPEATED = re.compile(r"\.\d+$")  # by which pandas tells apart names that occur twice
+_REPEATED = re.compile(r"\.\d+$")  # added by pandas to repeated names
 
 
 def judge_header(
     names: Sequence[str], columns: Sequence[Sequence[Any]] | None = None, labels: Collection[str] = ()
 ) -> Verdict:
-    """Tell whether the first line of a table holds names, or the values of a person.
+    """Judge whether the first line of a table contains names, or the values of a person.
 
     Parameters
     ----------
     names
-        What is in that line.
+        The entries of that line.
     columns
-        Some cells below each, in order; None where they are not known.
+        Some cells below each, in order; None if not known.
     labels
-        Categories that occur in the table, as text.
+        Categories in the table, as text.
 
     Returns
     -------
     verdict
-        "values" if an entry is a number or a category, occurs again in its own
-        column or beside itself. "names" if a column holds only numbers, or if
-        every column holds few distinct values that all occur again, and none
-        of the entries is among them. Else "unknown": one column of names of
-        people is enough, since the rare value of a first person is in no cell.
+        "values" if an entry is a number or a category, or occurs again in its own column or in the line. "names" if a
+        column contains only numbers, or if every column contains few distinct values that all occur again, and no
+        entry is among them. Otherwise "unknown": one column of people's names is enough, because a first person's
+        rare value occurs in no cell.
 
     Examples
     --------
@@ -73,18 +71,18 @@ def judge_header(
 
 
 def _text(cell: Any) -> str:
-    """Return a cell as text, nothing for one that is missing."""
+    """Return a cell as text, empty if missing."""
     missing = cell is None or type(cell).__name__ in {"NAType", "NaTType"} or (isinstance(cell, float) and cell != cell)
     return "" if missing else str(cell).strip()
 
 
 def _is_numeric(cells: Sequence[str]) -> bool:
-    """Tell whether a column holds numbers only, so that a first entry that is none cannot be one of its cells."""
+    """Return whether a column contains only numbers, so that other text is no cell of it."""
     return len(cells) > 1 and all(_NUMBER.fullmatch(cell) for cell in cells)
 
 
 def _repeats(cells: Sequence[str]) -> bool:
-    """Tell whether a column holds few values that nearly all occur again, so that another is hardly one of them."""
+    """Return whether a column contains few values that nearly all repeat, so that another is hardly one."""
     once = sum(many == 1 for many in Counter(cells).values())
     return len(cells) >= _FEWEST and once * _RARE <= len(cells)
 
@@ -92,18 +90,18 @@ def _repeats(cells: Sequence[str]) -> bool:
 def no_such_column(
     name: str, held: Sequence[str], where: str, verdict: Verdict, *, csv: bool = False
 ) -> tuple[str, Hint]:
-    """Return the message that a table or file has no such column, and the advice that goes with it.
+    """Return the message for a missing column of a table or file, and its advice.
 
     Parameters
     ----------
     name
-        The column that was asked for.
+        The missing column.
     held
-        What the table has.
+        The existing columns.
     where
         The table, in words.
     verdict
-        What `judge_header` says. Only what are surely names is shown.
+        The result of `judge_header`. Columns are shown only for "names".
     csv
         Whether it is a CSV file.
 
@@ -133,7 +131,7 @@ def _suggestion(name: str, held: Sequence[str]) -> Hint:
 
 
 def _closest(name: str, held: Sequence[str]) -> list[str]:
-    """Return the names that are most like one; only those of the same letters and digits, if there are any."""
+    """Return the most similar names; only those with the same letters and digits, if there are any."""
     spelled: dict[str, str] = {}
     for each in held:
         if _letters(each):
@@ -149,25 +147,25 @@ def _letters(name: str) -> str:
 
 
 def judge_table(table: Any, labels: Collection[str] = ()) -> Verdict:
-    """Tell whether a table's names are names: its file may have had no header when somebody read it."""
+    """Judge whether a table's column names are names, because its file may have had no header."""
     table = plain_table(table)
     names = raw_names(table)
-    if names and all(type(name) is int for name in names):  # numbered by pandas, since nobody named them
+    if names and all(type(name) is int for name in names):  # numbered by pandas
         return "names"
     sample = _SAMPLES.get(engine_of(table))
     try:
         columns = None if sample is None else sample(table)
-    except Exception:  # it is computed here only for a hint
+    except Exception:  # only for a hint
         columns = None
     verdict = judge_header([str(name) for name in names], columns, labels)
-    # No job is started on a cluster for a hint; and Spark, unlike others, does not take a first line for names unasked.
+    # A hint starts no cluster job, and Spark does not read a first line as names by default.
     return "names" if verdict == "unknown" and engine_of(table) == "pyspark" else verdict
 
 
 def check_columns(
     table: Any, wanted: Sequence[str], held: Sequence[str] | None = None, labels: Collection[str] = ()
 ) -> None:
-    """Raise unless a table has each of the columns that are wanted, once.
+    """Raise unless a table has each wanted column exactly once.
 
     Parameters
     ----------
@@ -176,9 +174,9 @@ def check_columns(
     wanted
         The columns.
     held
-        The names that it has, where they are known already.
+        The existing names, if known already.
     labels
-        Categories of the values, which are no names of columns.
+        Categories of the values, which are not column names.
 
     Raises
     ------
@@ -190,7 +188,7 @@ def check_columns(
         if name not in held:
             raise ArgumentError(*no_such_column(name, held, "the table", judge_table(table, labels)))
         if held.count(name) > 1:
-            raise ArgumentError(f"the name of a column must be there once; got {name} {held.count(name)} times.")
+            raise ArgumentError(f"the name of a column must occur once; got {name} {held.count(name)} times.")
 
 
 _SAMPLES: dict[str, Callable[[Any], list[list[Any]]]] = {

@@ -1,7 +1,7 @@
-"""The mark of imputed values: guesses of a model, which must never be taken for people's own.
+"""The mark of imputed values, which are guesses of a model and must not be mistaken for people's own.
 
-Tables of pandas carry it in `attrs`, tables of PyArrow and files in their metadata. Tables of Polars have no place for
-it, so imputed columns also have a name that says it.
+Pandas tables carry it in `attrs`, PyArrow tables and files in their metadata. Polars tables have no place for it, so
+imputed columns also have a suffix.
 """
 
 import json
@@ -13,22 +13,22 @@ from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages.for_imputation import PRIVATIZE_ANSWERS
 
 SUFFIX = "_imputed"
-MARK = "subset_privacy"  # the key of metadata under which files of this package say what they hold
-PANDAS = "PANDAS_ATTRS"  # the key of metadata from which pandas fills `attrs`
+MARK = "subset_privacy"  # the metadata key of files of this package
+PANDAS = "PANDAS_ATTRS"  # the metadata key from which pandas fills `attrs`
 IMPUTED_FORMAT = "subset privacy imputations"
 
 
 def imputed_document(columns: Mapping[str, Mapping[str, Any]], *, imputations: int, model: str) -> dict[str, Any]:
-    """Return what travels with imputed values, for programs and for people who know nothing of this package.
+    """Return the document of imputed values, for programs and for people who do not know this package.
 
     Parameters
     ----------
     columns
-        By the name of each imputed column: the variable and its categories.
+        The variable and the categories of each imputed column, by name.
     imputations
-        How many sets there are.
+        The number of imputed sets.
     model
-        What the values were drawn from, in words.
+        The model of the values, in words.
     """
     return {
         "format": IMPUTED_FORMAT,
@@ -46,7 +46,7 @@ def imputed_document(columns: Mapping[str, Mapping[str, Any]], *, imputations: i
 
 
 def marked(table: Any, document: Mapping[str, Any]) -> Any:
-    """Return a table that says which of its columns are imputed, where its library has a place for that."""
+    """Mark the imputed columns of a table, if its library supports it."""
     engine = _engine(table)
     if engine == "pandas":
         table.attrs[MARK] = dict(document)
@@ -56,7 +56,7 @@ def marked(table: Any, document: Mapping[str, Any]) -> Any:
 
 
 def metadata(document: Mapping[str, Any]) -> dict[str, str]:
-    """Return the mark as the metadata of a schema; pandas reads it back into `attrs`."""
+    """Return the mark as schema metadata; pandas reads it back into `attrs`."""
     return {
         MARK: json.dumps(document, ensure_ascii=False),
         PANDAS: json.dumps({MARK: document}, ensure_ascii=False),
@@ -64,12 +64,12 @@ def metadata(document: Mapping[str, Any]) -> dict[str, str]:
 
 
 def is_imputed_document(document: Any) -> bool:
-    """Tell whether a document says that values are imputed."""
+    """Return whether a document marks imputed values."""
     return isinstance(document, Mapping) and document.get("format") == IMPUTED_FORMAT
 
 
 def imputed_columns(table: Any) -> tuple[str, ...]:
-    """Return the columns of a table, or the name of a column, that are marked as imputed."""
+    """Return the names of the columns of a table, or of a single column, that are marked as imputed."""
     table = plain_table(table)
     engine = _engine(table)
     if engine in ("pyarrow", "pyarrow-dataset"):
@@ -78,12 +78,12 @@ def imputed_columns(table: Any) -> tuple[str, ...]:
     names = _named(held.get(MARK)) if isinstance(held, Mapping) else ()
     if not names or engine is not None:
         return names
-    name = str(getattr(table, "name", None))  # a column keeps the mark of its table, whichever column it is
+    name = str(getattr(table, "name", None))  # every column keeps the mark of its table
     return (name,) if name in names else ()
 
 
 def columns_of_metadata(metadata: Any) -> tuple[str, ...]:
-    """Return the columns that the metadata of an Arrow schema mark as imputed."""
+    """Return the columns marked as imputed in the metadata of an Arrow schema."""
     return _named(_parsed(metadata.get(MARK.encode()))) if isinstance(metadata, Mapping) else ()
 
 
@@ -99,27 +99,27 @@ def _parsed(text: str | bytes | None) -> Any:
 
 
 def named_as_imputed(column: Any) -> bool:
-    """Tell whether the name of a column says that its values are imputed."""
+    """Return whether the name of a column has the suffix of imputed values."""
     name = getattr(column, "name", None)
     return isinstance(name, str) and name.endswith(SUFFIX)
 
 
 def refuse_imputed(imputed: Iterable[str], names: Iterable[str], what: str) -> None:
-    """Raise if some of the columns that are to be used are marked as imputed.
+    """Raise if some of the used columns are marked as imputed.
 
     Parameters
     ----------
     imputed
-        The columns that are marked.
+        The marked columns.
     names
-        Those that are to be used.
+        The used columns.
     what
-        What is to hold people's own values, for the message.
+        The data that must be people's own values, for the message.
 
     Raises
     ------
     ArgumentError
-        If so, with their names.
+        If so. The message names them.
     """
     known = set(imputed)
     found = [name for name in names if name in known]

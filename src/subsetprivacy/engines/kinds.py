@@ -1,4 +1,4 @@
-"""What a table is, and who holds it: told by the names of types, so that no library is imported to find out."""
+"""The kind and engine of a table, found by type names, without importing a library."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from subsetprivacy.errors import ArgumentError, DataFileError, MissingDependency
 from subsetprivacy.messages.for_files import COMPUTE_IT_ALONE
 from subsetprivacy.messages.for_general import INSTALL
 
-# Library and class of every table that is understood, and the name of its engine.
+# Library and class of every supported table, and the name of its engine.
 _ENGINES = {
     ("pandas", "DataFrame"): "pandas",
     ("polars", "DataFrame"): "polars",
@@ -24,11 +24,11 @@ _ENGINES = {
     ("ibis", "Table"): "ibis",
 }
 _LAZY = {"polars-lazy", "pyarrow-dataset", "duckdb", "pyspark", "dask", "ibis"}
-_ORDERED = {"pandas", "polars", "pyarrow", "pyarrow-dataset"}  # whose rows have numbers
+_ORDERED = {"pandas", "polars", "pyarrow", "pyarrow-dataset"}  # whose rows are numbered
 
 
 def plain_table(table: Any) -> Any:
-    """Return the table inside a narwhals frame, anything else as it is."""
+    """Return the table inside a narwhals frame; return anything else unchanged."""
     held = any(
         kind.__module__.partition(".")[0] == "narwhals" and kind.__name__ in {"DataFrame", "LazyFrame"}
         for kind in type(table).__mro__
@@ -38,7 +38,7 @@ def plain_table(table: Any) -> Any:
 
 def _engine(table: Any) -> str | None:
     for kind in type(plain_table(table)).__mro__:
-        if kind.__module__.startswith("pyspark.pandas"):  # pandas' manners on Spark: neither one nor the other
+        if kind.__module__.startswith("pyspark.pandas"):  # the pandas API on Spark is not supported
             return None
         found = _ENGINES.get((kind.__module__.partition(".")[0], kind.__name__))
         if found is not None:
@@ -47,7 +47,7 @@ def _engine(table: Any) -> str | None:
 
 
 def is_table(table: Any) -> bool:
-    """Tell whether something is a table that can be counted.
+    """Return whether something is a supported table.
 
     Parameters
     ----------
@@ -60,12 +60,12 @@ def is_table(table: Any) -> bool:
 
 
 def engine_of(table: Any) -> str:
-    """Return the name of the engine that holds a table.
+    """Return the name of a table's engine.
 
     Raises
     ------
     ArgumentError
-        If it is no table.
+        If it is not a table.
     """
     found = _engine(table)
     if found is None:
@@ -77,24 +77,23 @@ def engine_of(table: Any) -> str:
 
 
 def is_lazy(table: Any) -> bool:
-    """Tell whether a table is computed, or read, only when it is asked for."""
+    """Return whether a table is computed or read on demand."""
     return engine_of(table) in _LAZY
 
 
 def is_ordered(table: Any) -> bool:
-    """Tell whether the rows of a table have an order, so that an error can name one."""
+    """Return whether the rows of a table are ordered, so that an error can give a row number."""
     return engine_of(table) in _ORDERED
 
 
 @contextmanager
 def computing(table: Any) -> Iterator[None]:
-    """Say that a table could not be computed, where its library would show the cells at which it failed.
+    """Replace errors of a table's library, which may show cells, by a `DataFileError`.
 
     Raises
     ------
     DataFileError
-        Naming the engine and the class of its error; that error is not
-        chained to it. Errors of ours, and those of the system, pass.
+        Names the engine and the class of its error, which is not chained. Errors of this package and MemoryError pass.
 
     Examples
     --------
@@ -116,11 +115,11 @@ def computing(table: Any) -> Iterator[None]:
     try:
         raise told
     finally:
-        told.__context__ = None  # which Python sets, as the engine's error is still being handled further out
+        told.__context__ = None  # set by Python if the engine's error is still being handled
 
 
 def raw_names(table: Any) -> list[Any]:
-    """Return the names of a table's columns as the table has them, which in pandas may be numbers."""
+    """Return the original column names of a table, which may be numbers in pandas."""
     table = plain_table(table)
     engine = engine_of(table)
     if engine == "polars-lazy":
@@ -132,7 +131,7 @@ def raw_names(table: Any) -> list[Any]:
 
 
 def native_column(table: Any, name: str) -> Any:
-    """Return a column of a table in memory, as its own library has it."""
+    """Return a column of a table in memory, in the type of its library."""
     table = plain_table(table)
     if engine_of(table) == "pyarrow":
         return table.column(name)
@@ -152,12 +151,12 @@ def column_names(table: Any) -> list[str]:
 
 
 def quoted(name: str, mark: str = '"') -> str:
-    """Return the name of a column as it stands in SQL."""
+    """Return the name of a column, quoted for SQL."""
     return mark + name.replace(mark, 2 * mark) + mark
 
 
 def missing_library(name: str) -> MissingDependencyError:
-    """Return the error that says how to get a library which is not installed."""
+    """Return the error for a library that is not installed."""
     return MissingDependencyError(f"this kind of table needs {name}.", INSTALL(extra="frames"))
 
 
@@ -167,7 +166,7 @@ def require_arrow() -> None:
     Raises
     ------
     MissingDependencyError
-        If it is not, saying how to get it.
+        If it is not, with install advice.
     """
     try:
         import pyarrow  # noqa: F401

@@ -1,4 +1,4 @@
-"""Numbers for the values of columns that hold no codes: groups, and subsets as text."""
+"""Number the values of columns without codes: groups, and subsets as text."""
 
 from math import prod
 from typing import Any
@@ -8,13 +8,13 @@ import numpy as np
 from subsetprivacy._types import IntArray
 from subsetprivacy.errors import ArgumentError
 
-_TABLE = 1 << 20  # combinations of values in a batch that are looked up in a table
-_WORD = 1 << 62  # combinations that a word can number
-_Part = tuple[IntArray, list[Any]]  # a column of a batch: the positions of its values, and these
+_TABLE = 1 << 20  # combinations in a batch to look up in a table
+_WORD = 1 << 62  # combinations that fit in a word
+_Part = tuple[IntArray, list[Any]]  # a column of a batch: the positions of its values, and the values
 
 
 class Labels:
-    """The combinations of values in some columns, numbered in the order in which they appear."""
+    """The combinations of values in some columns, numbered in order of appearance."""
 
     def __init__(self, names: list[str]) -> None:
         self.names = names
@@ -24,7 +24,7 @@ class Labels:
         return max(len(self._known), 1)
 
     def numbers(self, columns: list[Any]) -> IntArray | None:
-        """Return the number of each row's combination in a batch; None where there are no such columns."""
+        """Return the number of each row's combination in a batch, or None without columns."""
         if not columns:
             return None
         parts = [_encoded(column, name) for column, name in zip(columns, self.names, strict=True)]
@@ -44,20 +44,20 @@ class Labels:
         return self._enter(_apart(distinct, parts), parts)[inverse]
 
     def _enter(self, rows: list[IntArray], parts: list[_Part]) -> IntArray:
-        """Return the numbers of combinations, given by the position of each column's value."""
+        """Return the numbers of combinations, given by positions in each column."""
         columns = [[values[k] for k in at.tolist()] for at, (_, values) in zip(rows, parts, strict=True)]
         known = self._known
         listed = zip(*columns, strict=True)
         return np.fromiter((known.setdefault(row, len(known)) for row in listed), np.int64, len(rows[0]))
 
     def columns(self, numbers: IntArray) -> list[list[Any]]:
-        """Return the values behind numbers, a list for each column."""
+        """Return the values of numbered combinations, one list per column."""
         listed = list(self._known)
         return [[listed[k][j] for k in numbers.tolist()] for j in range(len(self.names))]
 
 
 def _apart(combined: IntArray, parts: list[_Part]) -> list[IntArray]:
-    """Return for each column the positions that were combined in one number."""
+    """Split combined numbers into positions in each column."""
     rows: list[IntArray] = []
     for _, values in reversed(parts):
         combined, at = np.divmod(combined, len(values))
@@ -66,7 +66,7 @@ def _apart(combined: IntArray, parts: list[_Part]) -> list[IntArray]:
 
 
 def _encoded(column: Any, name: str) -> _Part:
-    """Return for each row the position of its value among the batch's distinct values, None the last of them."""
+    """Return the position of each row's value among the distinct values of the batch, the last of which is None."""
     import pyarrow as pa
 
     try:
@@ -74,7 +74,7 @@ def _encoded(column: Any, name: str) -> _Part:
         values = encoded.dictionary.to_pylist()
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
         encoded = None
-    if encoded is None:  # raised out here: the inner message may show a cell
+    if encoded is None:  # raised outside the handler: the inner message may show a cell
         raise ArgumentError(f"column {name} must hold single values to be grouped; got {column.type}.")
     values = [None if value != value else value for value in values]  # no two NaN are equal
     at = encoded.indices.cast("int64").fill_null(len(values)).to_numpy(zero_copy_only=False)

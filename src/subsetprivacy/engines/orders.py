@@ -1,4 +1,4 @@
-"""The order that an ordered categorical column declares: of pandas, Dask, Polars' Enum, Arrow and DuckDB's ENUM."""
+"""The declared order of ordered categorical columns: of pandas, Dask, Polars' Enum, Arrow and DuckDB's ENUM."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,12 +7,12 @@ from subsetprivacy.engines.kinds import computing, engine_of, native_column, pla
 
 
 def declared_order(column: Any) -> list[Any] | None:
-    """Return the values of a column in the order that its type declares; None where it declares none.
+    """Return the values of a column in the order declared by its type, or None.
 
     Parameters
     ----------
     column
-        A pandas or Polars series, a pandas Categorical or an Arrow array; or anything else, which declares nothing.
+        A pandas or Polars series, a pandas Categorical or an Arrow array. Anything else has no declared order.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def declared_order(column: Any) -> list[Any] | None:
 
 
 def declared_orders(table: Any, names: Sequence[str]) -> list[list[Any] | None]:
-    """Return the order that each of some columns of a table declares, None where there is none."""
+    """Return the declared order of some columns of a table, or None for each."""
     table = plain_table(table)
     engine = engine_of(table)
     with computing(table):
@@ -60,7 +60,7 @@ def _of_arrow(column: Any) -> list[Any] | None:
     chunks = column.chunks if hasattr(column, "chunks") else [column]
     orders = sorted((chunk.dictionary.to_pylist() for chunk in chunks), key=len)
     agree = orders and all(order == orders[-1][: len(order)] for order in orders)
-    return orders[-1] if agree else None  # chunks that disagree declare nothing
+    return orders[-1] if agree else None  # chunks that disagree have no declared order
 
 
 def _of_enum(kind: Any) -> list[Any] | None:

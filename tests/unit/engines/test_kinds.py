@@ -67,7 +67,7 @@ def test_columns_that_are_not_there():
         engines.check_columns(frame, ["race", "incmoe"])
     assert "income" not in str(caught.value)
     assert caught.value.advice == LOOK_FOR_A_HEADER()
-    with pytest.raises(ArgumentError, match="must be there once; got 7 2 times"):
+    with pytest.raises(ArgumentError, match="must occur once; got 7 2 times"):
         engines.check_columns(frame, ["7"])
 
 
