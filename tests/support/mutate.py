@@ -43,7 +43,7 @@ def mutations(only: list[str]) -> Iterator[tuple[str, dict[str, Any], dict[str, 
 
 
 def mutated(text: str, mutation: dict[str, Any]) -> str:
-    """Return a text with the mutation made; what it looks for must occur once."""
+    """Return a text with the mutation made; what it looks for must be there once."""
     times = text.count(mutation["find"])
     if times != 1:
         raise ValueError(f"`find` must occur once in {mutation['file']}; got {times} times: {mutation['find']!r}")

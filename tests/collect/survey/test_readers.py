@@ -263,7 +263,7 @@ def test_what_yaml_must_not_have():
 def test_a_repeated_key_of_json_keeps_the_first():
     marked = read_json('{"a": 1,\n "a": {"b": 2}}')
     assert marked.data == {"a": 1}
-    assert marked.faults == (Fault(("a",), 2, "must occur once; it is here again."),)
+    assert marked.faults == (Fault(("a",), 2, "must be there once; it is here again."),)
 
 
 @pytest.mark.parametrize(

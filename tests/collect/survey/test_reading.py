@@ -127,7 +127,7 @@ Hint: leave it out; right-to-left text is shown as such by its letters.
 17: variable 2 (Sport), option 2: must be text; got the number 5. Hint: put it in quotes.
 18: variable 2 (Sport), option 3: must be text; got nothing.
 19: variable 2 (Sport), option 4: must have no control characters; got U+0007. Hint: type the text again.
-20: variable 2 (Sport), options: must occur once; it is here again.
+20: variable 2 (Sport), options: must be there once; it is here again.
 27: variable 3 (which), design, size: must be a key of the kind partition, which has groups, partitions.
 30: variable 4 (last), options: must be a list of answers; got a table.
 31: variable 4 (last), share 2: must be a number; got "x".
@@ -154,7 +154,7 @@ JSON = """{
 """
 JSON_SAYS = """
 2: title: must not be empty.
-3: title: must occur once; it is here again.
+3: title: must be there once; it is here again.
 4: batch: must be a finite number; got inf.
 5: study: must be text; got the number 2026. Hint: put it in quotes.
 7: variable 1 (a), options: must be 2 to 48 answers; got 1.
