@@ -69,7 +69,7 @@ class Result:
         """
         if cls.why_not_restored:
             raise ArgumentError(
-                f"{cls.__name__} cannot be read back: its numbers are not all that it rests on.",
+                f"{cls.__name__} cannot be read back, because `to_dict` does not contain all that it needs.",
                 KEEP(what=cls.why_not_restored),
             )
         try:

@@ -192,7 +192,7 @@ def _columns(
         for k, first in enumerate(read)
         for second in read[:k]
     ):
-        raise ArgumentError("columns must be drawn for each variable by itself; got the same one twice.")
+        raise ArgumentError("columns must be drawn separately for each variable; got the same one twice.")
     both = product(dict(zip(wanted, (design for _, design in read), strict=True)))
     return SubsetTable(tuple(codes for codes, _ in read), both)
 

@@ -117,7 +117,11 @@ def test_integer_labels_are_not_codes_inside_a_set():
         ({3: 10}, CodeError, "got dict"),
         (5, CodeError, "must be a list with one subset per person; got int"),
         (None, CodeError, "must be a list with one subset per person; got NoneType"),
-        (["ab", "cd"], CodeError, "joined by a bar; got 2 that are not, first in row 0: it has a label that is no cat"),
+        (
+            ["ab", "cd"],
+            CodeError,
+            "joined by a bar; got 2 that are not, first in row 0: it has a label that is not a cat",
+        ),
         ([{"a", "b"}, "cd"], CodeError, "joined by a bar; got 1 that is not, first in row 1: it has a label that is"),
         ([b"a|b"], CodeError, "a collection of labels, or text that joins them by a bar; got bytes in row 0"),
         (
@@ -129,7 +133,7 @@ def test_integer_labels_are_not_codes_inside_a_set():
         (
             [{"a", "b"}, {"a", "zzz"}],
             CategoryError,
-            "must hold distinct labels of the categories; got a label that is no category in row 1",
+            "must hold distinct labels of the categories; got a label that is not a category in row 1",
         ),
         ([("a", "b", "a")], CategoryError, "must hold distinct labels of the categories; got a label twice in row 0"),
         ([{"a", "b"}, {"a", "b", "c"}], CodeError, "that the uniform design can produce.*first in row 1"),
@@ -166,7 +170,7 @@ def test_a_data_frame_is_no_column(library):
     "rows", [[{"a", "secret"}], [{"a", "b"}, ["secret"]], [("secret", "secret")], [["a", ["secret"]]]]
 )
 def test_count_never_echoes_a_label(rows):
-    with pytest.raises(CategoryError, match=r"no category in row [01]") as caught:
+    with pytest.raises(CategoryError, match=r"not a category in row [01]") as caught:
         sp.count(rows, categories=ABCD)
     assert "secret" not in repr(caught.value)
     assert caught.value.__cause__ is None

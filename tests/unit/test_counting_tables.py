@@ -321,7 +321,7 @@ def test_too_many_bits_are_refused_before_anything_is_read():
 
 def test_the_same_column_twice():
     frame = pd.DataFrame({"x": RACE * 3, "y": RACE * 3})
-    with pytest.raises(ArgumentError, match="drawn for each variable by itself; got the same one twice"):
+    with pytest.raises(ArgumentError, match="drawn separately for each variable; got the same one twice"):
         sp.crosstab(frame, "x", "y", designs=[ASKED, ASKED])
     with pytest.raises(ArgumentError, match="`names` must be different; got x, x"):
         sp.crosstab(frame, "x", "x", designs=[ASKED, ASKED])

@@ -246,7 +246,7 @@ def test_no_message_shows_what_a_person_reported():
     with pytest.raises(CodeError) as caught:
         sp.crosstab([3, 12, 11], Y[:3], designs=[ASKED, V4])
     assert "11" not in str(caught.value)
-    with pytest.raises(CategoryError, match="no category in row 1") as caught:
+    with pytest.raises(CategoryError, match="not a category in row 1") as caught:
         sp.crosstab([{"a", "b"}, {"secret"}], Y[:2], designs=[ASKED, V4])
     assert "secret" not in str(caught.value)
 
@@ -286,7 +286,7 @@ def test_a_data_frame_whose_columns_are_numbers():
 
 def test_the_same_column_twice_is_no_second_draw():
     codes = X * 3
-    with pytest.raises(ArgumentError, match="drawn for each variable by itself; got the same one twice"):
+    with pytest.raises(ArgumentError, match="drawn separately for each variable; got the same one twice"):
         sp.crosstab(codes, list(codes), designs=[ASKED, ASKED])
     assert sp.crosstab(codes, codes, designs=[ASKED, sp.uniform(list("abcd"))]).n  # another design, by chance the same
 

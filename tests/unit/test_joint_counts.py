@@ -275,7 +275,7 @@ def test_a_data_frame_is_read_by_its_labels():
     assert found.table().tolist() == [[4, 3], [2, 1]]  # by the names 0 and 1, which are no row numbers
     with pytest.raises(MismatchError, match="must name every subset once"):
         sp.JointCounts.of_table(sorted_.rename(index={"low": "high"}), plain)
-    with pytest.raises(MismatchError, match="must be labelled by subsets, such as 'low'; got other labels"):
+    with pytest.raises(MismatchError, match="must be labeled by subsets, such as 'low'; got other labels"):
         sp.JointCounts.of_table(sorted_.rename(index={"low": "none"}), plain)
 
 

@@ -95,8 +95,8 @@ SECRET = "zebra"
 @pytest.mark.parametrize(
     ("text", "cause"),
     [
-        (SECRET, "it has a label that is no category"),
-        (f"a|{SECRET}", "it has a label that is no category"),
+        (SECRET, "it has a label that is not a category"),
+        (f"a|{SECRET}", "it has a label that is not a category"),
         ("a|b|a", "it has a label twice"),
         ("a||b", "nothing is before, between or after its bars"),
         ("a|b|", "nothing is before, between or after its bars"),

@@ -82,7 +82,7 @@ def test_the_plural_is_decided_in_one_place():
             ArgumentError,
             "`weights` must have an entry other than 0; got no entries.",
         ),
-        (lambda: sp.count([{"a", "zzz"}], design=U4), CategoryError, "got a label that is no category in row 0."),
+        (lambda: sp.count([{"a", "zzz"}], design=U4), CategoryError, "got a label that is not a category in row 0."),
         (lambda: sp.count([("a", "b", "a")], design=U4), CategoryError, "got a label twice in row 0."),
         (lambda: sp.count([3, 0], design=U4), CodeError, "got 1 that does not, first in row 1 (0, the empty set)."),
         (lambda: sp.count([3, 1], design=U4), CodeError, "got 1 that is not, first in row 1."),

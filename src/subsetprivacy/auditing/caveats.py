@@ -35,7 +35,7 @@ def caveats(audit: "Audit") -> tuple[Note, ...]:
     if audit.covered is not None:
         notes += _dummies(audit.covered)
     if audit.has_prior:
-        text = "With a prior of their own, attackers gain in their own belief; that gain can exceed the bounds."
+        text = "With a separate prior, the attacker's gain is measured by that prior and can exceed the bounds."
         notes.append(Note(NoteKind.PRIOR, text))
     return (*notes, *_precision(audit), *_failures(audit))
 
@@ -108,7 +108,7 @@ def _precision(audit: "Audit") -> list[Note]:
     """Return the caveats about the estimated distribution and the intervals."""
     notes: list[Note] = []
     if audit.has_tie:
-        text = "The two likeliest categories can hardly be told apart: the prediction interval is too short."
+        text = "The two most likely categories are hard to distinguish, so the prediction interval is too short."
         notes.append(Note(NoteKind.TIE, text))
     notes += with_interval_advice(audit.remarks, None)  # an audit has one kind of interval
     if audit.fit is not None and audit.design.p > MAX_MATRIX:

@@ -195,7 +195,7 @@ def _why(row: Iterable[Any], categories: Categories) -> str:
     """Return what is wrong with a collection of labels, without revealing its content."""
     known = set(categories.labels)
     if any(not isinstance(label, Hashable) or label not in known for label in row):
-        return "a label that is no category"
+        return "a label that is not a category"
     return "a label twice"
 
 

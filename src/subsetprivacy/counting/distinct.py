@@ -187,7 +187,7 @@ def _check_drawn_apart(parts: list[IntArray], designs: list[Design], groups: Gro
         return
     for k, (codes, design) in enumerate(zip(parts, designs, strict=True)):
         if any(design == designs[j] and np.array_equal(codes, parts[j]) for j in range(k)):
-            raise ArgumentError("columns must be drawn for each variable by itself; got the same one twice.")
+            raise ArgumentError("columns must be drawn separately for each variable; got the same one twice.")
 
 
 def _rows_of_groups(keys: tuple[Key, ...], single: bool, orders: Orders | None) -> dict[Label, IntArray]:

@@ -280,7 +280,7 @@ def _subsets_named(design: Design, labels: Any) -> IntArray:
         if list(labels) == list(range(len(codes))):
             return codes
         raise MismatchError(
-            f"`table` must be labelled by subsets, such as {design.format(int(codes[0]))!r}; got other labels.",
+            f"`table` must be labeled by subsets, such as {design.format(int(codes[0]))!r}; got other labels.",
             LABEL_BY_SUBSETS,
         )
     if len(set(labels)) < len(labels):

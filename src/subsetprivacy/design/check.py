@@ -86,7 +86,7 @@ def _read_channel(P: Any, subsets: Any, categories: Any) -> tuple[Categories, In
     if isinstance(P, Mapping):
         labels = _check_categories(tuple(P) if categories is None else categories)
         if set(P) != set(labels):
-            raise ArgumentError(f"`P` must have one law for each of the {labels.p} categories, and no other.")
+            raise ArgumentError(f"`P` must have one distribution for each of the {labels.p} categories, and no other.")
         laws = [_read_law(P[label], labels) for label in labels]
         codes = sorted(set().union(*laws))
         return labels, np.array(codes, np.int64), np.array([[law.get(a, 0.0) for a in codes] for law in laws])
@@ -128,10 +128,10 @@ def _read_law(law: Any, labels: Categories) -> dict[int, float]:
 def _check_rows(matrix: FloatArray, labels: Categories) -> list[str]:
     problems = []
     if not np.isfinite(matrix).all() or matrix.min() < -TOLERANCE:
-        problems.append("no law: some probability is negative or not finite")
+        problems.append("not a distribution: some probability is negative or not finite")
     for label, total in zip(labels, matrix.sum(axis=1), strict=True):
         if not abs(total - 1) <= TOLERANCE:
-            problems.append(f"no law: the probabilities given {label} sum to {total:.6g}")
+            problems.append(f"not a distribution: the probabilities given {label} sum to {total:.6g}")
     return problems
 
 
@@ -145,7 +145,7 @@ def _check_columns(matrix: FloatArray, codes: IntArray, labels: Categories) -> l
         if size < 2:
             problems.append(f"too small: {name} is reported and hides nothing")
         liars = np.flatnonzero(~inside & (column > TOLERANCE))
-        problems += [f"untrue: {labels.labels[j]} is reported as {name}, which does not hold it" for j in liars]
+        problems += [f"false: {labels.labels[j]} is reported as {name}, which does not contain it" for j in liars]
         if inside.any() and np.ptp(column[inside]) > TOLERANCE:
             members = np.flatnonzero(inside)
             low, high = members[column[inside].argmin()], members[column[inside].argmax()]

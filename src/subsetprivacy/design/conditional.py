@@ -143,7 +143,7 @@ def check_cover(codes: IntArray, mu: FloatArray, categories: Categories) -> None
         )
 
 
-_NOT_NEEDED = Keys({"subsets": weighted("Serializable, and not needed by a reader.", CODE)}, categories=(2, 48))
+_NOT_NEEDED = Keys({"subsets": weighted("Written, but not needed for reading.", CODE)}, categories=(2, 48))
 
 
 class NonPrivate(Conditional):

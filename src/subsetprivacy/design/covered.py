@@ -93,8 +93,8 @@ class Covered(Design):
         """The description of the base design, and of the dummy rows."""
         rows = f" {100 * (1 - self.real_share):.3g}% of the rows are dummies." if self.people else ""
         return (
-            f"{self.base.description} Dummy rows that belong to no one are mixed in, so that no one can tell from a "
-            f"row alone that it is a person's.{rows}"
+            f"{self.base.description} Dummy rows that belong to no one are added, so a row alone does not show whether "
+            f"it belongs to a person.{rows}"
         )
 
     @property

@@ -83,7 +83,9 @@ def design_from_json(text: str | bytes) -> Design:
         message = f"a design document must describe a valid design: {error.message}"
         raise DesignDocumentError(message, error.advice) from error
     except (ValueError, OverflowError):
-        raise DesignDocumentError("a design document must hold numbers where numbers are due; got others.") from None
+        raise DesignDocumentError(
+            "a design document must have numbers where they are required; got other values."
+        ) from None
 
 
 def _refuse(constant: str) -> float:

@@ -27,12 +27,12 @@ _KEYS = Keys(
     {
         "groups": whole("The number m of groups.", 2, 24),
         "partitions": {
-            "description": "The partitions that are asked, each a row of m codes; without it all of even sizes.",
+            "description": "The partitions to ask about, each a row of m codes. By default all of nearly equal sizes.",
             "type": "array",
             "minItems": 1,
             "items": {"type": "array", "minItems": 2, "maxItems": 24, "items": PAIR_OR_MORE},
         },
-        "recorded": {"description": "Whether a code says which partition was asked.", "type": "boolean"},
+        "recorded": {"description": "Whether a code includes the partition.", "type": "boolean"},
     },
     ("groups", "recorded"),
     categories=(4, 48),
@@ -166,7 +166,7 @@ class ListedPartition(Design):
     formula: ClassVar[Formula] = Formula(
         reports=(
             "with `partitions` in the document: the listed groups. Where `recorded` is true and there are three groups "
-            "or more, each group of each partition is a report of its own"
+            "or more, each group of each partition is a separate report"
         ),
         weight=r"\mu_a = \frac{t_a}{L}",
         codes=(

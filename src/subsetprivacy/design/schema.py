@@ -14,9 +14,9 @@ _HEAD = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "$id": "urn:subsetprivacy:design:1",
     "title": "A subsetprivacy design document, version 1",
-    "description": "How random subsets are drawn that hold a person's value. A schema cannot add: that weights sum to "
-    "one, that codes fit the number of categories and that the fingerprint matches is checked when the package reads "
-    "the document.",
+    "description": "How random subsets that contain a person's value are drawn. The package checks the rest when it "
+    "reads the document: that weights sum to one, that codes fit the number of categories and that the fingerprint "
+    "matches.",
     "type": "object",
 }
 _VARIABLE = {
@@ -29,8 +29,8 @@ _VARIABLE = {
     "additionalProperties": False,
 }
 _PROPERTIES = {
-    "format": {"description": "What this is.", "const": DOCUMENT_FORMAT},
-    "version": {"description": "A reader refuses any other.", "const": DOCUMENT_VERSION},
+    "format": {"description": "The type of the document.", "const": DOCUMENT_FORMAT},
+    "version": {"description": "The version. Readers refuse any other.", "const": DOCUMENT_VERSION},
     "categories": {**_LABELS, "description": "The labels of the one variable, in order."},
     "variables": {
         "description": "Instead of categories: several variables, in order. Their combinations are the categories, "
@@ -66,7 +66,7 @@ _SHARED = {
         "maximum": _LARGEST,
     },
     "weight": {
-        "description": "A number that is not negative, as text (the shortest that reads back the same) or plain.",
+        "description": "A nonnegative number, as a number or as text (the shortest that reads back the same).",
         "oneOf": [
             {"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$"},
             {"type": "number", "minimum": 0},
@@ -80,7 +80,7 @@ def schema() -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of a design document as plain data."""
     keys = {kind: classes[0].keys for kind, classes in kinds().items()}
     part = {
-        "description": "A kind of design and what that kind needs besides the categories.",
+        "description": "A kind of design and its keys apart from the categories.",
         "type": "object",
         "properties": {"kind": {"description": "The kind of design.", "enum": list(keys)}},
         "required": ["kind"],

@@ -203,7 +203,7 @@ class ArtificialBit(EnlargedDesign):
 
     def question_text(self, options: tuple[int, ...]) -> str:
         """Return a question about the answer and the bit together."""
-        bit = f"Secretly draw a number: 1 with probability {self.q:g}, else 0. Tell nobody."
+        bit = f"Secretly draw a number: 1 with probability {self.q:g}, else 0. Tell no one."
         if not self.equal_only:
             members: Any = self.members(options[0])
             pairs = "; ".join(f"{label} with a {number}" for label, number in members)
@@ -256,7 +256,7 @@ class ArtificialBit(EnlargedDesign):
 
     def __repr__(self) -> str:
         asked = "asked whether they are equal" if self.equal_only else "uniform questions about both"
-        return f"<{self.categories.preview()} beside a bit with P(1) = {self.q:g}, {asked}>"
+        return f"<{self.categories.preview()} with a secret bit, P(1) = {self.q:g}, {asked}>"
 
 
 def warner(categories: Iterable[Label], q: float = 0.25, *, reveals: bool = False) -> ArtificialBit:

@@ -77,7 +77,7 @@ def small(
     Examples
     --------
     >>> small(["no", "yes"])
-    <'no', 'yes' beside a bit with P(1) = 0.25, asked whether they are equal>
+    <'no', 'yes' with a secret bit, P(1) = 0.25, asked whether they are equal>
     >>> small(["never", "once", "often"])
     <fixed_size design on 3 categories: 'never', 'once', 'often'>
     """

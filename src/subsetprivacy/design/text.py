@@ -191,7 +191,7 @@ class _Spelling:
 
     def problem(self, text: str | None) -> str:
         if not isinstance(text, str):
-            return "it is no text"
+            return "it is not text"
         labels = self.labels(text)
         stripped = [label.strip() for label in labels]
         if not all(stripped):
@@ -206,7 +206,7 @@ class _Spelling:
         for sign in _OTHER_SIGNS:
             if known.issuperset(part.strip() for part in text.split(sign)):
                 return f"its labels are joined by {sign!r}, not by a bar"
-        return "it has a label that is no category"
+        return "it has a label that is not a category"
 
 
 def _pieces(text: str) -> list[str]:
@@ -229,7 +229,7 @@ def _spelling(design: Design) -> _Spelling:
         return _spelling_of_answers(design)
     if design.code_space != "mask":
         raise CodeError(
-            f"subsets of a {design.kind} design must be written as codes, not as text: its codes are no masks of "
+            f"subsets of a {design.kind} design must be written as codes, not as text: its codes are not masks of "
             "labels.",
             WRITE_CODES,
         )

@@ -172,8 +172,7 @@ def _refuse_tables(values: Any, design: Any) -> None:
     lazy = library in _ENGINES or kind == "LazyFrame" or (library == "pyarrow" and kind.endswith("Dataset"))
     if lazy:
         raise CategoryError(
-            f"`values` must be a column that is held in memory; got a {library} {kind}, which would be drawn again "
-            "at every use.",
+            f"`values` must be a column in memory; got a {library} {kind}, which would be drawn again at every use.",
             DRAW_ONCE,
         )
 

@@ -235,7 +235,7 @@ def _read_relative(relative: Any, w: FloatArray | None, category: int | None, la
     if not _is_number(relative) or not 0 < relative <= 1:
         raise ArgumentError(f"`relative` must be above 0 and at most 1; got {_shown(relative)}.", RELATIVE_SHARE)
     if w is None:
-        raise ArgumentError("`relative` must come with `w`: a part of a share that is not known is no number.", GIVE_W)
+        raise ArgumentError("`relative` must come with `w`, because it refers to a known share.", GIVE_W)
     smallest = int(w.argmin()) if category is None else category
     if w[smallest] <= 0:
         raise ArgumentError(

@@ -194,12 +194,12 @@ def _read_effort(
 def _limits(there: JointAlternative, method: str, effort: SimulationEffort) -> dict[str, NoncentralChiSquare]:
     """Return the limit distributions, or raise if neither they nor a simulation give the power."""
     if method == "lrt-mom" and effort.replications and not effort.permutations:
-        raise ArgumentError("`permutations` must be above 0 for lrt-mom, which has no limit law; got 0.")
+        raise ArgumentError("`permutations` must be above 0 for lrt-mom, which has no limit distribution; got 0.")
     if method not in there.limits and not effort.replications:
         if method not in NO_LAW:
             there.reports  # noqa: B018  # raises if there are too many to list
         raise ArgumentError(
-            f"`replications` must be above 0 for {method}, which has no limit law; got 0.", SIMULATE_POWER
+            f"`replications` must be above 0 for {method}, which has no limit distribution; got 0.", SIMULATE_POWER
         )
     return there.limits
 
@@ -213,7 +213,7 @@ def _read_size(n: Any, target: Any, limit: NoncentralChiSquare | None, method: s
     if check_level(target, "target") <= level:
         raise ArgumentError(f"`target` must be above the level {level:g}; got {target:g}.", POWER_OF_80)
     if limit is None:
-        raise ArgumentError(f"`n` must be given for {method}, which has no limit law here to work it out by.")
+        raise ArgumentError(f"`n` must be given for {method}, which has no limit distribution here to compute it.")
     return limit.people(target, level)
 
 

@@ -114,7 +114,9 @@ class JointAlternative:
     def reports(self) -> tuple[FloatArray, FloatArray]:
         """The distributions of pairs of informative subsets under W and under the product of its margins."""
         if not self.design.enumerable:
-            raise TooLargeError("the limit laws list all pairs of subsets; got too many.", SIMULATE_POWER)
+            raise TooLargeError(
+                "the limit distributions need a list of all pairs of subsets; got too many.", SIMULATE_POWER
+            )
         return self._law(self.W), self._law(self.independent)
 
     def _law(self, W: FloatArray) -> FloatArray:
@@ -194,7 +196,7 @@ def _pearson(W: FloatArray) -> NoncentralChiSquare:
 def limit_caveats(there: JointAlternative, people: Mapping[str, int], *, simulated: bool) -> tuple[Note, ...]:
     """Return a note for each reason why a limit distribution is rough, given the number of people of each test."""
     if not there.design.enumerable:
-        many = "There are too many pairs of subsets to list: the tests of subsets have no limit law here."
+        many = "There are too many pairs of subsets to list: the tests of subsets have no limit distribution here."
         return (Note(NoteKind.TOO_MANY_CELLS, many),)
     advice = None if simulated else SIMULATE_POWER
     texts = {NoteKind.BOUNDARY: _boundary(there, people), NoteKind.SMALL_COUNTS: _small_counts(there, people)}
@@ -208,7 +210,7 @@ def _boundary(there: JointAlternative, people: Mapping[str, int]) -> str:
         return ""
     return (
         f"Near the boundary: with {counted(n, 'person', 'people')} {near} of {there.W.size} joint shares are within "
-        "two standard errors of 0; the limit law of lrt is rough, its power mostly higher."
+        "two standard errors of 0; the limit distribution of lrt is rough, and its power is mostly higher."
     )
 
 
@@ -220,7 +222,7 @@ def _small_counts(there: JointAlternative, people: Mapping[str, int]) -> str:
         return ""
     return (
         f"Small counts: with {counted(min(sizes), 'person', 'people')} {few} of {expected.size} pairs of subsets are "
-        f"expected from fewer than {FEW}; the limit laws of Pearson's tests of subsets are rough."
+        f"expected from fewer than {FEW}; the limit distributions of Pearson's tests of subsets are rough."
     )
 
 

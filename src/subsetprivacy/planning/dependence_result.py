@@ -106,7 +106,7 @@ class PowerOfTest(Result):
             ("people", f"{self.n}"),
             ("power", number(self.power)),
             ("std. error", number(self.se)),
-            ("limit law", number(self.limit_power)),
+            ("limit power", number(self.limit_power)),
             ("noncentrality", number(self.noncentrality, 2)),
             ("df", number(self.df, 0)),
             ("times PT:X", number(self.price, 2)),
@@ -218,14 +218,14 @@ class IndependencePower(Result):
         return self.test.replications
 
     def __repr__(self) -> str:
-        how = f"simulated, std. error {self.se:.3f}" if self.replications else "limit law"
+        how = f"simulated, std. error {self.se:.3f}" if self.replications else "limit distribution"
         return f"<IndependencePower of {self.method}: {self.power:.4f} with {people(self.n)} ({how})>"
 
     def summary(self) -> Table:
         """Return the table to print or to show in a notebook: a row per test."""
         solved, simulated = self.target is not None, self.replications > 0
         columns = ["test", "people", *(["times PT:X"] if solved else []), "power"]
-        columns += [*(["std. error", "limit law"] if simulated else []), "noncentrality", "df"]
+        columns += [*(["std. error", "limit power"] if simulated else []), "noncentrality", "df"]
         rows = tuple(self._row(test, solved, simulated) for test in self.rows)
         wanted = f", for a power of {self.target:g}" if solved else ""
         title = f"Tests of independence of {' and '.join(self.variables)} at {percent(self.level)}{wanted}"
@@ -248,7 +248,7 @@ class IndependencePower(Result):
             text = "PT:Y is Pearson's test of the values with the known bits added."
             notes.append(Note(NoteKind.LEGEND, text))
         if self.replications:
-            tables = f"{self.permutations} random tables each" if self.permutations else "limit laws"
+            tables = f"{self.permutations} random tables each" if self.permutations else "limit distributions"
             text = f"Power in {self.replications} simulated samples, p-values by {tables}."
             notes.append(Note(NoteKind.SIMULATED, text))
         return notes

@@ -106,7 +106,7 @@ class EffectPower(Result):
         if self.effective < _FEW:
             text = (
                 f"The rarer category has the information of {counted(round(self.effective), 'person', 'people')} asked "
-                "directly: normal theory is doubtful, and some samples have no solution."
+                "directly: the normal approximation is unreliable, and some samples have no solution."
             )
             out.append(Note(NoteKind.SMALL_COUNTS, text, FEWER_OR_MERGED))
         return tuple(out)

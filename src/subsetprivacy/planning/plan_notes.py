@@ -159,7 +159,7 @@ def _assumptions(best: PlanOption, limits: PlanLimits) -> list[Note]:
         notes.append(Note(NoteKind.ASSUMPTION, "Yes/no questions realize the design.", ASK_AS_INDEPENDENT))
     even = 1 / best.design.p
     if best.margin > even:
-        text = f"The margin is above an even share of {even:.2g}: rare categories will not be told from 0."
+        text = f"The margin is above an even share of {even:.2g}: rare categories cannot be distinguished from 0."
         notes.append(Note(NoteKind.NEAR_ZERO, text))
     return notes
 

@@ -97,7 +97,8 @@ def limit_covariance(design: Design, w: FloatArray) -> FloatArray:
     if not np.isfinite(V).all():
         unknown = design.categories.labels[int((~np.isfinite(V.diagonal())).argmax())]
         raise NotIdentifiableError(
-            f"the design must tell enough about every category; no number of people tells the share of {unknown!r}.",
+            "the design must be informative about every category; no number of people determines the share of "
+            f"{unknown!r}.",
             WEIGH_TELLING_SUBSETS,
         )
     return V

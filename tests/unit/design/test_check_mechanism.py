@@ -58,10 +58,19 @@ PAIRS = [("a", "b"), ("b", "c"), ("a", "c"), ("a", "b", "c")]
 @pytest.mark.parametrize(
     ("P", "problem"),
     [
-        ([[0.5, 0.0, 0.5, 0], [0.5, 0.5, 0, 0], [0, 0.5, 0.4, 0]], "no law: the probabilities given c sum to 0.9"),
-        ([[0.5, 0.0, 0.5, 0], [0.5, 0.6, 0, -0.1], [0, 0.5, 0.5, 0]], "no law: some probability is negative or not fi"),
-        ([[0.5, 0.0, 0.5, 0], [0.5, np.nan, 0, 0], [0, 0.5, 0.5, 0]], "no law: some probability is negative or not fi"),
-        ([[0.5, 0.5, 0.0, 0], [0.5, 0.5, 0, 0], [0, 0.5, 0.5, 0]], r"untrue: a is reported as b|c, which does not hol"),
+        (
+            [[0.5, 0.0, 0.5, 0], [0.5, 0.5, 0, 0], [0, 0.5, 0.4, 0]],
+            "not a distribution: the probabilities given c sum to 0.9",
+        ),
+        (
+            [[0.5, 0.0, 0.5, 0], [0.5, 0.6, 0, -0.1], [0, 0.5, 0.5, 0]],
+            "not a distribution: some probability is negative or not fi",
+        ),
+        (
+            [[0.5, 0.0, 0.5, 0], [0.5, np.nan, 0, 0], [0, 0.5, 0.5, 0]],
+            "not a distribution: some probability is negative or not fi",
+        ),
+        ([[0.5, 0.5, 0.0, 0], [0.5, 0.5, 0, 0], [0, 0.5, 0.5, 0]], r"false: a is reported as b|c, which does not con"),
         (
             [[0.8, 0.0, 0.2, 0], [0.5, 0.5, 0, 0], [0, 0.5, 0.2, 0.3]],
             "informative: given a|b, b is less likely than a beyond its share (0.5 against 0.8)",
@@ -83,13 +92,13 @@ def test_revealing_subsets_are_too_small():
 def test_the_empty_set_is_too_small_and_untrue():
     verdict = sp.check_mechanism([[1.0], [1.0]], subsets=[()])
     assert verdict.problems[0] == "too small: the empty set is reported and hides nothing"
-    assert "untrue: 0 is reported as the empty set, which does not hold it" in verdict.problems
+    assert "false: 0 is reported as the empty set, which does not contain it" in verdict.problems
 
 
 def test_randomised_response_is_no_subset_mechanism():
     # It lies with some probability: that is what the definition excludes.
     verdict = sp.check_mechanism([[0.7, 0.3], [0.3, 0.7]], subsets=[(0,), (1,)])
-    assert {line.partition(":")[0] for line in verdict.problems} == {"too small", "untrue"}
+    assert {line.partition(":")[0] for line in verdict.problems} == {"too small", "false"}
 
 
 def test_what_is_too_rare_to_be_checked_is_no_part_of_the_design():
@@ -118,7 +127,7 @@ def test_what_is_too_rare_to_be_checked_is_no_part_of_the_design():
         (
             ({"a": {("a", "b"): 1}}, None, ["a", "b"]),
             ArgumentError,
-            "one law for each of the 2 categories, and no other",
+            "one distribution for each of the 2 categories, and no other",
         ),
         (({"a": {("a", "b"): 1}, "b": [1.0]},), ArgumentError, "map each category to {subset: probability}; got list"),
         (

@@ -478,7 +478,7 @@ def test_what_is_printed_of_a_release_counts_people():
     release = sp.privatize(list("abcd") * 50, sp.covered(UNIFORM, 0.1), seed=1)
     assert repr(release).startswith("<SubsetData: 250 rows, ")
     assert "n = 200 people and 50 dummy rows" in repr(release.counts())
-    assert "mle, n = 200 people and 50 dummy rows" in str(sp.estimate(release).summary())
+    assert "maximum likelihood, n = 200 people and 50 dummy rows" in str(sp.estimate(release).summary())
 
 
 @pytest.mark.slow

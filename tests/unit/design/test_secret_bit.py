@@ -1,4 +1,4 @@
-"""A value beside a bit of known law: Warner's question in subset form, and the paper's artificial bit."""
+"""A value and a secret bit of known distribution: Warner's question in subset form, and the paper's artificial bit."""
 
 import json
 
@@ -85,7 +85,7 @@ def test_warners_question_is_asked_without_the_value():
     question = sp.ask(WARNER, seed=1)
     assert sp.ask(WARNER, seed=2).code == question.code
     assert str(question) == (
-        "Secretly draw a number: 1 with probability 0.3, else 0. Tell nobody. "
+        "Secretly draw a number: 1 with probability 0.3, else 0. Tell no one. "
         "Your answer has a number too: 0 for no, 1 for yes. Are the two numbers the same or different?"
     )
     assert question.resolve(True) == SAME
@@ -227,8 +227,8 @@ def test_documents_without_fingerprint_are_checked(changes, message):
 
 
 def test_the_repr_says_what_is_asked():
-    assert repr(WARNER) == "<'no', 'yes' beside a bit with P(1) = 0.3, asked whether they are equal>"
-    assert repr(BIT) == "<'no', 'yes' beside a bit with P(1) = 0.4, uniform questions about both>"
+    assert repr(WARNER) == "<'no', 'yes' with a secret bit, P(1) = 0.3, asked whether they are equal>"
+    assert repr(BIT) == "<'no', 'yes' with a secret bit, P(1) = 0.4, uniform questions about both>"
 
 
 def test_answers_in_words_come_back_as_the_truth():
@@ -243,6 +243,6 @@ def test_answers_in_words_come_back_as_the_truth():
 def test_questions_beside_a_bit_are_put_in_words():
     text = str(sp.ask(uniform_with_bit(["no", "yes"]), seed=1))
     assert text.startswith(
-        "Secretly draw a number: 1 with probability 0.5, else 0. Tell nobody. Are your answer and the"
+        "Secretly draw a number: 1 with probability 0.5, else 0. Tell no one. Are your answer and the"
     )
     assert " with a " in text

@@ -195,7 +195,7 @@ def test_what_is_not_in_memory_is_sent_elsewhere(design):
     for table, name in lazy_tables():
         with pytest.raises(
             CategoryError,
-            match=rf"held in memory; got a _?{name}.* Hint: sp.privatize_table\(frame, \{{'race': ...\}}, output=",
+            match=rf"a column in memory; got a _?{name}.* Hint: sp.privatize_table\(frame, \{{'race': ...\}}, output=",
         ):
             sp.privatize(table, design)
 

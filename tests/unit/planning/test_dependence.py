@@ -227,7 +227,7 @@ def test_the_people_worked_out_are_confirmed():
     )
     assert found.limit_power == pytest.approx(0.8, abs=0.005)
     assert found.power == pytest.approx(found.limit_power, abs=4 * found.se)
-    assert "limit law" in str(found.summary())
+    assert "limit power" in str(found.summary())
 
 
 def test_progress_is_told():
@@ -329,8 +329,8 @@ def test_a_category_that_nobody_has():
         ({"W": 100 * SQUARE}, DistributionError, "`W` must sum to 1; got 100"),
         ({"W": {("a", "a"): 1.0}}, DistributionError, "no entry for"),
         ({"method": "g"}, ArgumentError, "`method` must be one of lrt"),
-        ({"method": "bonferroni"}, ArgumentError, "no limit law; got 0. Hint: replications=200"),
-        ({"method": "lrt-mom"}, ArgumentError, "no limit law; got 0. Hint: replications=200"),
+        ({"method": "bonferroni"}, ArgumentError, "no limit distribution; got 0. Hint: replications=200"),
+        ({"method": "lrt-mom"}, ArgumentError, "no limit distribution; got 0. Hint: replications=200"),
         ({"method": "lrt-mom", "replications": 5, "permutations": 0}, ArgumentError, "`permutations` must be above 0"),
         ({"n": None}, ArgumentError, "either `n` or `target` must be given; got neither"),
         ({"target": 0.8}, ArgumentError, "either `n` or `target` must be given; got both"),
@@ -367,7 +367,7 @@ def test_summaries():
     assert lines["lrt-mom"][1:] == ("-",) * 5
     assert list(lines["PT:X"][1:3]) == [f"{found.comparison['PT:X'].n}", "1.00"]
     assert "<table>" in found._repr_html_()
-    assert repr(found) == f"<IndependencePower of lrt: {found.power:.4f} with {found.n} people (limit law)>"
+    assert repr(found) == f"<IndependencePower of lrt: {found.power:.4f} with {found.n} people (limit distribution)>"
 
 
 def test_numbers_for_json():

@@ -303,7 +303,9 @@ def test_a_blind_design_is_refused():
 
 def test_a_design_that_is_all_but_blind_is_refused():
     weights = {("a", "b"): 0.5, ("a", "c"): 0.5 - 1e-18, ("a", "d"): 1e-18}
-    with pytest.raises(NotIdentifiableError, match=r"no number of people tells the share of 'a'.*Hint: the subsets"):
+    with pytest.raises(
+        NotIdentifiableError, match=r"no number of people determines the share of 'a'.*Hint: the subsets"
+    ):
         plan(ABCD, designs=[sp.independent(ABCD, weights)])
 
 

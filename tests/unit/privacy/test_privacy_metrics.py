@@ -170,7 +170,7 @@ def test_a_mixture_too_large_to_list_is_the_average_of_its_parts():
 
 def test_information_of_nothing_but_full_sets_is_refused():
     silent = sp.SubsetCounts([15], [5], DESIGNS["full question"])
-    with pytest.raises(ArgumentError, match="must come from subsets that say something"):
+    with pytest.raises(ArgumentError, match="must come from informative subsets"):
         information._simulated(Setting.of(DESIGNS["full question"], TENTHS), silent)
 
 
