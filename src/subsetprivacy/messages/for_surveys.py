@@ -15,14 +15,14 @@ WRITE_OUT = advise("write_out", "write it out")
 LEAVE_OUT_OR_QUOTE = advise("leave_out_or_quote", "leave it out, or put text in quotes")
 CLOSE_QUOTES = advise("close_quotes", '"text" has a quote at both ends')
 STRAIGHT_QUOTES = advise("straight_quotes", 'text is in straight quotes, "like this"; true and false are not')
-ESCAPE_QUOTES = advise("escape_quotes", 'a quote inside of text is written \\"')
+ESCAPE_QUOTES = advise("escape_quotes", 'a quote inside text is written \\"')
 KEY_ONCE = advise("key_once", "write each key once")
 SAVE_IN_UTF8 = advise("save_in_utf8", "save it again in the encoding UTF-8")
 
 # Characters
 TYPE_AGAIN = advise("type_again", "type the text again")
-NO_TURNING = advise("no_turning", "leave it out; right-to-left text is shown as such by its letters")
-NO_PRIVATE_USE = advise("no_private_use", "leave it out; each device shows it in its own way, or not at all")
+NO_TURNING = advise("no_turning", "leave it out; the letters already show right-to-left text as such")
+NO_PRIVATE_USE = advise("no_private_use", "leave it out; devices show it differently or not at all")
 NO_UNKNOWN_LETTER = advise(
     "no_unknown_letter", "leave it out; if it is a newer emoji or letter, a newer Python knows it"
 )
@@ -55,34 +55,34 @@ FEWER_QUESTIONS = advise("fewer_questions", "designs with fewer questions")
 FIVE_OPTIONS = advise("five_options", "make it five options or more", page="make it five answers or more")
 FIVE_OPTIONS_OR_DEVICE = advise(
     "five_options_or_device",
-    "make it five options or more, or let answers be marked on the device, design = {design}",
-    page="make it five answers or more, or let answers be marked on the device (“How it is asked”: “On the device”, "
+    "make it five options or more, or have people mark answers on the device, design = {design}",
+    page="make it five answers or more, or have people mark answers on the device (“How it is asked”: “On the device”, "
     "{size} sent together)",
 )
 ADD_OPTIONS_OR_DEVICE = advise(
     "add_options_or_device",
-    "forbid fewer or smaller sets, or add options, or let answers be marked on the device, design = {design}",
-    page="forbid fewer or smaller sets, or add answers, or let answers be marked on the device (“How it is asked”: “On "
-    "the device”, {size} sent together)",
+    "forbid fewer or smaller sets, or add options, or have people mark answers on the device, design = {design}",
+    page="forbid fewer or smaller sets, or add answers, or have people mark answers on the device (“How it is asked”: "
+    "“On the device”, {size} sent together)",
 )
 RECOMMENDED_OR_DEVICE = advise(
     "recommended_or_device",
-    'forbid fewer or smaller sets, or take design = "recommended", or let answers be marked on the device, design = '
+    'forbid fewer or smaller sets, or take design = "recommended", or have people mark answers on the device, design = '
     "{design}",
-    page="forbid fewer or smaller sets, or choose “Recommended” under “How it is asked”, or let answers be marked on "
-    "the device (“How it is asked”: “On the device”, {size} sent together)",
+    page="forbid fewer or smaller sets, or choose “Recommended” under “How it is asked”, or have people mark answers "
+    "on the device (“How it is asked”: “On the device”, {size} sent together)",
 )
 FORBID_FEWER_OR_DEVICE = advise(
     "forbid_fewer_or_device",
-    "forbid fewer sets, or let answers be marked on the device, design = {design}",
-    page="forbid fewer sets, or let answers be marked on the device (“How it is asked”: “On the device”, {size} sent "
-    "together)",
+    "forbid fewer sets, or have people mark answers on the device, design = {design}",
+    page="forbid fewer sets, or have people mark answers on the device (“How it is asked”: “On the device”, {size} "
+    "sent together)",
 )
 FEWER_OPTIONS_OR_DEVICE = advise(
     "fewer_options_or_device",
-    "take fewer options, or let answers be marked on the device, design = {design}",
-    page="take fewer answers, or let answers be marked on the device (“How it is asked”: “On the device”, {size} sent "
-    "together)",
+    "take fewer options, or have people mark answers on the device, design = {design}",
+    page="take fewer answers, or have people mark answers on the device (“How it is asked”: “On the device”, {size} "
+    "sent together)",
 )
 
 # Drafts and surveys
@@ -106,14 +106,14 @@ NAME_FILE = advise("name_file", "--db survey.db")
 OWN_DATABASE = advise("own_database", "name a database that nothing else uses, such as --db survey.db")
 MAKE_FOLDER = advise("make_folder", "make it first")
 NAME_ANOTHER = advise("name_another", "name another")
-LOOK_AT_FOLDER = advise("look_at_folder", "look at its name and permissions")
+LOOK_AT_FOLDER = advise("look_at_folder", "check its name and permissions")
 LOOK_AT_FILE = advise(
-    "look_at_file", "look at the name of the file, its permissions, and whether another program uses it"
+    "look_at_file", "check the name of the file, its permissions, and whether another program uses it"
 )
 LOOK_AT_SERVER = advise(
-    "look_at_server", "look whether the server runs, and at the host, user, password and name of the database"
+    "look_at_server", "check that the server runs, and the host, user, password and name of the database"
 )
-STOP_OTHER_SERVER = advise("stop_other_server", "stop that one, or name another file by --db")
+STOP_OTHER_SERVER = advise("stop_other_server", "stop that one, or name another file with --db")
 LOCAL_HOST = advise("local_host", "--host 127.0.0.1")
 OTHER_PORT = advise("other_port", "--port {next}, or --port 0 for any")
 HIGH_PORT = advise("high_port", "--port 8000, behind a proxy")

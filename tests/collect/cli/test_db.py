@@ -83,7 +83,7 @@ def test_backup_is_served_like_the_original(answered, tmp_path):
     second.dispose()
     noted = run("check", "--db", target)
     assert noted.exit_code == 0
-    assert noted.stdout.startswith(f"Note: survey {survey_id}: some tickets were used whose answers are not here")
+    assert noted.stdout.startswith(f"Note: survey {survey_id}: some tickets were used but their answers are missing")
 
 
 def test_backup_of_everything(path, tmp_path):
@@ -126,7 +126,7 @@ def test_what_is_not_ours_is_left_alone(command, tmp_path, monkeypatch):
 
 def test_a_server_that_does_not_answer_is_named_without_secrets():
     line = error_of(run("check", "--db", "postgresql://me:topsecret@127.0.0.1:1/x?password=topsecret"))
-    assert "Hint: look whether the server runs" in line
+    assert "Hint: check that the server runs" in line
     assert "topsecret" not in line
 
 

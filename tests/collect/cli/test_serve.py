@@ -228,7 +228,7 @@ def test_without_the_extra(monkeypatch, name):
 
 def test_a_file_that_is_no_database(served, tmp_path):
     (tmp_path / "letter.txt").write_text("Dear reader, " * 100)
-    assert "Hint: look at the name of the file" in error_of(serve("--db", tmp_path / "letter.txt"))
+    assert "Hint: check the name of the file" in error_of(serve("--db", tmp_path / "letter.txt"))
     assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
     assert "folder of the database must exist" in error_of(serve("--db", tmp_path / "nowhere" / "x.db"))
 

@@ -129,7 +129,7 @@ def test_a_draft_from_before_whose_options_look_alike_is_shown_and_not_published
     ids=["save", "delete a draft", "publish", "close", "delete", "codes"],
 )
 def test_what_is_not_there_is_said_so(engine, act):
-    with pytest.raises(NotFoundError, match="there is none of this id"):
+    with pytest.raises(NotFoundError, match="there is none with this id"):
         act(engine)
     assert read_draft(engine, "aaaaaaaaaaaaaaaa") is None
 
@@ -175,7 +175,7 @@ def test_only_the_revision_that_was_seen_is_published_replaced_or_deleted(store)
         lambda: delete_draft(store, seen.id, revision=seen.revision),
         lambda: delete_draft(store, seen.id, revision=""),
     ):
-        with pytest.raises(ChangedError, match="must be the one that was looked at") as caught:
+        with pytest.raises(ChangedError, match="must be the one that was read") as caught:
             act()
         assert caught.value.draft == present
     assert (surveys(store), drafts(store)) == ([], [present])
@@ -197,12 +197,12 @@ def test_revision_is_that_of_text_and_format():
 def test_a_version_is_published_once(store):
     draft = save_draft(store, TEA, "toml")
     manifest = publish(store, draft.id, version=1)
-    with pytest.raises(AlreadyPublishedError, match="must be published once") as caught:
+    with pytest.raises(AlreadyPublishedError, match="must be published only once") as caught:
         publish(store, draft.id, version=1)
     assert caught.value.survey_id == manifest.id
     save_draft(store, COFFEE, "toml", draft.id)
     for version in (1, 3, 0):
-        with pytest.raises(ChangedError, match="as often as was shown"):
+        with pytest.raises(ChangedError, match="as many versions as the page showed"):
             publish(store, draft.id, version=version)
     assert [line.version for line in surveys(store)] == [1]
     publish(store, draft.id, version=2)
@@ -219,7 +219,7 @@ def test_what_cannot_be_undone_needs_the_study_as_it_was_seen(store):
     )
     for act in acts:
         for state in (seen, ""):
-            with pytest.raises(ChangedError, match="must be as it was looked at"):
+            with pytest.raises(ChangedError, match="must be as it was read"):
                 act(state)
     assert all(line.is_open for line in surveys(store))
     states = [seen, publishing.state_of_study(store, "drinks")]
@@ -244,7 +244,7 @@ def test_draft_that_changes_before_the_transaction_is_not_published(store, monke
         return read_survey(text, format)
 
     monkeypatch.setattr(publishing, "read_survey", read)
-    with pytest.raises(ChangedError, match="must be the one that was looked at"):
+    with pytest.raises(ChangedError, match="must be the one that was read"):
         publish(store, seen.id, revision=seen.revision)
     assert surveys(store) == []
     assert publish(store, seen.id).title == "Coffee"

@@ -129,9 +129,9 @@ def lock_by_half(connection):
         damage("a release gone", remove_one("release"), "another number of people than the releases|seal of release"),
         damage("a pending counter", change_one("pending", n=lambda n: n + 1), "pending counters of its groups"),
         damage("a pending framing", remove_one("pending_framing"), "pending counters of how questions"),
-        damage("a negative counter", change_one("pending", n=lambda n: -n), "do not fit the survey's variables"),
-        damage("a row of another length", change_one("tally", row=lambda row: row[:-1]), "do not fit the survey's"),
-        damage("the filling batch", change_one("survey", filled=lambda n: n + 1), "its batches do not hold"),
+        damage("a negative counter", change_one("pending", n=lambda n: -n), "do not match the survey's variables"),
+        damage("a row of another length", change_one("tally", row=lambda row: row[:-1]), "do not match the survey's"),
+        damage("the filling batch", change_one("survey", filled=lambda n: n + 1), "its batches do not contain"),
         damage("a ticket gone", remove_one("spent"), "more people are counted than tickets were used"),
         damage("a code of the counted", copy_mark("spent", "code"), "in code and in spent"),
         damage("a code of the new", copy_mark("arrived", "code"), "in code and in arrived"),
@@ -258,7 +258,7 @@ def test_codes_since_the_last_release_work_again_in_a_backup(answered, copied, l
         assert [release.n for release in read_released(connection, manifest.id).releases] == [20, 10]
     notes = check(copy)
     assert [(one.is_error, one.message.split(",")[0]) for one in notes] == [
-        (False, "some tickets were used whose answers are not here")
+        (False, "some tickets were used but their answers are missing")
     ]
 
 

@@ -153,7 +153,7 @@ def test_a_foreign_file_keeps_its_bytes(tmp_path):
 def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path):
     path = tmp_path / "letter.txt"
     path.write_text("Dear reader, " * 500)
-    with pytest.raises(StoreError, match=r"can be opened; got 'file is not a database'. Hint: look at the name"):
+    with pytest.raises(StoreError, match=r"can be opened; got 'file is not a database'. Hint: check the name"):
         migrate(make_engine(f"sqlite:///{path}"))
     assert path.read_text() == "Dear reader, " * 500
 
@@ -164,6 +164,6 @@ def test_a_folder_is_refused(tmp_path):
 
 
 def test_a_server_that_is_not_there_is_named_without_its_password():
-    with pytest.raises(StoreError, match="Hint: look whether the server runs") as caught:
+    with pytest.raises(StoreError, match="Hint: check that the server runs") as caught:
         migrate(make_engine("postgresql://somebody:topsecret@127.0.0.1:1/none"))
     assert "topsecret" not in str(caught.value)

@@ -98,7 +98,7 @@ def test_what_is_left_in_the_files_of_postgresql_is_noted(postgres_url, publish_
         owe_erasing(connection)
     (note,) = check(engine)
     assert not note.is_error
-    assert "still hold something of what was deleted" in note.message
+    assert "still contain traces of deleted data" in note.message
     assert erase(engine)
     assert check(engine) == []
     engine.dispose()

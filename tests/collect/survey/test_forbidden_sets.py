@@ -226,17 +226,17 @@ def test_nothing_forbidden_is_as_if_it_were_not_there():
             'set 1, number 2: must be one of the `options`; got "onse". Hint: "once"?',
         ),
         (FIVE, [["never"]], "forbidden set 1: must be two of the `options` or more; got 1."),
-        (FIVE, [["never", "never"]], "forbidden set 1: must name each of the `options` once; it has one twice."),
-        (FIVE, [FIVE[:4]], "forbidden set 1: must leave out two of the `options` at least; it has 4 of 5."),
+        (FIVE, [["never", "never"]], "forbidden set 1: must name each of the `options` once; it names one twice."),
+        (FIVE, [FIVE[:4]], "forbidden set 1: must leave out at least two of the `options`; it has 4 of 5."),
         (FIVE, [FIVE[:2], FIVE[1::-1]], "forbidden set 2: must be forbidden once; set 1 is the same."),
         (FIVE, [FIVE[:2]] * (MOST_FORBIDDEN + 1), "never_alone: must be at most 100 sets; got 101."),
-        (["no", "yes"], [["no", "yes"]], "never_alone: must not be there with two `options`; no answer rules one"),
+        (["no", "yes"], [["no", "yes"]], "never_alone: must be left out with two `options`; no answer rules one"),
         (FIVE[:3], [FIVE[:2]], "with 3 `options` every pair is needed. Hint: make it five options or more."),
         (
             FIVE[:4],
             [FIVE[:2]],
-            "never_alone: must leave enough questions to tell the shares; with 4 `options` all three questions are "
-            "needed. Hint: make it five options or more, or let answers be marked on the device, "
+            "never_alone: must leave enough questions to estimate the shares; with 4 `options` all three questions are "
+            "needed. Hint: make it five options or more, or have people mark answers on the device, "
             'design = {kind = "fixed_size", size = 3}.',
         ),
     ],

@@ -256,14 +256,14 @@ def test_what_yaml_must_not_have():
         ((), 7),
     ]
     said = " ".join(fault.message for fault in marked.faults)
-    for word in ("an anchor", "an alias", "a tag", "is here again", "keys that are text"):
+    for word in ("an anchor", "an alias", "a tag", "it appears again", "keys that are text"):
         assert word in said
 
 
 def test_a_repeated_key_of_json_keeps_the_first():
     marked = read_json('{"a": 1,\n "a": {"b": 2}}')
     assert marked.data == {"a": 1}
-    assert marked.faults == (Fault(("a",), 2, "must be there once; it is here again."),)
+    assert marked.faults == (Fault(("a",), 2, "must appear once; it appears again."),)
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_a_repeated_key_of_json_keeps_the_first():
         (read_json, "{'a': 1}", 1, "must have a key in double quotes here"),
         (read_json, '{"a" 1}', 1, "must have a colon"),
         (read_json, "[1 2]", 1, "must have a comma or ]"),
-        (read_json, '["a\nb"]', 1, "must close every quote; one that is opened here stays open"),
+        (read_json, '["a\nb"]', 1, "must close every quote; one that opens here does not end"),
         (read_json, '\n["a', 2, "must close every quote"),
         (read_json, '["a\tb"]', 1, "must be JSON: Invalid control character"),
         (read_json, '["\\u12', 1, "must be JSON: Invalid"),
@@ -290,11 +290,11 @@ def test_a_repeated_key_of_json_keeps_the_first():
         (read_yaml, 'a: "\\UFFFFFFFF"', None, "out of its range"),
         (read_toml, "a = 1\nb = = 2", 2, "must be TOML: Invalid value"),
         (read_toml, "a = 1\na = 2", 2, "must be TOML: Cannot overwrite a value"),
-        (read_toml, 'a = "x\n', 1, "must close every quote; one that is opened here stays open"),
+        (read_toml, 'a = "x\n', 1, "must close every quote; one that opens here does not end"),
         (read_toml, 'a = "x"\nb = [\n"y",\n"z]\n', 4, "must close every quote"),
         (read_toml, 'a = "x"\nb = """y\n"z"\nc = 1\n', 2, "must close every quote"),
         (read_toml, "a = 'it's'\n", 1, "must be TOML: Expected newline or end of document after a statement.$"),
-        (read_toml, 'a = "so "x""\n', 1, r'after a statement. Hint: a quote inside of text is written \\"\.$'),
+        (read_toml, 'a = "so "x""\n', 1, r'after a statement. Hint: a quote inside text is written \\"\.$'),
         (read_toml, "a = 1\nb = “x”", 2, "must be TOML: Invalid value. Hint: text is in straight quotes"),
         (read_yaml, 'a: 1\nb: "x\nc: 2\n', 2, "must close every quote"),
         (read_yaml, "a: 'x\n---\n", 1, "must close every quote"),

@@ -121,13 +121,13 @@ YAML_SAYS = """
 11: variable 1, option 4: must be text; got 1:30, which may be read as a number. Hint: put it in quotes.
 12: variable 2 (Sport), id: must be a short name (small letters a to z, digits, - and _, a letter first, at most 32); \
 got "Sport".
-13: variable 2 (Sport), question: must have no characters that turn the direction of reading; got U+202E. \
-Hint: leave it out; right-to-left text is shown as such by its letters.
+13: variable 2 (Sport), question: must have no characters that change the reading direction; got U+202E. \
+Hint: leave it out; the letters already show right-to-left text as such.
 14: variable 2 (Sport), lable: must be a known key; got "lable". Hint: `label`?
 17: variable 2 (Sport), option 2: must be text; got the number 5. Hint: put it in quotes.
 18: variable 2 (Sport), option 3: must be text; got nothing.
 19: variable 2 (Sport), option 4: must have no control characters; got U+0007. Hint: type the text again.
-20: variable 2 (Sport), options: must be there once; it is here again.
+20: variable 2 (Sport), options: must appear once; it appears again.
 27: variable 3 (which), design, size: must be a key of the kind partition, which has groups, partitions.
 30: variable 4 (last), options: must be a list of answers; got a table.
 31: variable 4 (last), share 2: must be a number; got "x".
@@ -154,7 +154,7 @@ JSON = """{
 """
 JSON_SAYS = """
 2: title: must not be empty.
-3: title: must be there once; it is here again.
+3: title: must appear once; it appears again.
 4: batch: must be a finite number; got inf.
 5: study: must be text; got the number 2026. Hint: put it in quotes.
 7: variable 1 (a), options: must be 2 to 48 answers; got 1.
@@ -235,13 +235,13 @@ PAIRS = [[["p", "q"], 0.5], [["p", "r"], 0.5]]
         (("title",), " \n ", "must not be empty"),
         (("title",), "\u00ad", "must have a character that can be seen"),
         (("title",), "\u200d", "must have a character that can be seen"),
-        (("title",), "a\ud800", "must be text; it holds half of a character"),
+        (("title",), "a\ud800", "must be text; it contains half of a character"),
         (("title",), "a\uffff", r"must have no control characters; got U\+FFFF"),
         (("title",), "a\u200b", r"must have no control characters; got U\+200B"),
         (("title",), "a" + "\u0301\u0316" * 20, "must have at most 30 marks on one letter; it has more"),
         (("title",), "a\tb", r"must have no control characters; got U\+0009"),
         (("title",), "a\x85b", r"must have no control characters; got U\+0085"),
-        (("title",), "a\u2066b", r"turn the direction of reading; got U\+2066"),
+        (("title",), "a\u2066b", r"change the reading direction; got U\+2066"),
         (("title",), "a\ue000b", r"must have no characters for private use; got U\+E000. Hint: leave it out"),
         (("title",), "a\U0010fffdb", r"must have no characters for private use; got U\+10FFFD"),
         (
@@ -391,7 +391,7 @@ def test_many_problems_are_cut_off():
     assert len(found) == MOST_PROBLEMS
     found = problems({**GOOD, "variables": [{"id": "a", "question": "?", "options": [0] * 48}] * 64})
     assert len(found) == MOST_PROBLEMS + 1
-    assert found[-1] == SurveyProblem(None, "the survey", f"there are {64 * 49 - 1 - MOST_PROBLEMS} problems more.")
+    assert found[-1] == SurveyProblem(None, "the survey", f"there are {64 * 49 - 1 - MOST_PROBLEMS} more problems.")
 
 
 def test_questions_that_fill_a_browser_are_refused():

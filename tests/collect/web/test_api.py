@@ -217,7 +217,7 @@ def test_deleted_survey_that_is_left_in_the_files_is_told(site, owner, monkeypat
     manifest = site.publish(SMALL.replace('study = "', 'study = "left-of-'))
     reply = owner.request("DELETE", f"/api/v1/surveys/{manifest.id}")
     assert reply.status == 202
-    assert "still hold something" in reply.json()["message"]
+    assert "still contain traces" in reply.json()["message"]
     refusal(owner.get(f"/api/v1/surveys/{manifest.id}"), 404)
 
 

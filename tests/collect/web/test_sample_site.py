@@ -10,7 +10,7 @@ from subsetprivacy.collect.service.demonstration import SPARE_CODES, demonstrate
 from subsetprivacy.collect.service.respondents import Respondent
 from subsetprivacy.collect.web.sample_site import add_sample
 
-SAID = "simulated people, nobody real"
+SAID = "these people are simulated"
 
 
 @pytest.fixture(scope="module")

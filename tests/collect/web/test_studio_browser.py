@@ -138,13 +138,13 @@ def test_set_up_link_fills_its_field_leaves_the_address_and_outlives_a_slip(visi
         page.fill("#name", "olga")
         page.fill("#password", PASSWORD)
         page.fill("#repeated", f"{PASSWORD}!")
-        page.click("text=Make the account")
+        page.click("text=Create the account")
         page.get_by_text("The two passwords are not the same").wait_for()
         kept = {name: page.input_value(f"#{name}") for name in ("token", "name", "password", "repeated")}
         assert kept == {"token": token, "name": "olga", "password": "", "repeated": ""}
         page.fill("#password", PASSWORD)
         page.fill("#repeated", PASSWORD)
-        page.click("text=Make the account")
+        page.click("text=Create the account")
         page.wait_for_url(f"{site.url}/studio")
         assert page.inner_text("h1") == "Surveys"
 

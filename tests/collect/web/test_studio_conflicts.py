@@ -107,7 +107,7 @@ def test_another_format_is_another_draft(site, owner, draft):
     assert published_of(site, draft) == []
     mine = {**shown, "text": MINE}
     reply = owner.post(f"/studio/drafts/{draft}/file", mine)
-    assert "The saved version is a JSON file by now. Yours is TOML" in reply.text
+    assert "The saved version is now a JSON file. Yours is TOML" in reply.text
     assert differences(reply) == [
         ("old", 'question = "On which day were you born?"'),
         ("new", 'question = "On which day was I born?"'),
@@ -134,7 +134,7 @@ def test_a_version_that_was_published_meanwhile_is_said_so(site, owner, draft):
     reply = owner.post(f"/studio/drafts/{draft}/publish", shown)
     assert reply.status == 409
     assert "Nothing was published now" in reply.text
-    assert "Publishing makes version 2" in reply.text
+    assert "Publishing adds version 2" in reply.text
     assert published_of(site, draft) == [1]
 
 
@@ -324,7 +324,7 @@ def test_close_page_of_before_publishes_no_key_that_was_kept(site, owner):
     assert owner.submit(f"{place}/close", {"more_waves": "on"}).status == 303
     reply = owner.post(f"{place}/close", stale)
     assert reply.status == 409
-    assert "the key of the study was kept secret. Nothing was done now" in reply.text
+    assert "the key of the study was kept secret. Nothing changed now" in reply.text
     assert site.nobody.get(f"/s/{manifest.id}/key").status == 404
     publishing.delete(site.engine, manifest.id)
 
@@ -337,7 +337,7 @@ def test_close_page_of_before_says_that_the_key_was_published(site, owner):
     assert owner.submit(f"{place}/close", {}).status == 303
     reply = owner.post(f"{place}/close", stale)
     assert reply.status == 409
-    assert "the key of the study was published. Nothing was done now" in reply.text
+    assert "the key of the study was published. Nothing changed now" in reply.text
     publishing.delete(site.engine, manifest.id)
 
 
@@ -368,7 +368,7 @@ def test_survey_is_deleted_as_was_shown(site, owner):
     reply = owner.post(place, stale)
     assert reply.status == 409
     assert "Nothing was deleted" in reply.text
-    assert "goes with it, unpublished" in unescape(reply.text)
+    assert "is deleted with it, unpublished" in unescape(reply.text)
     assert any(line.id == first.id for line in publishing.surveys(site.engine))
     assert owner.submit(place, {"title": "Coded survey"}).status == 303
 

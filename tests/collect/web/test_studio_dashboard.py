@@ -210,7 +210,7 @@ def test_a_share_of_zero_is_said_in_plain_words():
     shares = board.results.findings["a"].shares
     assert len([note for note in shares.notes if note.kind is NoteKind.BOUNDARY]) == 1
     page = outside_details(variable_page(board, 0))
-    assert f"Estimated as 0: {', '.join(shares.zeros)}. Standard errors are rough then" in page
+    assert f"Estimated as 0: {', '.join(shares.zeros)}. Then the standard errors are rough" in page
     assert not JARGON.search(page)
 
 

@@ -174,7 +174,7 @@ def test_placeholders_are_written_over(visit, site):
     page.get_by_text("Thanks, contact").click()
     assert page.get_by_label("Study").input_value() == ""  # made from the title when it is saved
     page.get_by_role("link", name="Publish…").click()
-    page.get_by_text("Some texts are still those of the empty survey").wait_for()
+    page.get_by_text("Some texts are still placeholders").wait_for()
     assert "“Untitled survey”" not in page.inner_text("main")
     assert "“untitled-survey”" not in page.inner_text("main")
     assert read_survey(publishing.read_draft(site.engine, draft).text, "toml").study == "mine"
@@ -284,7 +284,7 @@ def test_form_shows_both_versions_where_someone_else_has_saved(visit, site):
     page.get_by_role("link", name="Publish…").click()
     check_conflict(page)
     assert 'title = "Typed <here>"' in page.input_value("#text")
-    page.click("text=Save mine over it")
+    page.click("text=Save my version")
     page.get_by_role("heading", name="Typed <here>", level=1).wait_for()
     assert page.get_by_label("Title").input_value() == "Typed <here>"
     assert "were you born" in publishing.read_draft(site.engine, draft).text
@@ -303,7 +303,7 @@ def test_file_shows_both_versions_where_someone_else_has_saved(visit, site):
     page.keyboard.press("Control+s")
     check_conflict(page)
     page.once("dialog", lambda dialog: dialog.accept())  # it asks before what was typed is dropped
-    page.click("text=Take the other version")
+    page.click("text=Discard my version")
     # Not for the address, which both pages have.
     page.wait_for_function("text => document.querySelector('#text')?.value === text", arg=THEIRS)
     assert page.locator(".diff").count() == 0
@@ -320,7 +320,7 @@ def test_without_javascript_the_file_does(visit, site):
     page.fill("#text", SMALL.replace("Small survey", "No script either"))
     page.click("button.primary")
     headed(page, "“Small survey” was changed while you edited it").wait_for()
-    page.click("text=Save mine over it")
+    page.click("text=Save my version")
     headed(page, "No script either").wait_for()
 
 

@@ -267,7 +267,7 @@ def test_designs_are_named_as_the_form_names_them(owner):
     document["variables"][0] |= {"question": "Which?", **never_alone}
     (problem,) = save_form(owner, place, document).json()["problems"]
     assert problem["message"].endswith(
-        "Hint: make it five answers or more, or let answers be marked on the device (“How it is asked”: “On the "
+        "Hint: make it five answers or more, or have people mark answers on the device (“How it is asked”: “On the "
         "device”, 3 sent together)."
     )
 
@@ -293,8 +293,8 @@ def test_study_follows_the_title_until_people_were_asked(site, owner):
 
 def test_notices_name_questions_by_their_labels():
     survey = read_survey(SMALL.replace('"Smokes"', '"The option to smoke"'), "toml")
-    linked, *_ = [one for one in promises(survey).notices if "side by side" in one]
-    assert linked.startswith("“Colour” and “Day”: kept side by side.")
+    linked, *_ = [one for one in promises(survey).notices if "kept together" in one]
+    assert linked.startswith("“Colour” and “Day”: kept together.")
     (odds,) = [one for one in promises(survey).notices if "odds" in one]
     assert odds == "“The option to smoke”: an answer multiplies the odds of a value by at most 3."
 
@@ -310,7 +310,7 @@ def test_an_open_survey_is_a_warning_and_no_notice_besides():
     survey = read_survey(SMALL, "toml")
     assert NoticeKind.OPEN in [notice.kind for notice in survey_facts(survey).notices]
     said = promises(survey)
-    assert any("Anybody with the link" in warning for warning in said.warnings)
+    assert any("Anyone with the link" in warning for warning in said.warnings)
     assert not any(notice.startswith("open mode") for notice in said.notices)
 
 
@@ -406,7 +406,7 @@ def test_pass_is_the_same_on_every_server_of_a_database(owner, draft):
 
 
 def test_publishing_freezes_and_shows_the_fingerprint(site, owner, draft):
-    assert "From here on nothing of it changes" in owner.get(f"/studio/drafts/{draft}/publish").text
+    assert "After that, the survey does not change" in owner.get(f"/studio/drafts/{draft}/publish").text
     reply = owner.submit(f"/studio/drafts/{draft}/publish")
     assert reply.status == 303
     page = owner.get(reply.header("location"))
@@ -442,7 +442,7 @@ def test_refusal_is_said_before_publishing(site, owner, draft):
 def test_placeholders_are_not_published(site, owner):
     place = owner.post("/studio/drafts/new", {"example": "empty"}).header("location")
     page = owner.get(f"{place}/publish")
-    assert "Some texts are still those of the empty survey" in page.text
+    assert "Some texts are still placeholders" in page.text
     for text in (
         "Untitled survey",
         "untitled-survey",
@@ -471,11 +471,11 @@ def test_list_tells_what_was_published_of_a_draft(site, owner, draft):
         return row
 
     assert said() == "· not published yet"
-    assert "Publishing makes version" not in owner.get(f"/studio/drafts/{draft}/publish").text
+    assert "Publishing adds version" not in owner.get(f"/studio/drafts/{draft}/publish").text
     owner.submit(f"/studio/drafts/{draft}/publish")
     assert said() == "· published as version 1"
     assert (
-        "version 1, and not changed since. Publishing makes version 2"
+        "version 1, and not changed since. Publishing adds version 2"
         in owner.get(f"/studio/drafts/{draft}/publish").text
     )
     publishing.save_draft(site.engine, SMALL + "# a further line\n", "toml", draft)
@@ -494,7 +494,7 @@ def test_publish_page_warns(site, owner):
     text = f'title = "Wide"\nmode = "open"\n{variables}[[links]]\nvariables = [{linked}]\n'
     held = publishing.save_draft(site.engine, text, "toml")
     page = unescape(owner.get(f"/studio/drafts/{held.id}/publish").text)
-    for part in ("Anybody with the link", "number plate of", "There is no contact", "There is no introduction"):
+    for part in ("Anyone with the link", "license plate of", "There is no contact", "There is no introduction"):
         assert part in page
     publishing.delete_draft(site.engine, held.id)
 

@@ -70,12 +70,12 @@ def test_publish_page_names_the_pairs_in_the_words_of_the_options(site, owner):
     home = lines[lines.index("Taking things home") : lines.index("Days")]
     assert home[1] == "10 pairs can be sent, out of 5 answers."
     at = home.index("“thought of it” or “did it”")
-    assert home[at - 1] == "An answer may become: "
-    assert home[at + 1] == "sent by 10% of those with one of these answers; to forbid it takes 13% more people"
-    assert "3 larger sets of neighbours" in home
+    assert home[at - 1] == "An answer may become "
+    assert home[at + 1] == "sent by 10% of the people with one of these answers; to forbid it takes 13% more people"
+    assert "3 larger sets of neighbors" in home
     sick = " ".join(lines[lines.index("Calling in sick") : lines.index("Days")])
-    assert "“once” or “often” sent by 33.3% of those with one of these answers" in sick
-    assert "None of these can be forbidden: with 4 answers all of them are needed to tell the shares." in sick
+    assert "“once” or “often” sent by 33.3% of the people with one of these answers" in sick
+    assert "None of these can be forbidden: with 4 answers, all of them are needed to estimate the shares." in sick
     assert "15 sets of 4 can be sent, out of 10 answers." in lines
     assert "Smokes" not in lines  # no answer rules anything out
 
@@ -104,7 +104,7 @@ def test_sets_without_a_price_say_how_to_learn_it(site, owner):
     text = "\n".join(panel(site, owner, HABITS))
     folded = text[text.index("6 more") : text.index("3 larger sets")]
     assert "; to forbid it" not in folded
-    assert "To learn what it takes to forbid one of these, add it to the draft" in folded
+    assert "To see what it costs to forbid one of these, add it to the draft" in folded
 
 
 def test_api_tells_the_same(site):

@@ -199,7 +199,7 @@ def test_password_is_not_changed_without_the_old_one(site):
     site.app.state.studio.throttle.__init__()
     client = site.signed_in(ANALYST)
     for old, new, repeated, said in [
-        ("wrong", NEW, NEW, "not right"),
+        ("wrong", NEW, NEW, "is wrong"),
         (PASSWORD, NEW, "other", "not the same"),
         (PASSWORD, "short", "short", "at least 12"),
     ]:

@@ -102,7 +102,7 @@ def test_links_as_text_and_as_a_page(site, owner, coded):
 def test_page_of_links_counts_those_of_the_survey_used_or_not(site, owner, coded):
     def made(n):
         page = owner.post(f"/studio/surveys/{coded.id}/codes", {"n": str(n), "as": "page", **ADDRESS})
-        return re.search("<h1>(.*?)</h1>", page.text)[1], re.search(r"has (\d+) in all", page.text)[1], page
+        return re.search("<h1>(.*?)</h1>", page.text)[1], re.search(r"now has (\d+) in total", page.text)[1], page
 
     assert made(3)[:2] == ("3 new links", "3")
     *_, page = made(1)
@@ -157,8 +157,8 @@ def test_links_of_an_earlier_wave_are_let_in(site, owner, coded):
     place = f"/studio/surveys/{second.id}/earlier-codes"
     assert answer(site, second, code)[0] == 404
     page = unescape(owner.get(f"/studio/surveys/{second.id}/manage").text)
-    assert "asks about the same lists and groups on every device. Secret numbers, and the answers" in page
-    assert "in the browser that they used before, they are then asked the same" in page
+    assert "asks about the same lists and groups on every device. Another browser draws new secret numbers" in page
+    assert "In the browser that they used before, they are then asked the same questions" in page
     assert owner.post(place, {"links": f"http://x/s/{coded.id}#{code}\r\n\r\n"}).status == 200
     assert answer(site, second, code) == (201, {"status": "counted"})
     refused = owner.post(place, {"links": "nonsense"})
@@ -181,12 +181,12 @@ def test_closing_releases_and_lets_nobody_in(site, owner, coded):
     assert answer(site, coded, code)[0] == 410
     assert site.nobody.get(f"/s/{coded.id}/key").status == 404
     page = owner.get(f"/studio/surveys/{coded.id}").text
-    assert "The survey is closed: no more answers are taken. The key is still secret." in page
+    assert "The survey is closed and takes no more answers. The key is still secret." in page
     assert "The key of the study" not in page
     assert owner.submit(f"/studio/surveys/{coded.id}/close", {}).status == 303
     key = site.nobody.get(f"/s/{coded.id}/key").json()["key"]
     page = owner.get(f"/studio/surveys/{coded.id}").text
-    assert "The survey is closed: no more answers are taken. The key is published" in page
+    assert "The survey is closed and takes no more answers. The key is published" in page
     assert key in page
 
 
@@ -196,7 +196,7 @@ def test_closed_with_too_few_shows_nothing_for_ever(site, owner, opened):
     owner.submit(f"/studio/surveys/{opened.id}/close", {})
     page = owner.get(f"/studio/surveys/{opened.id}").text
     assert "There are no results, and there will be none" in page
-    assert "The survey is closed: no more answers are taken.</p>" in page  # a survey without codes has no draw to check
+    assert "The survey is closed and takes no more answers.</p>" in page  # a survey without codes has no draw to check
 
 
 def test_whole_survey_is_deleted_if_its_title_is_typed(site, owner, opened):
@@ -225,7 +225,7 @@ def test_key_is_published_by_a_button_of_a_closed_survey(site, owner):
     assert "The key of the study" not in page()  # it is open
     owner.submit(f"{place}/close", {})
     assert "The key is still secret" in page()
-    assert "Not yet: a survey of the study is open" in page()
+    assert "You cannot publish it yet, because a survey of the study is open" in page()
     assert owner.post(f"{place}/key", {"sure": "on"}).status == 409
     owner.submit(f"/studio/surveys/{second.id}/delete", {"title": "Small survey"})  # the last that was open
     assert "Publish the key" in page()
@@ -236,13 +236,16 @@ def test_key_is_published_by_a_button_of_a_closed_survey(site, owner):
     key = site.nobody.get(f"/s/{first.id}/key").json()["key"]
     assert key in page()
     assert "Publish the key" not in page()
-    assert "needs another <code>study</code> then, because the key of “key-of-" in page()
+    assert "then needs another <code>study</code>, because the key of “key-of-" in page()
     publishing.delete(site.engine, first.id)
 
 
 @pytest.mark.parametrize(
     ("others", "said", "unsaid"),
-    [(0, "goes with it, unpublished", "stays secret"), (1, "stays secret until you publish it", "goes with it")],
+    [
+        (0, "is deleted with it, unpublished", "It is secret until"),
+        (1, "It is secret until you publish it", "is deleted with it"),
+    ],
 )
 def test_deleting_says_what_becomes_of_the_key(site, owner, others, said, unsaid):
     text = CODES.replace('study = "', f'study = "deleted-{others}-')
@@ -261,7 +264,7 @@ def test_what_is_left_in_the_files_is_told(site, owner, opened, monkeypatch):
     monkeypatch.setattr(publishing, "erase", lambda engine: False)
     reply = owner.submit(f"/studio/surveys/{opened.id}/delete", {"title": "Small survey"})
     assert reply.status == 202
-    assert "still hold something of the survey" in reply.text
+    assert "still contain traces of the survey" in reply.text
     assert owner.get(f"/studio/surveys/{opened.id}/manage").status == 404
 
 
@@ -278,7 +281,7 @@ def test_acts_are_recorded_by_day_and_nothing_else(site, owner, coded):
 def test_before_the_first_release_nobody_sees_anything(site, owner, opened):
     before = owner.get(f"/studio/surveys/{opened.id}").text
     assert "Results appear when 2 × 10 people have answered" in before
-    assert "not even how many" in before
+    assert "not even the number of answers" in before
     site.fill(opened, 19)
     assert owner.get(f"/studio/surveys/{opened.id}").text == before
 

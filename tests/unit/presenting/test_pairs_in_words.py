@@ -127,7 +127,7 @@ def test_what_a_pvalue_rests_on(law, tables, pvalue, said):
 
 def test_a_pair_without_an_answer_says_why():
     pair = PairFindings(("x", "y"), problem=Note(NoteKind.NOT_TESTED, "It is so."))
-    assert page_of(pair).text == "Nothing can be said of these two. It is so."
+    assert page_of(pair).text == "Nothing can be said about these two. It is so."
 
 
 def test_large_tables_are_cut_and_say_so():

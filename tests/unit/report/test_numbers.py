@@ -109,7 +109,7 @@ def test_many_categories_are_cut():
     assert numbers_in(rows[f"place {first[0]}"][1]) == pytest.approx([100 * by_moments.se[first[0]]], rel=0.05)
     assert "the 20 largest of 5,000 shares" in page.text
     assert "Estimated by moments" in page.text
-    assert "kB and travels with the file" in page.text
+    assert "kB and is stored with the file" in page.text
     assert len(page.source) < 80_000
 
 
@@ -124,7 +124,7 @@ def test_dummy_rows_are_told_from_people():
     assert "hold the whole list" not in page.text  # no one is missing
     assert f"{dummies} dummy rows belong to no one" in page.text
     assert "every person’s subset is true" in page.text
-    assert "Nothing can be said of these two. A dummy row must be one in every variable" in page.text
+    assert "Nothing can be said about these two. A dummy row must be one in every variable" in page.text
     assert "This could not be worked out" in page.text
 
 
@@ -132,9 +132,9 @@ def test_missing_answers_are_counted_and_named():
     values = [*people(WHOLE, [0.05, 0.1, 0.2, 0.25, 0.4], 900, 1), *([None] * 37)]
     page = Page(report_html(Rows({"x": sp.privatize(values, sp.uniform(WHOLE), missing="full", seed=1)})))
     assert "900 people reported a subset that says something." in page.text
-    assert "37 rows hold the whole list of values and so say nothing" in page.text
-    assert "because there was no answer or by the draw" in page.text
-    assert "That there is no answer. 37 rows" in page.text
+    assert "37 rows contain the whole list of values and so say nothing" in page.text
+    assert "Either there was no answer, or the draw gave this list" in page.text
+    assert "People who did not answer. 37 rows" in page.text
 
 
 @pytest.mark.filterwarnings("ignore:a nonprivate design")
@@ -167,7 +167,7 @@ def test_of_very_many_pairs_the_first_are_shown():
     _, rows = page.table("What one person’s row reveals")
     assert rows["All together"][0].startswith("at most ")
     assert numbers_in(rows["All together"][1]) == [13]
-    assert "the last line says what holds in the worst case" in page.text
+    assert "the last line shows the worst case" in page.text
 
 
 def test_the_recipe_prints_the_numbers_of_the_page(census, census_page):

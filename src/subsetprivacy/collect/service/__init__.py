@@ -1,1 +1,1 @@
-"""What the service does: publish, collect, release, compute, export."""
+"""The use cases of the service: publish, collect, release, compute, export."""

@@ -1,8 +1,8 @@
-"""Who may do what in the studio: accounts with a password, sessions, tokens for programs, and what was done.
+"""Access to the studio: accounts with a password, sessions, tokens for programs, and a log of what was done.
 
-Whatever opens a door is kept as a hash: argon2id of passwords, SHA-256 of sessions, tokens and invitations, which
-are 32 random bytes. The functions that hash a password take about a tenth of a second and 64 MB: the web runs few
-of them at a time.
+The database stores every secret as a hash: argon2id for passwords, SHA-256 for sessions, tokens and invitations,
+which are 32 random bytes. The functions that hash a password take about a tenth of a second and 64 MB, so the web
+package runs few of them at a time.
 """
 
 import hmac
@@ -21,23 +21,23 @@ from subsetprivacy.collect.storage.opening import reading, writing
 
 OWNER, ANALYST = ROLES = ("owner", "analyst")
 SESSION_DAYS = 14
-MOST_SESSIONS = 64  # of one account; browsers that sign in again leave the old one behind
+MOST_SESSIONS = 64  # per account; a browser that signs in again leaves its old session behind
 TOKEN_START = "sp_"
-_NO_INVITATION = "This invitation does not work: it was used, has lapsed, or belongs to another name."
+_NO_INVITATION = "This invitation does not work. It was used, has expired, or belongs to another name."
 _TOKEN_NAME = re.compile(r"[^\x00-\x1f\x7f]{1,64}")
 _LONGEST_NAME_SENT = 256  # characters, before letters and their marks are put together
 
 
 @frozen
 class StudioUser:
-    """Who acts: an account, or a token with the role it was given."""
+    """The person or program that acts: an account, or a token with its role."""
 
     name: str
     role: str
 
     @property
     def is_owner(self) -> bool:
-        """Whether all may be done."""
+        """Whether this user may do everything."""
         return self.role == OWNER
 
 
@@ -51,18 +51,18 @@ def needs_setup(engine: Engine) -> bool:
 
 
 def set_up(engine: Engine, name: str, password: str) -> StudioUser:
-    """Make the first account, that of an owner.
+    """Create the first account, which is an owner.
 
     Raises
     ------
     AccountError
-        If there is one already, or the name or password will not do.
+        If there is one already, or the name or password is not valid.
     """
     made = Account(passwords.read_name(name), passwords.hash_password(passwords.read_password(password)), OWNER)
     with writing(engine) as connection:
         storage.hold_accounts(connection)
         if storage.count_accounts(connection):
-            raise AccountError("There is an account already: the set-up link works once. Sign in instead.")
+            raise AccountError("There is already an account. The set-up link works once. Sign in instead.")
         storage.add_account(connection, made)
         _record(connection, made.name, "set up the studio")
     return StudioUser(made.name, made.role)
@@ -70,9 +70,9 @@ def set_up(engine: Engine, name: str, password: str) -> StudioUser:
 
 @frozen
 class Claim:
-    """Somebody's claim to be of a name: who that is, if anybody, and the hash that their password has to fit.
+    """A sign-in attempt: the user with that name, if any, and the hash that the password must match.
 
-    A name that does not exist has a hash, too, so that it takes as long as a wrong password.
+    A name that does not exist also has a hash, so that checking it takes as long as checking a wrong password.
     """
 
     person: StudioUser | None
@@ -80,7 +80,7 @@ class Claim:
 
 
 def read_claim(engine: Engine, name: str) -> Claim:
-    """Return what a password for this name is to be checked against, without any effort."""
+    """Return what to check a password for this name against, without hashing."""
     with reading(engine) as connection:
         account = storage.read_account(connection, passwords.plain_name(name))
     if account is None or passwords.is_invitation(account.password):
@@ -89,14 +89,14 @@ def read_claim(engine: Engine, name: str) -> Claim:
 
 
 def renew_hash(engine: Engine, claim: Claim, password: str) -> None:
-    """Keep a hash of more effort of a password that was right, if the kept one was made with less."""
+    """Replace the stored hash of a correct password if it was made with weaker settings."""
     if claim.person is not None and passwords.is_outdated(claim.kept):
         with writing(engine) as connection:
             storage.rehash_password(connection, claim.person.name, claim.kept, passwords.hash_password(password))
 
 
 def check_password(engine: Engine, name: str, password: str) -> StudioUser | None:
-    """Return who has this name and password, or None."""
+    """Return the user with this name and password, or None."""
     claim = read_claim(engine, name)
     if not passwords.is_password(claim.kept, password):
         return None
@@ -105,15 +105,15 @@ def check_password(engine: Engine, name: str, password: str) -> StudioUser | Non
 
 
 def change_password(engine: Engine, person: StudioUser, old: str, new: str) -> None:
-    """Change one's own password, which ends all sessions of the account.
+    """Change the user's own password and end all sessions of the account.
 
     Raises
     ------
     AccountError
-        If the old one is wrong or the new one will not do.
+        If the old password is wrong or the new one is not valid.
     """
     if check_password(engine, person.name, old) is None:
-        raise AccountError("The present password is not right.")
+        raise AccountError("The current password is wrong.")
     made = passwords.hash_password(passwords.read_password(new))
     with writing(engine) as connection:
         storage.set_password(connection, person.name, made)
@@ -121,12 +121,12 @@ def change_password(engine: Engine, person: StudioUser, old: str, new: str) -> N
 
 
 def invite(engine: Engine, actor: StudioUser, name: str, role: str) -> str:
-    """Make an account without a password, and return the invitation with which its holder sets one.
+    """Create an account without a password, and return the invitation that lets its holder set one.
 
     Raises
     ------
     AccountError
-        If the name is taken or will not do.
+        If the name is taken or not valid.
     """
     if role not in ROLES:
         raise AccountError("The role must be owner or analyst.")
@@ -134,34 +134,34 @@ def invite(engine: Engine, actor: StudioUser, name: str, role: str) -> str:
     with writing(engine) as connection:
         storage.hold_accounts(connection)
         if storage.read_account(connection, name) is not None:
-            raise AccountError("There is an account of this name already.")
+            raise AccountError("There is already an account with this name.")
         storage.add_account(connection, Account(name, passwords.invitation(secret), role))
         _record(connection, actor.name, f"invited {name} as {role}")
     return secret
 
 
 def invite_again(engine: Engine, actor: StudioUser, name: str) -> str:
-    """Take the password of an account away, and return an invitation to set a new one.
+    """Remove the password of an account, and return an invitation to set a new one.
 
     Raises
     ------
     AccountError
-        If there is no such account, or it is one's own.
+        If there is no such account, or it is the user's own.
     """
     secret, name = new_secret(), passwords.plain_name(name)
     with writing(engine) as connection:
         storage.hold_accounts(connection)
         if storage.read_account(connection, name) is None:
-            raise AccountError("There is no account of this name.")
+            raise AccountError("There is no account with this name.")
         if name == actor.name:
-            raise AccountError("Change your own password on the page of your account.")
+            raise AccountError("Change your own password on your account page.")
         storage.set_password(connection, name, passwords.invitation(secret))
         _record(connection, actor.name, f"made a new invitation for {name}")
     return secret
 
 
 def is_invited(engine: Engine, name: str, secret: str) -> bool:
-    """Tell whether an invitation to this account is right; that takes no effort, and 32 random bytes nobody guesses."""
+    """Tell whether an invitation to this account is valid, without a slow hash: no one can guess 32 random bytes."""
     with reading(engine) as connection:
         account = storage.read_account(connection, passwords.plain_name(name))
     return account is not None and passwords.fits_invitation(account.password, secret)
@@ -173,10 +173,10 @@ def accept(engine: Engine, name: str, secret: str, password: str) -> StudioUser:
     Raises
     ------
     AccountError
-        If the invitation is not right or has lapsed, or the password will not do.
+        If the invitation is wrong or has expired, or the password is not valid.
     """
     name = passwords.plain_name(name)
-    if not is_invited(engine, name, secret):  # before any effort is made
+    if not is_invited(engine, name, secret):  # before the slow hash
         raise AccountError(_NO_INVITATION)
     made = passwords.hash_password(passwords.read_password(password))
     with writing(engine) as connection:
@@ -195,13 +195,13 @@ def remove(engine: Engine, actor: StudioUser, name: str) -> None:
     Raises
     ------
     AccountError
-        If there is none, or no other owner with a password would be left.
+        If there is no such account, or no other owner with a password would remain.
     """
     with writing(engine) as connection:
         storage.hold_accounts(connection)
         existing = storage.read_accounts(connection)
         if name not in {account.name for account in existing}:
-            raise AccountError("There is no account of this name.")
+            raise AccountError("There is no account with this name.")
         if not any(
             account.role == OWNER and not passwords.is_invitation(account.password) and account.name != name
             for account in existing
@@ -212,7 +212,7 @@ def remove(engine: Engine, actor: StudioUser, name: str) -> None:
 
 
 def accounts(engine: Engine) -> list[tuple[StudioUser, bool]]:
-    """Return everybody, and whether they have yet to accept their invitation."""
+    """Return all users, and whether each still has to accept the invitation."""
     with reading(engine) as connection:
         return [
             (StudioUser(account.name, account.role), passwords.is_invitation(account.password))
@@ -234,7 +234,7 @@ def begin_session(engine: Engine, person: StudioUser) -> str:
 
 
 def person_of_session(engine: Engine, secret: str) -> StudioUser | None:
-    """Return whose session this is, if it has not ended."""
+    """Return the user of this session, if it has not ended."""
     with reading(engine) as connection:
         account = storage.read_session(connection, mark("session", secret), today().isoformat())
     return None if account is None else StudioUser(account.name, account.role)
@@ -247,12 +247,12 @@ def end_session(engine: Engine, secret: str) -> None:
 
 
 def preview_pass(secret: str, draft_id: str) -> str:
-    """Return what opens the preview of a draft without a cookie, for as long as the session of an owner lasts."""
+    """Return a pass that opens the preview of a draft without a cookie, as long as the owner's session lasts."""
     return _pass(mark("session", secret), draft_id)
 
 
 def is_preview_pass(engine: Engine, given: str, draft_id: str) -> bool:
-    """Tell whether something is a `preview_pass` of a session that has not ended."""
+    """Tell whether a text is a `preview_pass` of a session that has not ended."""
     with reading(engine) as connection:
         marks = storage.read_owners_sessions(connection, today().isoformat())
     return any(hmac.compare_digest(_pass(session_mark, draft_id).encode(), given.encode()) for session_mark in marks)
@@ -263,12 +263,12 @@ def _pass(session_mark: bytes, draft_id: str) -> str:
 
 
 def make_token(engine: Engine, actor: StudioUser, name: str, role: str) -> str:
-    """Make a token for programs and return it: it is shown this once.
+    """Create a token for programs and return it. It is shown only once.
 
     Raises
     ------
     AccountError
-        If the name or role will not do.
+        If the name or role is not valid.
     """
     if role not in ROLES:
         raise AccountError("The role must be owner or analyst.")
@@ -283,13 +283,13 @@ def make_token(engine: Engine, actor: StudioUser, name: str, role: str) -> str:
 
 
 def tokens(engine: Engine) -> list[Token]:
-    """Return what is known of all tokens."""
+    """Return what the store knows about all tokens."""
     with reading(engine) as connection:
         return storage.read_tokens(connection)
 
 
 def revoke_token(engine: Engine, actor: StudioUser, token_mark: str) -> bool:
-    """Take a token back by the hexadecimal text of its mark; return whether there was one."""
+    """Revoke a token by the hexadecimal text of its mark, and return whether it existed."""
     try:
         mark_bytes = bytes.fromhex(token_mark)
     except ValueError:
@@ -304,7 +304,7 @@ def revoke_token(engine: Engine, actor: StudioUser, token_mark: str) -> bool:
 
 
 def person_of_token(engine: Engine, secret: str) -> StudioUser | None:
-    """Return who acts by this token, if it is known."""
+    """Return the user that acts with this token, if it is known."""
     if not secret.startswith(TOKEN_START):
         return None
     with reading(engine) as connection:
@@ -316,13 +316,13 @@ def person_of_token(engine: Engine, secret: str) -> StudioUser | None:
 
 
 def record(engine: Engine, person: StudioUser, act: str) -> None:
-    """Record what somebody did, by the day."""
+    """Record what a user did, by day."""
     with writing(engine) as connection:
         _record(connection, person.name, act)
 
 
 def deeds(engine: Engine, most: int = 100) -> list[AuditEntry]:
-    """Return what was done last, the newest first."""
+    """Return the last entries of the log, newest first."""
     with reading(engine) as connection:
         return storage.read_deeds(connection, most)
 

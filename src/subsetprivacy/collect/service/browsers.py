@@ -1,7 +1,7 @@
-"""Browsers that somebody has signed in with before: the tries of strangers neither slow them nor keep them out.
+"""Browsers that have signed in before. Attempts by strangers neither slow them down nor lock them out.
 
-Such a browser has a secret in a cookie. It opens nothing: with it, too, the password is asked for. Its hash, which
-holds for one account only, is kept with the account until the password is changed.
+Such a browser has a secret in a cookie. The secret alone gives no access, because the studio still asks for the
+password. Its hash is valid for one account only, and is stored with the account until the password changes.
 """
 
 from datetime import timedelta
@@ -20,7 +20,7 @@ MOST_BROWSERS = 16  # of one account
 
 @frozen
 class KnownMarks:
-    """What was kept of all known browsers a moment ago: it tells a made-up secret without the database.
+    """The hashes of all known browsers a moment ago. They detect an invented secret without the database.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class KnownMarks:
 
 
 def is_known(engine: Engine, name: str, secret: str) -> bool:
-    """Tell whether the account of this name was signed in to by the browser that has this secret."""
+    """Tell whether the browser with this secret has signed in to the account with this name."""
     if not secret:
         return False
     with reading(engine) as connection:
@@ -47,13 +47,13 @@ def is_known(engine: Engine, name: str, secret: str) -> bool:
 
 
 def known_marks(engine: Engine) -> KnownMarks:
-    """Return what is kept of all known browsers."""
+    """Return the hashes of all known browsers."""
     with reading(engine) as connection:
         return KnownMarks(*storage.read_browsers(connection, today().isoformat()))
 
 
 def remember(engine: Engine, person: StudioUser, secret: str) -> str:
-    """Remember the browser in which somebody has signed in, and return its secret: a new one if it was not known."""
+    """Remember the browser that has signed in, and return its secret: a new one if the browser was not known."""
     last = (today() + timedelta(days=BROWSER_DAYS)).isoformat()
     with writing(engine) as connection:
         if not storage.keep_browser(connection, _mark(person.name, secret), person.name, last):

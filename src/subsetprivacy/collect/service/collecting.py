@@ -1,4 +1,4 @@
-"""The collector: what a respondent's browser talks to."""
+"""The collector, which answers respondents' browsers."""
 
 import asyncio
 from typing import Any
@@ -19,7 +19,7 @@ from subsetprivacy.collect.survey.submission import SubmissionError, read_hex, r
 
 @frozen
 class Reply:
-    """The answer to a browser: a status of HTTP and a document, one of a fixed list."""
+    """The reply to a browser: an HTTP status and a document, from a fixed list."""
 
     status: int
     document: dict[str, Any]
@@ -45,7 +45,7 @@ class _Known:
 
 
 class Collector:
-    """Takes locks and submissions of all surveys of a store.
+    """Take locks and submissions for all surveys of a store.
 
     Parameters
     ----------
@@ -63,11 +63,11 @@ class Collector:
         self.writer.start()
 
     def stop(self) -> None:
-        """Write what is waiting, and stop."""
+        """Write all waiting jobs, and stop."""
         self.writer.stop()
 
     def forget(self, survey_id: str) -> None:
-        """Drop what is remembered of a survey that was deleted."""
+        """Forget a survey that was deleted."""
         self._known.pop(survey_id, None)
 
     def manifest(self, survey_id: str) -> Manifest | None:
@@ -76,7 +76,7 @@ class Collector:
         return None if known is None else known.manifest
 
     def is_open(self, survey_id: str) -> bool | None:
-        """Tell whether a survey takes answers, so that nobody answers one that is closed; None if it was deleted.
+        """Tell whether a survey takes answers, so that no one answers a closed one. None if it was deleted.
 
         Another server on the same database may have deleted it. Then nothing of it is remembered here either.
         """

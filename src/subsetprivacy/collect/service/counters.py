@@ -48,7 +48,7 @@ def group_rows(released: Released, group: int) -> GroupRows:
 
 
 def counts_of(rows: GroupRows, name: str, design: Design) -> SubsetCounts:
-    """Return how often each subset of a variable was sent; skipped answers are full sets, which are missing."""
+    """Return how often each subset of a variable was sent. Skipped answers are full sets, which count as missing."""
     return SubsetCounts(*_summed(rows.column(name), rows.n), design)
 
 
@@ -73,7 +73,7 @@ def _summed(codes: IntArray, n: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def question_counts(released: Released) -> dict[str, QuestionCounts]:
-    """Return how the question of each variable was put and answered."""
+    """Return how the question of each variable was asked and answered."""
     variables = released.manifest.variables
     lines: list[list[tuple[str, int, int, int]]] = [[] for _ in variables]
     for framing, n in released.framings.items():
@@ -92,7 +92,7 @@ def _questions(lines: list[tuple[str, int, int, int]], kind: str, design: Design
         sides = np.array([int(partition) for partition, *_ in lines], np.int64)
         larger = np.array([side for _, side, _, _ in lines], np.bool_)
         shown = np.where(larger, (1 << design.p) - 1 - sides, sides)
-    elif kind == "groups":  # only of a skipped question is it kept which groups were shown
+    elif kind == "groups":  # the groups that were shown are stored only for skipped questions
         m = design.options or 0
         rows = [tuple(map(int, partition.split(","))) if partition else (0,) * m for partition, *_ in lines]
         shown = np.array(rows, np.int64).reshape(len(rows), m)

@@ -1,4 +1,4 @@
-"""A sample: two surveys with simulated respondents, so that there is something to look at."""
+"""A sample with two surveys and simulated respondents, to try the studio."""
 
 import random
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ PEOPLE = 1500
 LUNCHERS = 330
 SPARE_CODES = 10
 
-# What is true of the people who never were. Who works longer sleeps worse: the stress, given the overtime.
+# The true shares of the simulated people. People who work longer sleep worse: stress, given overtime.
 OVERTIME = (0.37, 0.31, 0.20, 0.12)
 STRESS = ((0.71, 0.20, 0.06, 0.03), (0.39, 0.40, 0.15, 0.06), (0.11, 0.30, 0.38, 0.21), (0.03, 0.10, 0.33, 0.54))
 WORK: dict[str, tuple[float, ...]] = {
@@ -35,14 +35,14 @@ _HABITS = Habits(skips=0.02)
 
 @frozen
 class Demonstration:
-    """What was made.
+    """The surveys and codes of the sample.
 
     Attributes
     ----------
     work, lunch
-        The surveys: one with codes, one with a link for everybody.
+        The surveys: one with codes, one with the same link for everyone.
     codes
-        Codes of the first that nobody has used.
+        Unused codes of the first survey.
     """
 
     work: Manifest
@@ -58,9 +58,9 @@ def demonstrate(engine: Engine, *, people: int = PEOPLE, seed: int | None = None
     engine
         The store.
     people
-        How many take part in the first.
+        How many people take part in the first survey.
     seed
-        Fixes what is true of them and how they draw; codes and keys are secret all the same.
+        Fixes their answers and their draws. Codes and keys stay secret.
     """
     rng = SystemRandom() if seed is None else random.Random(seed)
     work, lunch = _publish(engine, "work"), _publish(engine, "lunch")

@@ -31,35 +31,37 @@ _DAY = (1980, 1, 1, 0, 0, 0)  # the same for every file: nothing tells when an e
 _MODE = 0o644 << 16
 _NAME = re.compile(r"[^A-Za-z0-9_-]+")
 _LONGEST = 60
-_DEVICE = re.compile(r"con|prn|aux|nul|(?:com|lpt)[0-9]")  # on Windows no file is called so, whatever its ending
+_DEVICE = re.compile(
+    r"con|prn|aux|nul|(?:com|lpt)[0-9]"
+)  # no file on Windows can have these names, whatever its extension
 _README = """\
 {title}
 Survey {id}, version {version}. Fingerprint {fingerprint}.
 {people}, {releases}, last seal {seal}.
 
 {folder}/NN-….csv, .parquet
-                      The released answers of one variable, or of variables that are kept side by side: a row for
-                      each content that occurs, and in the column "count" how many people sent it. A cell holds the
-                      options that an answer leaves possible, joined by a bar; all of them together mean that the
+                      The released answers of one variable, or of variables that are kept together: a row for each
+                      content that occurs, and in the column "count" how many people sent it. A cell lists the
+                      options that an answer leaves possible, joined by a bar. All options together mean that the
                       question was skipped. An answer to a question with a secret number (randomized response) leaves
                       both options possible: "same (no & 0, yes & 1)" means that the number of the true answer, 0 for
                       "no" and 1 for "yes", is the secret number, and "different (no & 1, yes & 0)" that it is not.
-                      Parquet files hold codes in the place of these words.
-                      The designs are in each file, in the column "{column}" of a CSV file, which
-                      says nothing about people, and once more in the .design.json next to it, for programs that
+                      Parquet files contain codes instead of these words.
+                      Each file contains its designs. In a CSV file they are in the column "{column}", which
+                      says nothing about people, and again in the .design.json next to it, for programs that
                       drop columns. subsetprivacy.read_release(file) opens each CSV or Parquet file alone.
-framings.csv          How each question was put and answered, counted alone: variable, partition (the smaller of
+framings.csv          How each question was asked and answered, counted separately: variable, partition (the smaller of
                       the two codes, or all groups of a skipped question), shown (0: the set with the smaller code
                       was asked about, 1: the other), answer (0 yes or same, 1 no or different, or the place of the
-                      chosen group, from 0; -1 skipped), n; then the same in words: what was asked about, where
-                      that is kept, and what was answered.
-manifest.json         The survey as it was published, byte for byte; its SHA-256 is the fingerprint.
+                      chosen group, from 0; -1 skipped), n. The last columns say the same in words: what was asked
+                      about, where that is stored, and what was answered.
+manifest.json         The survey as it was published, byte for byte. Its SHA-256 is the fingerprint.
 results.json          What the dashboard shows, as data.
-analyse.py            Makes the dashboard's numbers from these files: pip install "subsetprivacy[frames]", then
-                      python analyse.py, or python analyse.py FILE for one that was saved alone. A file alone has fewer
+analyse.py            Computes the dashboard's numbers from these files. Run pip install "subsetprivacy[frames]",
+                      then python analyse.py, or python analyse.py FILE for a single file. A single file has fewer
                       tests than the whole survey, so its alarm level is higher.
 
-There is no row per person, no time and no order in these files.
+These files contain no row per person, no time and no order.
 """
 
 
@@ -87,7 +89,7 @@ def saved_name(manifest: Manifest, version: int, name: str) -> str:
 
 
 def survey_slug(title: str) -> str:
-    """Return a title as part of a file's name: plain letters and digits; "" where it has none, as in another alphabet.
+    """Return a title as part of a file name, in plain letters and digits; "" where it has none, as in another alphabet.
 
     Examples
     --------
@@ -147,7 +149,7 @@ def count_column(names: Iterable[str]) -> str:
 
 
 def framings_csv(released: Released) -> bytes:
-    """Return how each question was put and answered as CSV, sorted: in numbers, and the same in words."""
+    """Return how each question was asked and answered as a sorted CSV, in numbers and in words."""
     ids = [safe_header(str(variable["id"])) for variable in released.manifest.variables]
     lines = sorted(
         (framing.variable, framing.partition, framing.shown, framing.answer, n)
@@ -163,7 +165,7 @@ def framings_csv(released: Released) -> bytes:
 
 
 def _framing_in_words(manifest: Manifest, framing: Framing) -> tuple[str, str]:
-    """Return what a question was about, where that was kept, and the answer."""
+    """Return what a question asked about, where that was stored, and the answer."""
     variable = manifest.variables[framing.variable]
     design, kind = manifest.designs[variable["id"]], variable["kind"]
     codes = [int(part) for part in framing.partition.split(",") if part]

@@ -1,4 +1,4 @@
-"""Passwords and other secrets: what may be one, and what is kept of it."""
+"""Passwords and other secrets: which are valid, and how they are stored."""
 
 import re
 import secrets
@@ -31,17 +31,17 @@ def new_secret() -> str:
 
 
 def mark(kind: str, secret: str) -> bytes:
-    """Return what is kept of a secret; one that is found where another kind belongs opens nothing."""
+    """Return the hash of a secret. The hash of one kind of secret is not valid for another kind."""
     return sha256(f"subsetprivacy {kind} v1\0{secret}".encode()).digest()
 
 
 def today() -> date:
-    """Return the day, the same wherever the server stands."""
+    """Return the day in UTC."""
     return datetime.now(UTC).date()
 
 
 def plain_name(name: str) -> str:
-    """Return a name as it is kept; "" for what cannot be one."""
+    """Return a name as it is stored, or "" if it is not valid."""
     name = name.strip().lower()
     return name if _NAME.fullmatch(name) else ""
 
@@ -55,7 +55,9 @@ def read_name(name: str) -> str:
         If it will not do.
     """
     if not (plain := plain_name(name)):
-        raise AccountError("A name must have 1 to 63 letters a to z, digits, or . _ @ + - after the first.")
+        raise AccountError(
+            "A name must have 1 to 63 characters: letters a to z, digits, and after the first also . _ @ + -."
+        )
     return plain
 
 
@@ -112,7 +114,7 @@ def is_outdated(kept: str) -> bool:
 
 
 def invitation(secret: str) -> str:
-    """Return what stands in the place of a password until the invitation is accepted."""
+    """Return what is stored instead of a password until the invitation is accepted."""
     last = today() + timedelta(days=INVITATION_DAYS)
     return f"{_INVITED} {last.isoformat()} {mark('invitation', secret).hex()}"
 

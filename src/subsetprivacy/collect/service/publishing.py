@@ -1,4 +1,4 @@
-"""From a draft to a live survey and to its end: all that a researcher does to a survey."""
+"""Everything a researcher does with a survey, from the draft to the end of the study."""
 
 import secrets
 from base64 import b32encode
@@ -33,7 +33,7 @@ _ID_BYTES = 10
 
 
 class PublishingError(SubsetPrivacyError):
-    """A survey cannot be published, or not be changed in this way."""
+    """A survey cannot be published, or cannot be changed in this way."""
 
 
 class NotFoundError(PublishingError):
@@ -64,7 +64,7 @@ class AlreadyPublishedError(PublishingError):
     """
 
     def __init__(self, survey_id: str) -> None:
-        super().__init__("a version must be published once; this one was, with the same text.")
+        super().__init__("a version must be published only once; this one was, with the same text.")
         self.survey_id = survey_id
 
 
@@ -74,30 +74,30 @@ class AlreadyPublishedError(PublishingError):
 def save_draft(
     engine: Engine, text: str, format: str, draft_id: str | None = None, *, revision: str | None = None
 ) -> Draft:
-    """Keep a survey that is being written.
+    """Save the draft of a survey.
 
     Parameters
     ----------
     engine
         The store.
     text
-        The survey as its file says it.
+        The text of the survey file.
     format
         "toml", "yaml" or "json".
     draft_id
-        The draft to replace; by default a new one is made.
+        The draft to replace. By default a new one is created.
     revision
-        The `Draft.revision` that was edited: a draft that someone else has saved since is not overwritten. By default
-        it is, whatever it holds. To save the same again is no change.
+        The `Draft.revision` that was edited. A draft that someone else has saved since is not overwritten. By default
+        any draft is overwritten. Saving the same text again is not a change.
 
     Raises
     ------
     SurveyError
-        If the text is no survey; its `problems` say where.
+        If the text is not a valid survey. Its `problems` say where.
     NotFoundError
         If there is no draft of this id.
     ChangedError
-        If the draft has another revision by now; it comes with the error.
+        If the draft has another revision by now. The error contains it.
     """
     survey = read_survey(text, format)
     written = Draft(draft_id or _new_id(), survey.title, format, text)
@@ -123,7 +123,7 @@ def read_draft(engine: Engine, draft_id: str) -> Draft | None:
 
 
 def delete_draft(engine: Engine, draft_id: str, *, revision: str | None = None) -> None:
-    """Delete a draft; what was published from it stays.
+    """Delete a draft. Surveys that were published from it stay.
 
     Parameters
     ----------
@@ -155,20 +155,18 @@ def _hold_draft(connection: Connection, draft_id: str) -> Draft:
 
 
 def _no_draft() -> NotFoundError:
-    return NotFoundError("the draft must be one of those saved; there is none of this id.")
+    return NotFoundError("the draft must be one of those saved; there is none with this id.")
 
 
 def _changed(present: Draft) -> ChangedError:
-    return ChangedError(
-        "the draft must be the one that was looked at; it was changed in the meantime.", READ_AGAIN, present
-    )
+    return ChangedError("the draft must be the one that was read; it was changed in the meantime.", READ_AGAIN, present)
 
 
 # Publishing ------------------------------------------------------------------------------------
 
 
 def publish(engine: Engine, draft_id: str, *, revision: str | None = None, version: int | None = None) -> Manifest:
-    """Freeze a draft as it is now and open it to respondents; a further time makes its next version.
+    """Freeze a draft as it is now and open it to respondents. Publishing again makes the next version.
 
     Parameters
     ----------
@@ -205,21 +203,21 @@ def publish(engine: Engine, draft_id: str, *, revision: str | None = None, versi
 
 
 def _check_version(connection: Connection, present: Draft, version: int | None) -> None:
-    """Raise unless the next version of a draft is the one that was announced."""
+    """Raise unless the next version of a draft is the announced one."""
     newest = storage.newest_of_draft(connection, present.id)
     if version is None or version == (1 if newest is None else newest[1] + 1):
         return
     if newest is not None and newest[1:] == (version, present.text):
         raise AlreadyPublishedError(newest[0])
     raise ChangedError(
-        "the draft must have been published as often as was shown; it was published, or a version deleted, in the "
+        "the draft must have as many versions as the page showed; it was published, or a version deleted, in the "
         "meantime.",
         LOOK_AT_VERSIONS,
     )
 
 
 def objection(engine: Engine, survey: SurveyDefinition) -> PublishingError | None:
-    """Return the error that `publish` would raise of a survey as things are, or None if it would not."""
+    """Return the error that `publish` would raise for a survey now, or None."""
     with reading(engine) as connection:
         try:
             _freeze(connection, survey, read_key(connection, survey.study) or (bytes(storage.KEY_BYTES), False))
@@ -235,7 +233,7 @@ def _publish(connection: Connection, survey: SurveyDefinition, written: Draft) -
 
 
 def _freeze(connection: Connection, survey: SurveyDefinition, study_key: tuple[bytes, bool]) -> Manifest:
-    """Freeze a survey, if it fits to the others of its study, whose key and whether it is published are given."""
+    """Freeze a survey if it matches the others of its study, given the key and whether it is published."""
     key, revealed = study_key
     if survey.mode == "code" and revealed:
         raise PublishingError(
@@ -268,7 +266,7 @@ def state_of_study(engine: Engine, name: str) -> str:
 
 
 def close(engine: Engine, survey_id: str, *, last_wave: bool = True, state: str | None = None) -> None:
-    """Close a survey: release what is pending, and let nobody else in.
+    """Close a survey: release what is pending, and take no more answers.
 
     Parameters
     ----------
@@ -276,7 +274,7 @@ def close(engine: Engine, survey_id: str, *, last_wave: bool = True, state: str 
         The store, and the survey.
     last_wave
         Whether no further survey of the study will come. Then the study's key is published, unless another of its
-        surveys is open, so that everybody can check that no question was chosen. Closing again with it does so later.
+        surveys is open, so that everyone can check that no question was chosen. Closing again with it does so later.
     state
         The `state_of_study` that was looked at; by default it does not matter.
 
@@ -297,7 +295,7 @@ def close(engine: Engine, survey_id: str, *, last_wave: bool = True, state: str 
 
 
 def publish_key(engine: Engine, survey_id: str, *, state: str | None = None) -> None:
-    """Publish the key of a survey's study, when all its surveys are closed; once it is, this does nothing.
+    """Publish the key of a survey's study when all its surveys are closed. Does nothing if it is published.
 
     Parameters
     ----------
@@ -401,7 +399,7 @@ def keep_codes(engine: Engine, survey_id: str, codes: Iterable[str]) -> None:
 
 
 def count_codes(engine: Engine, survey_id: str) -> int:
-    """Return how many codes were ever let in, used or not, until the survey closes."""
+    """Return how many codes were ever added, used or not, until the survey closes."""
     with reading(engine) as connection:
         return storage.count_codes(connection, survey_id)
 
@@ -410,7 +408,7 @@ def _let_in(engine: Engine, survey_id: str, tickets: Iterable[bytes]) -> None:
     with writing(engine) as connection:
         manifest = _manifest(connection, survey_id)
         if manifest.mode != "code":
-            raise PublishingError("the survey must be one with codes; everybody has the same link to this one.")
+            raise PublishingError("the survey must be one with codes; everyone has the same link to this one.")
         if not storage.hold_survey(connection, survey_id):
             raise PublishingError("the survey must be open to take codes; it is closed.")
         storage.add_codes(connection, survey_id, (coin.ticket_mark(survey_id, ticket) for ticket in tickets))
@@ -423,7 +421,7 @@ def _hold(connection: Connection, survey_id: str, state: str | None) -> Manifest
     _manifest(connection, survey_id)  # it may have been deleted in the meantime
     if state is not None and state != storage.study_state(connection, manifest.study):
         raise ChangedError(
-            f"the study {manifest.study!r} must be as it was looked at; in the meantime one of its surveys was "
+            f"the study {manifest.study!r} must be as it was read; in the meantime one of its surveys was "
             "published, closed or deleted, or its key was published.",
             LOOK_AGAIN,
         )
@@ -433,7 +431,7 @@ def _hold(connection: Connection, survey_id: str, state: str | None) -> Manifest
 def _manifest(connection: Connection, survey_id: str) -> Manifest:
     manifest = read_manifest_of(connection, survey_id)
     if manifest is None:
-        raise NotFoundError("the survey must be one of those published; there is none of this id.")
+        raise NotFoundError("the survey must be one of those published; there is none with this id.")
     return manifest
 
 

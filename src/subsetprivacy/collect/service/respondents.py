@@ -1,4 +1,4 @@
-"""People who take part, simulated: each does in Python what the respondent's page does in a browser."""
+"""Simulated respondents. Each does in Python what the respondents' page does in a browser."""
 
 import random
 from collections import Counter
@@ -27,16 +27,16 @@ Post = Callable[[str, dict[str, Any]], tuple[int, dict[str, Any]]]
 
 @frozen
 class Habits:
-    """How somebody answers; by default truthfully, and everything.
+    """How a person answers. By default they answer every question truthfully.
 
     Attributes
     ----------
     skips
-        How likely a question is skipped.
+        The probability of skipping a question.
     careless
-        How likely it is answered without a look at it: any answer is as likely.
+        The probability of answering without reading the question. Then every answer is equally likely.
     yes
-        How likely a yes/no question is answered yes, whatever the truth.
+        The probability of answering yes to a yes/no question, whatever the truth.
     """
 
     skips: float = 0.0
@@ -46,7 +46,7 @@ class Habits:
 
 @define
 class _CoinFlip:
-    """What a device keeps of the coin flip of a study."""
+    """What a device stores about the coin flip of a study."""
 
     secret: bytes
     share: bytes | None = None
@@ -64,7 +64,7 @@ class Respondent:
     habits
         How the person answers.
     rng
-        Where chance comes from; by default from the system, which is what a browser does.
+        The source of randomness. By default the system's, which browsers use as well.
     """
 
     def __init__(
@@ -116,12 +116,12 @@ class Respondent:
         }
 
     def take_share(self, manifest: Manifest, reply: Mapping[str, Any]) -> None:
-        """Take the server's share; where another device locked the code first, take its number from the wrapping.
+        """Take the server's share. If another device locked the code first, unwrap the number of that device.
 
         Raises
         ------
         ValueError
-            If the wrapped number is not the one committed to: the server, or somebody with the code, cheats.
+            If the wrapped number does not match the commitment. Then the server, or someone with the code, cheats.
         """
         flip = self._flips[manifest.study]
         commitment = bytes.fromhex(reply["commitment"])
@@ -133,7 +133,7 @@ class Respondent:
         flip.share = bytes.fromhex(reply["share"])
 
     def submission(self, manifest: Manifest) -> dict[str, Any]:
-        """Return the body with the answers; in code mode after `take_share`."""
+        """Return the body with the answers. In code mode, call `take_share` before."""
         body = {"fingerprint": manifest.fingerprint}
         if manifest.mode == "code":
             flip = self._flips[manifest.study]
@@ -183,7 +183,7 @@ class Respondent:
 def answer_all(engine: Engine, manifest: Manifest, people: Iterable[Respondent]) -> Counter[str]:
     """Let people answer a survey without a server in between, and return how often each outcome came.
 
-    Every submission passes the checks of the service; many are written at once, and what is due is released.
+    Every submission passes the checks of the service. Many are written at once, and due batches are released.
     """
     outcomes: Counter[str] = Counter()
     waiting = iter(people)
@@ -210,7 +210,7 @@ def _answer_at_once(connection: Connection, manifest: Manifest, group: list[Resp
 def _lock(
     connection: Connection, manifest: Manifest, key: bytes, group: list[Respondent]
 ) -> tuple[list[Respondent], list[str]]:
-    """Lock everybody's code; return who may go on, and what became of the others."""
+    """Lock every person's code. Return the people who may continue, and the outcomes of the others."""
     wishes = [person.lock(manifest) for person in group]
     tickets = [bytes.fromhex(wish["ticket"]) for wish in wishes]
     asked = [

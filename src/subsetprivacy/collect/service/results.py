@@ -74,7 +74,7 @@ class SurveySource:
 
     @property
     def linked(self) -> tuple[tuple[str, ...], ...]:
-        """The variables whose answers are kept row by row; none before the first release."""
+        """The variables whose answers are kept row by row. None before the first release."""
         return tuple(table.names for table in self.tables if len(table.names) > 1 and self.released.n)
 
     @cached_property
@@ -152,7 +152,7 @@ class SurveyVariable:
 
 @frozen
 class SurveyGroup:
-    """Variables whose answers are kept row by row; a variable that is kept alone is a group of one.
+    """Variables whose answers are kept row by row. A variable that is kept alone is a group of one.
 
     Attributes
     ----------
@@ -175,9 +175,9 @@ class Results:
     Attributes
     ----------
     n, locked
-        People whose answers are released; in code mode, codes that were opened and not yet used at the last release.
+        People whose answers are released. In code mode, codes that were opened but not used by the last release.
     seal
-        The seal of the last release; empty before the first.
+        The seal of the last release. Empty before the first.
     fingerprint_bits
         How much all remembered questions of a person tell them from others, to anyone who sees a whole submission.
     findings
@@ -212,7 +212,7 @@ class Results:
 
 
 def results(released: Released) -> Results:
-    """Compute all that is said of a survey.
+    """Compute the results of a survey.
 
     Parameters
     ----------
@@ -221,7 +221,8 @@ def results(released: Released) -> Results:
 
     Notes
     -----
-    One at a time: the library's warnings become notes, and Python catches warnings for all threads at once.
+    Only one thread computes at a time. The library's warnings become notes, and Python catches warnings for all
+    threads at once.
     """
     with _ALONE:
         source = SurveySource(released)

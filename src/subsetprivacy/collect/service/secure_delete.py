@@ -1,4 +1,4 @@
-"""Ridding the database's files of what was deleted: at once, or in the background where somebody is in the way."""
+"""Erase traces of deleted data from the database files: at once, or in the background if another reader blocks it."""
 
 import threading
 import time
@@ -16,7 +16,7 @@ _lock = threading.Lock()
 
 
 def erase(engine: Engine) -> bool:
-    """Rid the files of what was deleted, and return whether that is done; if not, it is tried again and again."""
+    """Erase traces of deleted data from the files and return whether it worked. If not, a thread keeps trying."""
     if storage.erase(engine, seconds=PATIENCE_SECONDS):
         return True
     _begin(engine)
@@ -24,13 +24,13 @@ def erase(engine: Engine) -> bool:
 
 
 def resume_erasing(engine: Engine) -> None:
-    """Go on with what a server that has ended left undone, in the background."""
+    """Continue in the background what a stopped server left undone."""
     if engine.dialect.name == "postgresql" and _is_owed(engine):
         _begin(engine)
 
 
 def is_erasing(engine: Engine) -> bool:
-    """Tell whether something that was deleted may still be in the files."""
+    """Tell whether the files may still contain deleted data."""
     with reading(engine) as connection:
         return engine in _at_work or storage.owes_erasing(connection)
 
@@ -46,7 +46,7 @@ def _go_on(engine: Engine) -> None:
     pause = _SHORTEST_PAUSE
     try:
         time.sleep(pause)
-        while not storage.erase(engine, seconds=PATIENCE_SECONDS):  # whoever only looks in has gone by then
+        while not storage.erase(engine, seconds=PATIENCE_SECONDS):  # short readers have finished by then
             pause = min(2 * pause, _LONGEST_PAUSE)
             time.sleep(pause)
     finally:
@@ -58,5 +58,5 @@ def _is_owed(engine: Engine) -> bool:
     try:
         with reading(engine) as connection:
             return storage.owes_erasing(connection)
-    except SQLAlchemyError:  # it is away now: looked at again later
+    except SQLAlchemyError:  # the database is unavailable: checked again later
         return True

@@ -1,4 +1,4 @@
-"""A program that makes the dashboard's numbers from an export, by the library alone."""
+"""A program that computes the dashboard's numbers from an export with the library alone."""
 
 from subsetprivacy.collect.service.results import BUDGET
 from subsetprivacy.collect.survey.tallies import Released
@@ -6,9 +6,9 @@ from subsetprivacy.collect.survey.tallies import Released
 FOLDER = "data"  # of the tables in an export
 FRAMINGS = "framings.csv"
 _PROGRAM = '''\
-"""Make the numbers of the dashboard from an export: pip install "subsetprivacy[frames]", then python analyse.py.
+"""Compute the numbers of the dashboard from an export: pip install "subsetprivacy[frames]", then python analyse.py.
 
-For a file that was saved alone, or for some of the files: python analyse.py FILE ...
+For one or some of the files: python analyse.py FILE ...
 """
 
 import sys
@@ -17,13 +17,13 @@ from pathlib import Path
 import subsetprivacy as sp
 
 HERE = Path(__file__).parent
-# The seal of the last release, which fixes the samples and tables that tests draw.
+# The seal of the last release. It fixes the random samples and tables of the tests.
 SEAL = @SEAL@
 
 paths = [Path(name) for name in sys.argv[1:]] or sorted((HERE / "@FOLDER@").glob("*.csv"))
 releases = [sp.read_release(path) for path in paths]
 designs = {name: design for release in releases for name, design in release.designs.items()}
-asked = HERE / "@FRAMINGS@"  # how the questions were put, for the checks of the data
+asked = HERE / "@FRAMINGS@"  # how the questions were asked, for the checks of the data
 questions = sp.read_questions(asked, designs) if asked.exists() else None
 
 found = sp.findings(releases, questions=questions, budget=@BUDGET@, seed=SEAL).compute()
@@ -40,7 +40,7 @@ print("Every number is in findings.json.")
 
 
 def python_snippet(released: Released) -> str:
-    """Return the program: run next to an unpacked export it prints the dashboard's estimates, checks and tests.
+    """Return the program. Next to an unpacked export it prints the dashboard's estimates, checks and tests.
 
     Parameters
     ----------

@@ -1,6 +1,7 @@
-"""Tries at a password, slowed by the name they are for. Nothing is known of where they come from.
+"""Slow down attempts at a password, by account name. The server does not know where they come from.
 
-Whoever knows a name can make everybody wait who tries it. So a browser that has signed in before has tries of its own.
+Anyone who knows a name can make everyone wait who tries it. So a browser that has signed in before is counted
+separately.
 """
 
 from collections.abc import Callable
@@ -8,9 +9,9 @@ from time import monotonic
 
 from attrs import define
 
-FREE_TRIES = 5  # that need not wait
-LONGEST_STEP = 16.0  # seconds between two tries of a name, at most
-LONGEST_WAIT = 30.0  # beyond that a try is refused: it would only pile up
+FREE_TRIES = 5  # without waiting
+LONGEST_STEP = 16.0  # seconds between two attempts for a name, at most
+LONGEST_WAIT = 30.0  # an attempt that would wait longer is refused
 FORGET_AFTER = 3600.0
 MOST_NAMES = 4096
 
@@ -22,15 +23,15 @@ class _Tries:
 
 
 class Throttle:
-    """Says how long the next try of a name has to wait.
+    """Decide how long the next attempt for a name must wait.
 
-    A try takes its turn before it is checked, so that many at once wait one after the other. Names that do not
-    exist are slowed alike: nobody learns from the wait which names do.
+    An attempt takes its turn before it is checked, so that simultaneous attempts wait one after the other. Names that
+    do not exist are slowed down as well, so the wait does not show which names exist.
 
     Parameters
     ----------
     clock
-        Seconds that never go back.
+        A monotonic clock, in seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
@@ -38,12 +39,12 @@ class Throttle:
         self._names: dict[str, _Tries] = {}
 
     def take_turn(self, name: str) -> float | None:
-        """Return the seconds this try has to wait, or None if too many wait already.
+        """Return how many seconds this attempt must wait, or None if too many wait already.
 
         Parameters
         ----------
         name
-            Whose tries are counted together: the name of an account, or by `own_tries` that of a browser.
+            Attempts with the same name are counted together: the name of an account, or the result of `own_tries`.
         """
         now = self._clock()
         tries = self._names.get(name)
@@ -58,20 +59,20 @@ class Throttle:
         return begin - now
 
     def let_in(self, name: str) -> None:
-        """Forget the tries of a name whose password was right."""
+        """Forget the attempts for a name after a correct password."""
         self._names.pop(name, None)
 
     def _make_room(self, now: float) -> None:
         if len(self._names) < MOST_NAMES:
             return
-        # Those with the fewest tries go: a flood of others does not free one that is being tried hard.
+        # Drop the names with the fewest attempts, so that a flood of names does not free one under attack.
         recent = [(name, tries) for name, tries in self._names.items() if now - tries.free_at <= FORGET_AFTER]
         recent.sort(key=lambda pair: -pair[1].number)
         self._names = dict(recent[: MOST_NAMES // 2])
 
 
 def own_tries(name: str, browser: str) -> str:
-    """Return the name by which a browser's tries at an account are counted; no account can be called so."""
+    """Return the name under which a browser's attempts at an account are counted. No account can have this name."""
     return f"{name}\0{browser}"
 
 

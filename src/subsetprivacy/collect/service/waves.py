@@ -1,4 +1,4 @@
-"""Several surveys of one study: the same people may answer them, so they must ask alike."""
+"""Several surveys of one study. The same people may answer them, so they must ask in the same way."""
 
 from collections.abc import Iterable
 
@@ -8,11 +8,11 @@ from subsetprivacy.collect.survey.manifest import Manifest
 def objection_to(manifest: Manifest, others: Iterable[Manifest]) -> str | None:
     """Return why a survey must not join the others of its study, or None.
 
-    Two different questions about the same variable would narrow its value down together.
+    Two different questions about the same variable would together narrow down its value.
 
-    A survey that was deleted is forgotten here, too. What it asked could be kept only as a trace of what nothing
-    should be left of, and its answers are gone: there are no two to put together. Whoever kept copies of them could
-    have named another study as well. The page that deletes says so.
+    A deleted survey is not checked. Storing what it asked would leave a trace of deleted data, and its answers are
+    gone, so there are no two answers to combine. Anyone who kept copies could also have named another study. The page
+    that deletes a survey says so.
     """
     for other in others:
         before = {variable["id"]: variable for variable in other.variables}

@@ -1,6 +1,6 @@
-"""One thread that writes: it takes all that is waiting and commits it at once, so that many wait for one sync.
+"""The thread that writes. It commits all waiting jobs at once, so that many wait for a single sync.
 
-Between two groups it releases what has become due. A second thread removes what the database still has of that.
+Between two groups it releases due batches. A second thread erases their traces from the database files.
 """
 
 import asyncio
@@ -25,10 +25,10 @@ from subsetprivacy.collect.survey.submission import Submission
 
 MOST_AT_ONCE = 256
 MOST_WAITING = 4096
-WAIT_SECONDS = 6.0  # nobody waits longer for an answer
+WAIT_SECONDS = 6.0  # no one waits longer for a reply
 RELEASE_SECONDS = 1.0
-# Times as long as the last release or wipe took, for which nobody could be served: however large the store gets, fewer
-# than one in a hundred waits for it. A wipe that others stood in the way of is tried again sooner.
+# Rests for this many times as long as the last release or wipe took. No one can be served during a release or wipe, so
+# fewer than one request in a hundred waits for it, however large the store is. A blocked wipe is tried again sooner.
 _REST = 100
 _REST_AFTER_FAILURE = 20
 _WIPER = "wiper"
@@ -37,12 +37,12 @@ Done = TypeVar("Done")
 
 
 class BusyError(Exception):
-    """Nothing can be written now; whoever asks again later is served."""
+    """Nothing can be written now. The caller should try again later."""
 
 
 @frozen(eq=False)
 class Job:
-    """Something to write, and who waits for the outcome."""
+    """Something to write, and the future that waits for the outcome."""
 
     manifest: Manifest
     content: Submission | LockRequest
@@ -67,12 +67,13 @@ class Writer:
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._owes_wipe = threading.Event()
         self._stopping = threading.Event()
-        # On SQLite one writes at a time. Whoever finds it locked tries again after a pause; this lock has no pauses.
+        # On SQLite only one writes at a time. A writer that finds it locked retries after a pause. This lock has no
+        # pauses.
         self._turn = threading.Lock() if store.dialect.name == "sqlite" else nullcontext()
         self._threads: list[threading.Thread] = []
 
     def start(self) -> None:
-        """Start both threads; what was due when the service last stopped is released and wiped at once."""
+        """Start both threads. What was due when the service last stopped is released and wiped at once."""
         self._stopping.clear()
         self._owes_wipe.set()
         self._threads = [
@@ -85,8 +86,8 @@ class Writer:
     def stop(self) -> None:
         """Write what is waiting, then stop.
 
-        A wipe that is under way is given a few seconds: a database that has gone silent would hold up the end for an
-        hour, and what is left undone is done at the next start.
+        A running wipe gets a few seconds. A database that does not respond would delay the stop for an hour, and the
+        next start does what was left undone.
         """
         self._stopping.set()
         self._jobs.put(None)
@@ -96,7 +97,7 @@ class Writer:
         self._threads = []
 
     async def write(self, manifest: Manifest, content: Submission | LockRequest, key: bytes | None = None) -> Any:
-        """Wait until something is written and safe on disk, and return what became of it.
+        """Wait until something is written and safe on disk, and return its outcome.
 
         Parameters
         ----------
@@ -138,7 +139,7 @@ class Writer:
         self._let_go()
 
     def _take(self, until: float | None) -> list[Job] | None:
-        """Return all jobs that wait, at least one or none at that time; None at the end."""
+        """Return all waiting jobs: at least one, or none if that time has come. None at the end."""
         group: list[Job] = []
         try:
             job = self._jobs.get(timeout=None if until is None else max(0.0, until - time.monotonic()))
@@ -161,7 +162,7 @@ class Writer:
         _tell(group, outcomes)
 
     def _release(self) -> bool | None:
-        """Release what is due and tell whether anything was; None if the database takes nothing now."""
+        """Release due batches and tell whether there were any. None if the database accepts nothing now."""
         try:
             released = bool(self._do(release_full))
         except BusyError:
@@ -172,7 +173,7 @@ class Writer:
         return released
 
     def _do(self, work: Callable[[Connection], Done]) -> Done:
-        """Do something with the connection. If that fails, it is not trusted again, nor are the others of the store.
+        """Run some work with the connection. If it fails, close it and all other connections of the store.
 
         (On SQLite a connection that was made while the file could not be written never writes.)
         """
@@ -181,7 +182,7 @@ class Writer:
                 self._connection = self.engine.connect()
             with self._turn:
                 done = work(self._connection)
-        except Exception as error:  # whatever it is: a thread that ended would leave everybody waiting
+        except Exception as error:  # any error: a thread that ended would leave everyone waiting
             self._let_go()
             self._store.dispose()
             self._note(type(error).__name__)
@@ -198,7 +199,7 @@ class Writer:
 
     def _note(self, failure: str | None) -> None:
         if failure is not None and not self._is_failing:
-            _log.warning("the database takes nothing now (%s); it is tried again and again", failure)
+            _log.warning("the database accepts nothing now (%s); the server keeps trying", failure)
         elif failure is None and self._is_failing:
             _log.warning("the database works again")
         self._is_failing = failure is not None
@@ -221,7 +222,7 @@ class Writer:
 
     def _wipe(self) -> bool:
         try:
-            with self._turn:  # on PostgreSQL nobody waits for it
+            with self._turn:  # on PostgreSQL no one waits for it
                 return wipe(self._store, seconds=0.0 if self._store.dialect.name == "sqlite" else RELEASE_SECONDS)
         except Exception:
             return False
@@ -263,7 +264,7 @@ def _tell(group: list[Job], outcomes: list[Any]) -> None:
     for job, outcome in zip(group, outcomes, strict=True):
         loops[job.waiting.get_loop()].append((job.waiting, outcome))
     for loop, pairs in loops.items():
-        with suppress(RuntimeError):  # it is closed: nobody waits there
+        with suppress(RuntimeError):  # the loop is closed: no one waits there
             loop.call_soon_threadsafe(_settle, pairs)
 
 

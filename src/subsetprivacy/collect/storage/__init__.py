@@ -1,1 +1,1 @@
-"""What is kept: counters by their content, on SQLite or PostgreSQL."""
+"""The database: counters keyed by their content, on SQLite or PostgreSQL."""

@@ -1,4 +1,4 @@
-"""Researchers, their sessions and tokens, and the record of what they did. Secrets are kept as hashes only."""
+"""Researchers, their sessions and tokens, and the log of what they did. Secrets are stored only as hashes."""
 
 from attrs import frozen
 from sqlalchemy import Connection, Table, delete, func, insert, select, text, update
@@ -16,7 +16,7 @@ class Account:
     Attributes
     ----------
     password
-        The argon2id hash of the password, or, of somebody invited, a note of the hash of the invitation.
+        The argon2id hash of the password, or for an invited person the hash of the invitation.
     role
         "owner" or "analyst".
     """
@@ -28,7 +28,7 @@ class Account:
 
 @frozen
 class Token:
-    """What is known of a token for programs; the token itself is not.
+    """What the store knows about a token for programs, without the token itself.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Token:
 
 @frozen
 class AuditEntry:
-    """Something that a researcher did."""
+    """An entry of the log: something a researcher did."""
 
     day: str
     actor: str
@@ -53,7 +53,7 @@ class AuditEntry:
 
 
 def hold_accounts(connection: Connection) -> None:
-    """Let nobody else change accounts until the transaction ends; on SQLite every writer does so by itself."""
+    """Lock the accounts until the transaction ends. On SQLite every writer has this lock anyway."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("LOCK TABLE account IN EXCLUSIVE MODE"))
 
@@ -64,7 +64,7 @@ def read_accounts(connection: Connection) -> list[Account]:
 
 
 def read_account(connection: Connection, name: str) -> Account | None:
-    """Return the account of this name, if there is one."""
+    """Return the account with this name, if there is one."""
     row = connection.execute(_accounts.where(account.c.name == name)).one_or_none()
     return None if row is None else Account(*row)
 
@@ -75,12 +75,12 @@ def count_accounts(connection: Connection) -> int:
 
 
 def add_account(connection: Connection, made: Account) -> None:
-    """Add an account; its name must be free."""
+    """Add an account. Its name must be free."""
     connection.execute(insert(account).values(name=made.name, password=made.password, role=made.role))
 
 
 def set_password(connection: Connection, name: str, password: str) -> None:
-    """Replace what is kept of a password, end all sessions of the account, and forget its browsers."""
+    """Replace the hash of a password, end all sessions of the account, and forget its browsers."""
     connection.execute(update(account).where(account.c.name == name).values(password=password))
     end_sessions(connection, name)
 
@@ -99,12 +99,12 @@ def remove_account(connection: Connection, name: str) -> None:
 
 
 def add_session(connection: Connection, mark: bytes, name: str, last_day: str, most: int) -> None:
-    """Begin a session that ends after its last day, and of all sessions of its account keep only some, the newest."""
+    """Begin a session that ends after its last day, and keep only the newest sessions of its account."""
     _add_newest(connection, session, mark, name, last_day, most)
 
 
 def read_session(connection: Connection, mark: bytes, today: str) -> Account | None:
-    """Return whose session this is, if it has not ended."""
+    """Return the account of this session, if it has not ended."""
     joined = _accounts.join(session, session.c.account == account.c.name)
     row = connection.execute(joined.where(session.c.mark == mark, session.c.last_day >= today)).one_or_none()
     return None if row is None else Account(*row)
@@ -118,7 +118,7 @@ def read_owners_sessions(connection: Connection, today: str) -> list[bytes]:
 
 
 def add_browser(connection: Connection, mark: bytes, name: str, last_day: str, most: int) -> None:
-    """Keep a browser as known to an account up to a day, and of all its browsers no more than some, the newest."""
+    """Remember a browser of an account until a day, and keep only the newest browsers of the account."""
     _add_newest(connection, browser, mark, name, last_day, most)
 
 
@@ -131,7 +131,7 @@ def _add_newest(connection: Connection, table: Table, mark: bytes, name: str, la
 
 
 def keep_browser(connection: Connection, mark: bytes, name: str, last_day: str) -> bool:
-    """Keep a known browser for longer; return whether it is known to the account."""
+    """Remember a known browser for longer. Return whether it is known to the account."""
     known = (browser.c.mark == mark) & (browser.c.account == name)
     return connection.execute(update(browser).where(known).values(last_day=last_day)).rowcount > 0
 
@@ -160,7 +160,7 @@ def end_sessions(connection: Connection, name: str) -> None:
 
 
 def forget_old_sessions(connection: Connection, today: str) -> None:
-    """Remove the sessions that have ended, and the browsers that were not seen for long."""
+    """Remove sessions and browsers whose last day has passed."""
     for table in (session, browser):
         connection.execute(delete(table).where(table.c.last_day < today))
 
@@ -175,28 +175,28 @@ def add_token(connection: Connection, made: Token) -> None:
 
 
 def read_tokens(connection: Connection) -> list[Token]:
-    """Return what is known of all tokens, by name."""
+    """Return all tokens by name."""
     rows = connection.execute(_tokens.order_by(api_token.c.name, api_token.c.mark))
     return [Token(bytes(mark), *rest) for mark, *rest in rows]
 
 
 def read_token(connection: Connection, mark: bytes) -> Token | None:
-    """Return the token of this hash, if there is one."""
+    """Return the token with this hash, if there is one."""
     row = connection.execute(_tokens.where(api_token.c.mark == mark)).one_or_none()
     return None if row is None else Token(mark, *row[1:])
 
 
 def remove_token(connection: Connection, mark: bytes) -> bool:
-    """Remove a token; return whether there was one."""
+    """Remove a token. Return whether there was one."""
     return connection.execute(delete(api_token).where(api_token.c.mark == mark)).rowcount > 0
 
 
 def add_deed(connection: Connection, done: AuditEntry) -> None:
-    """Record what a researcher did, by the day."""
+    """Record what a researcher did, by day."""
     connection.execute(insert(deed).values(day=done.day, actor=done.actor, act=done.act))
 
 
 def read_deeds(connection: Connection, most: int) -> list[AuditEntry]:
-    """Return the last deeds, the newest first."""
+    """Return the last entries of the log, newest first."""
     columns = (deed.c.day, deed.c.actor, deed.c.act)
     return [AuditEntry(*row) for row in connection.execute(select(*columns).order_by(deed.c.no.desc()).limit(most))]

@@ -1,4 +1,4 @@
-"""Keeping a store: looking whether it is whole, and copying it to a file."""
+"""Back up a store to a file."""
 
 import os
 from collections.abc import Collection, Iterator
@@ -35,24 +35,24 @@ _AT_ONCE = 2000
 
 
 def sqlite_address(path: Path) -> str:
-    """Return the address of a file as `open_store` takes it, whatever signs are in its name."""
+    """Return the address of a file for `open_store`, whatever characters its name has."""
     return URL.create("sqlite", database=str(path)).render_as_string()
 
 
 def backup(engine: Engine, target: Path, *, everything: bool = False) -> None:
-    """Copy a store, from SQLite or PostgreSQL alike, to a new SQLite file that can be served.
+    """Copy a store, from SQLite or PostgreSQL, to a new SQLite file that can be served.
 
     Parameters
     ----------
     engine
-        The store; it may be in use.
+        The store. It may be in use.
     target
-        The file to make. It appears when it is complete.
+        The file to write. It appears when it is complete.
     everything
-        Whether to copy what is not released too, with the tickets of its people and the locks of open codes. By
-        default a copy has released data only. Codes that nobody has used work there, and codes used since the last
-        release work again. The answers that were waiting at the last release, one to two batches, are in no copy,
-        and their codes stay used: these people are lost to it.
+        Whether to copy unreleased data too, with the tickets of these people and the locks of open codes. By default a
+        copy contains released data only. Unused codes work in it, and codes used since the last release work again.
+        The answers that were waiting at the last release, one to two batches, are in no such copy, and their codes
+        stay used. The copy loses these people.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def _copy_rows(
     *,
     but: Collection[Column[Any]] = (),
 ) -> None:
-    """Copy a table but for some columns, in the order of its key, some rows at a time."""
+    """Copy a table without some columns, in the order of its key, some rows at a time."""
     chosen = [column for column in table.columns if column not in but]
     wanted = select(*chosen).order_by(*table.primary_key.columns)
     if survey_id is not None:
@@ -110,15 +110,15 @@ def _copy_rows(
 
 @contextmanager
 def _written_whole(target: Path) -> Iterator[Path]:
-    """Give the name of a file to write, which takes the target's name once it is safe on disk."""
+    """Yield a file to write. It gets the target's name once it is safe on disk."""
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        # The keys of the studies are in it: for nobody else to read.
+        # It contains the keys of the studies, so no one else may read it.
         os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         yield part
         for path in (part, target.absolute().parent):
             _sync(path)
-        os.link(part, target)  # never over a file that came to be in the meantime
+        os.link(part, target)  # never over a file that was created in the meantime
         _sync(target.absolute().parent)
     finally:
         for leftover in target.absolute().parent.glob(f"{part.name}*"):
@@ -134,7 +134,7 @@ def _sync(path: Path) -> None:
 
 
 def _join_files(engine: Engine) -> None:
-    """Bring what is in the write-ahead log into the file, which then stands alone."""
+    """Move the write-ahead log into the file, which is then complete."""
     with engine.connect() as connection:
         driver = connection.connection.driver_connection
         assert driver is not None

@@ -1,4 +1,4 @@
-"""Counting what arrives: a group of submissions in one transaction, each ticket once."""
+"""Count a group of submissions in one transaction, each ticket once."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -32,7 +32,7 @@ _OTHERS = (
 
 @frozen
 class LockRequest:
-    """A browser's wish to lock a code, known by its ticket, to a commitment."""
+    """A browser's request to lock a code, known by its ticket, to a commitment."""
 
     ticket: bytes
     commitment: bytes
@@ -42,12 +42,12 @@ class LockRequest:
 def record(
     connection: Connection, manifest: Manifest, group: Sequence[Submission], key: bytes | None = None
 ) -> list[str]:
-    """Count submissions to one survey and return what became of each.
+    """Count submissions to one survey and return the outcome of each.
 
-    All of them are kept or none: the caller commits. Several processes that count fill one batch after the other.
+    The caller commits, so all of them are kept or none. Several counting processes fill one batch after the other.
 
-    The draw is computed for those alone whose ticket is locked to the number they open: they have been told their
-    share. What anyone else is answered must not depend on the key (decision 19).
+    The draw is checked only for submissions whose ticket is locked to the number they open, because these senders know
+    their share. Any other reply must not depend on the key (decision 19).
 
     Parameters
     ----------
@@ -77,10 +77,10 @@ def record(
 def record_alone(
     connection: Connection, manifest: Manifest, group: Sequence[Submission], key: bytes | None = None
 ) -> list[str]:
-    """Do the same in a transaction of its own.
+    """Do the same in a separate transaction.
 
-    On PostgreSQL the commit is sent behind the statement that counts, without waiting for it: the row of the survey is
-    locked for as long as the database takes to sync, and not while this process waits for its turn.
+    On PostgreSQL the commit is sent right behind the counting statement, without waiting for it. So the row of the
+    survey is locked only while the database syncs, and not while this process waits for its turn.
     """
     if connection.dialect.name == "sqlite":
         with connection.begin():
@@ -94,22 +94,22 @@ def record_alone(
                 outcomes = record(connection, manifest, group, key)
                 driver.execute("COMMIT")  # not its `commit`, which would wait
             return outcomes
-        except RacedError:  # another server was faster with a ticket, or the survey was released or closed: look again
+        except RacedError:  # another server counted a ticket first, or the survey was released or closed: check again
             driver.rollback()
             if is_last and len(group) == 1:
                 raise
-    # Someone sends the same tickets to several servers at once. Nobody else is kept waiting for that.
+    # Someone sends the same tickets to several servers at once. No one else should wait for that.
     return [outcome for submission in group for outcome in record_alone(connection, manifest, [submission], key)]
 
 
 def lock_codes(connection: Connection, manifest: Manifest, group: Sequence[LockRequest]) -> list[CodeLock | str]:
-    """Lock codes to commitments, first come first kept, and return what each is locked to, or why it is not.
+    """Lock codes to commitments and return what each is locked to, or why it is not. The first request wins.
 
-    A code that is locked in another open survey of the study gets the same lock here: the key is that of the study, so
-    a second number would be a second draw, and its owner could choose between the two.
+    A code that is locked in another open survey of the study gets the same lock here. The study has one key, so a
+    second number would be a second draw, and the owner of the code could choose between the two.
     """
-    # Before the row of a survey, as everyone does. Of two that lock a code in different surveys, the second then sees
-    # what the first has locked.
+    # Lock the study before the survey, as everywhere. Of two requests that lock a code in different surveys, the second
+    # then sees the lock of the first.
     connection.execute(_HOLD_STUDY, {"in_study": manifest.study})
     if not connection.scalar(_HOLD, {"in_survey": manifest.id}):
         return [CLOSED] * len(group)
@@ -142,7 +142,7 @@ def _locked_elsewhere(connection: Connection, manifest: Manifest, tickets: list[
 
 
 def _counting(connection: Connection) -> Any:
-    """Return the module that judges and counts on this kind of database."""
+    """Return the module that checks and counts on this kind of database."""
     if connection.dialect.name == "sqlite":
         return counting_sqlite
     from subsetprivacy.collect.storage import counting_postgres  # whose driver is not needed for SQLite

@@ -1,12 +1,12 @@
-"""Counting a group of submissions on PostgreSQL in two statements: one that judges, and one that does all the rest.
+"""Count a group of submissions on PostgreSQL in two statements: one checks the tickets, the other does everything else.
 
-Between the two the draws are checked, which needs the server's key. The second locks the row of the survey, moves the
-batch on, spends the tickets and adds to the counters. Nothing is asked in between, so servers that share a database
-wait for each other's syncs only. If a ticket was counted elsewhere after it was judged, or the survey was released or
-closed, the second statement fails as a whole, and the group is judged again.
+Between the two, the draws are checked, which needs the server's key. The second statement locks the row of the survey,
+advances the batch, spends the tickets and adds to the counters. It makes no other query, so servers that share a
+database wait only for each other's syncs. If a ticket was counted elsewhere after the check, or the survey was released
+or closed, the second statement fails as a whole, and the group is checked again.
 
-Marks, commitments and rows travel as strings of bytes that the database takes apart, and numbers as arrays written by
-hand: the driver's own lists cost more than the statement. See `marks` for why each mark is looked up by itself.
+Marks, commitments and rows are sent as byte strings that the database splits, and numbers as arrays formatted here,
+because the driver's own lists cost more than the statement. See `tickets` for why each mark is looked up separately.
 """
 
 from collections.abc import Iterable, Sequence
@@ -41,8 +41,8 @@ _JUDGE = {
     "open": f"SELECT k, '{ALREADY}' FROM ({_EACH.format('')}) AS each WHERE {_IS_COUNTED} UNION ALL {_STATE}",
 }
 
-# `filled` comes first, because all the others read it: whoever counts in a survey holds its row before any other. What
-# the row says is looked at once it is held; all else in the statement is as it was when the statement began.
+# `filled` comes first, because all the others read it: a writer locks the row of its survey before any other row. The
+# row is read once it is locked. Everything else in the statement is as it was when the statement began.
 _COUNT = (
     "WITH filled AS (UPDATE survey SET filling = filling + (filled + %(many)s::int) / %(batch)s::int, "
     "filled = (filled + %(many)s::int) %% %(batch)s::int WHERE id = %(survey)s AND open "
@@ -64,7 +64,7 @@ _COUNT = (
     "%(answers)s::smallint[]) AS framing (k, variable, partition, shown, answer) "
     "GROUP BY 2, 3, 4, 5, 6 ORDER BY 2, 3, 4, 5, 6 "
     "ON CONFLICT (survey, batch, variable, partition, shown, answer) DO UPDATE SET n = pending_framing.n + excluded.n) "
-    # An error is the only way for a statement to take back itself and the commit that was sent behind it.
+    # Only an error makes a statement undo itself and the commit that was sent behind it.
     "SELECT 1 / (CASE WHEN {checks} THEN 1 ELSE 0 END)"
 )
 _ARRIVED = "(SELECT count(*) FROM arriving) = %(many)s"
@@ -78,7 +78,7 @@ _COUNT_BY_MODE = {
 
 
 def judge(connection: Connection, manifest: Manifest, group: Sequence[Submission]) -> GroupVerdict | None:
-    """Return what becomes of submissions whose tickets cannot be counted; None if the survey is closed."""
+    """Return the outcomes of submissions whose tickets cannot be counted. None if the survey is closed."""
     sent: dict[str, Any] = _named(manifest.id, group)
     if manifest.mode == "code":
         sent["commitments"] = b"".join(
@@ -102,8 +102,8 @@ def count(connection: Connection, manifest: Manifest, counted: Sequence[Submissi
     Raises
     ------
     RacedError
-        If a ticket was counted in the meantime, or the survey was released or closed. In a pipeline it comes at the
-        end of that.
+        If a ticket was counted in the meantime, or the survey was released or closed. In a pipeline it is raised at
+        the end of the pipeline.
     """
     wides = [CODE_BYTES * len(group) for group in manifest.groups]
     framings = [(k, framing) for k, submission in enumerate(counted, start=1) for framing in submission.framings]
@@ -125,7 +125,7 @@ def count(connection: Connection, manifest: Manifest, counted: Sequence[Submissi
 
 
 def _driver(connection: Connection) -> Any:
-    """Return the driver's connection: SQLAlchemy would look at results that a pipeline has not yet brought."""
+    """Return the driver's connection. SQLAlchemy would read results that a pipeline has not received yet."""
     return connection.connection.driver_connection
 
 

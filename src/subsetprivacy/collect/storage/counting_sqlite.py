@@ -1,7 +1,7 @@
-"""Counting a group of submissions on SQLite: one process writes at a time, and no statement waits for a network.
+"""Count a group of submissions on SQLite, where one process writes at a time and no statement waits for a network.
 
-A statement that judges returns those alone that are not as they should be, mostly none: SQLite lets go of the
-interpreter for every row, and under load each time waits to have it back.
+The statement that checks tickets returns only those with a problem, usually none. SQLite releases the interpreter lock
+for every row, and under load waits each time to get it back.
 """
 
 from collections import Counter
@@ -51,7 +51,7 @@ _DELETE = text(f"DELETE FROM code WHERE survey = :survey AND mark IN ({EACH} SEL
 
 
 def judge(connection: Connection, manifest: Manifest, group: Sequence[Submission]) -> GroupVerdict | None:
-    """Return what becomes of submissions whose tickets cannot be counted; None if the survey is closed."""
+    """Return the outcomes of submissions whose tickets cannot be counted. None if the survey is closed."""
     sent = named(manifest.id, [submission.mark for submission in group])
     if manifest.mode == "code":
         sent["commitments"] = b"".join(
@@ -63,7 +63,7 @@ def judge(connection: Connection, manifest: Manifest, group: Sequence[Submission
 
 
 def count(connection: Connection, manifest: Manifest, counted: Sequence[Submission], released: int) -> None:
-    """Spend the tickets of submissions and add them to the counters; nothing was released since they were judged."""
+    """Spend the tickets of submissions and add them to the counters. Nothing was released since they were checked."""
     filling, filled = connection.execute(_FILLED, {"in_survey": manifest.id}).one()
     rows: Counter[tuple[Any, ...]] = Counter()
     framings: Counter[tuple[Any, ...]] = Counter()
@@ -83,17 +83,16 @@ def count(connection: Connection, manifest: Manifest, counted: Sequence[Submissi
 
 
 def _add(connection: Connection, table: Table, survey_id: str, counted: Mapping[tuple[Any, ...], int]) -> None:
-    """Add to the counters of a survey, which begin at 0.
+    """Add to the counters of a survey, which start at 0.
 
     Parameters
     ----------
     connection, survey_id
         The store, and the survey.
     table
-        A table of counters, of which the first column is the survey and the last the number.
+        A table of counters. Its first column is the survey, its last the number.
     counted
-        How much to add, by the columns in between. It is written in the order of these: that of arrival is nobody's
-        business.
+        How much to add, by the columns in between. It is written in the order of these columns, not of arrival.
     """
     rows = [(survey_id, *key, n) for key, n in sorted(counted.items())]
     for start in range(0, len(rows), _AT_ONCE):

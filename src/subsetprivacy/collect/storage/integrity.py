@@ -1,4 +1,4 @@
-"""Looking whether a store is whole: the database itself, and whether all its numbers agree."""
+"""Check the integrity of a store: the database itself, and whether all its numbers agree."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -31,16 +31,16 @@ from subsetprivacy.collect.survey.submission import CODE_BYTES
 
 @frozen
 class StoreProblem:
-    """Something about a store that is not as it should be.
+    """A problem of a store.
 
     Attributes
     ----------
     place
         "database", or a survey by its id.
     message
-        What was found. It holds nothing of any answer.
+        What was found. It contains nothing from any answer.
     is_error
-        Whether it must not be; otherwise it is worth knowing.
+        Whether it is an error. Otherwise it is a remark.
     """
 
     place: str
@@ -49,7 +49,7 @@ class StoreProblem:
 
 
 def check(engine: Engine) -> list[StoreProblem]:
-    """Look through a store and return what is wrong with it: nothing, usually."""
+    """Check a store and return its problems, usually none."""
     problems = []
     try:
         with reading(engine) as connection:
@@ -57,7 +57,7 @@ def check(engine: Engine) -> list[StoreProblem]:
             for row in connection.execute(select(survey).order_by(survey.c.id)).all():
                 problems += [StoreProblem(f"survey {row.id}", *problem) for problem in _survey(connection, row)]
     except DBAPIError as error:
-        problems.append(StoreProblem("database", f"it cannot be read to its end: {type(error.orig).__name__}"))
+        problems.append(StoreProblem("database", f"it cannot be read completely: {type(error.orig).__name__}"))
     return problems
 
 
@@ -80,10 +80,10 @@ def _database(connection: Connection) -> Iterator[Found]:
             if line != "ok":
                 yield (f"integrity: {line}",)
         return
-    for name in sorted(metadata.tables):  # all that is stored is read and put into text once
+    for name in sorted(metadata.tables):  # read everything that is stored once, as text
         connection.execute(text(f'SELECT sum(length(held::text)) FROM "{name}" AS held')).all()
     if owes_erasing(connection):
-        yield ("its files still hold something of what was deleted; a server that runs is rid of it", False)
+        yield ("its files still contain traces of deleted data; a running server erases them", False)
     broken = text("SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid")
     for (name,) in connection.execute(broken):
         yield (f"the index {name} is not valid",)
@@ -99,7 +99,7 @@ def _survey(connection: Connection, row: Any) -> Iterator[Found]:
         yield ("its manifest cannot be read",)
         return
     if manifest.id != row.id:
-        yield ("its manifest does not fit its id: it was changed after it was published",)
+        yield ("its manifest does not match its id: it was changed after publication",)
         return
     released = _released_people(connection, manifest)
     yield from _counters(connection, manifest, row)
@@ -108,7 +108,7 @@ def _survey(connection: Connection, row: Any) -> Iterator[Found]:
 
 
 def _sum(connection: Connection, table: Any, survey_id: str) -> int:
-    """Return how many people counters hold: those of the first group, which counts everybody once."""
+    """Return how many people the counters contain. The first group counts everyone once."""
     total = select(func.sum(table.c.n)).where(table.c.survey == survey_id, table.c.grp == 0)
     return int(connection.scalar(total) or 0)
 
@@ -118,7 +118,7 @@ def _released_people(connection: Connection, manifest: Manifest) -> int:
 
 
 def _counters(connection: Connection, manifest: Manifest, row: Any) -> Iterator[Found]:
-    """Compare what each group and each variable counts, of the released and in every batch that waits."""
+    """Compare the counts of all groups and variables, in the released data and in every pending batch."""
     groups, variables = range(len(manifest.groups)), range(len(manifest.variables))
     for rows, framings, name in ((tally, framing, "released"), (pending, pending_framing, "pending")):
         by_group = _sums(connection, rows, row.id, "grp")
@@ -132,7 +132,7 @@ def _counters(connection: Connection, manifest: Manifest, row: Any) -> Iterator[
         if name == "pending":
             yield from _batches({batch: sums.get(0, 0) for batch, sums in by_group.items()}, manifest, row)
         if _has_misfits(connection, rows, manifest):
-            yield (f"some {name} counters do not fit the survey's variables",)
+            yield (f"some {name} counters do not match the survey's variables",)
 
 
 def _sums(connection: Connection, table: Any, survey_id: str, by: str) -> dict[int, dict[int, int]]:
@@ -155,7 +155,7 @@ def _batches(people: dict[int, int], manifest: Manifest, row: Any) -> Iterator[F
     if row.filled:
         wanted[row.filling] = row.filled
     if people != wanted:
-        yield ("its batches do not hold as many people as they should",)
+        yield ("its batches do not contain as many people as they should",)
 
 
 def _has_misfits(connection: Connection, table: Any, manifest: Manifest) -> bool:
@@ -168,11 +168,11 @@ def _has_misfits(connection: Connection, table: Any, manifest: Manifest) -> bool
 def _marks(connection: Connection, row: Any, people: int) -> Iterator[Found]:
     counts = {table.name: _count(connection, table, row.id) for table in (arrived, spent)}
     marks = counts["arrived"] + counts["spent"]
-    # How many is not told: with what is released that would tell how many are pending, which changes in between.
+    # The message gives no number: with the released data, it would reveal how many answers are pending.
     if marks < people:
         yield ("more people are counted than tickets were used",)
-    elif marks > people and (people or row.open):  # what was fewer than a batch is deleted at the end
-        yield ("some tickets were used whose answers are not here, as in a backup of released data only", False)
+    elif marks > people and (people or row.open):  # fewer answers than a batch are deleted when the survey closes
+        yield ("some tickets were used but their answers are missing, as in a backup of released data only", False)
     for first, second in ((code, spent), (code, arrived), (arrived, spent)):
         if _both(connection, first, second, row.id):
             yield (f"some tickets are in {first.name} and in {second.name}",)
@@ -192,7 +192,7 @@ def _both(connection: Connection, first: Any, second: Any, survey_id: str) -> in
 
 
 def _chain(connection: Connection, manifest: Manifest, people: int) -> Iterator[Found]:
-    """Compute all seals anew."""
+    """Compute all seals again."""
     releases, before = read_releases(connection, manifest.id), ""
     names = ("no", "n", "locked", "day", "tally_sha256")
     for number, record in enumerate(releases, start=1):

@@ -1,4 +1,4 @@
-"""Bringing the tables of a store to the form this version of the package reads."""
+"""Migrate the tables of a store to the schema of this version."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from alembic.script import ScriptDirectory
 
 VERSION_TABLE = "schema_version"
-_ADVISORY_LOCK = 0x5375_6273_6574  # any number that nobody else takes: "Subset"
+_ADVISORY_LOCK = 0x5375_6273_6574  # any number that no one else uses: "Subset"
 
 
 def migrate(engine: Engine) -> None:
-    """Make the tables, or bring older ones to the newest form; do nothing where they have it.
+    """Create the tables, or upgrade older ones to the newest schema.
 
-    Everything happens in one transaction under a lock: of two servers that start together one waits, and one that is
-    killed half-way leaves the store as it was.
+    Everything happens in one transaction under a lock. Of two servers that start together, one waits. A server that is
+    killed halfway leaves the store as it was.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def migrate(engine: Engine) -> None:
 
 
 def revision(engine: Engine) -> str | None:
-    """Return the revision of the tables of a store, or None where there are none, and change nothing.
+    """Return the revision of the tables of a store, or None if there are none, without changing anything.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def _upgrade(connection: Connection) -> None:
     from alembic.runtime.migration import MigrationContext
 
     if connection.dialect.name == "postgresql":  # on SQLite the transaction began with a lock
-        for limit in ("lock_timeout", "statement_timeout"):  # meant for submissions; a change of tables may take long
+        for limit in ("lock_timeout", "statement_timeout"):  # limits for submissions; a migration may take long
             connection.execute(text(f"SET LOCAL {limit} = 0"))
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
     scripts = _scripts()
@@ -110,7 +110,7 @@ def _upgrade(connection: Connection) -> None:
 
 
 def _refuse_foreign_file(engine: Engine) -> None:
-    """Look into a SQLite file before an engine, whose first act is to change how it is written, does."""
+    """Read a SQLite file before an engine opens it, because the engine first changes how the file is written."""
     place = engine.url.database
     if engine.dialect.name != "sqlite" or not place or not Path(place).exists():
         return
@@ -131,7 +131,7 @@ def _refuse_foreign_tables(names: Iterable[str]) -> None:
 
 
 def _unusable(error: Exception) -> Exception:
-    """Return the error to raise in place of a driver's, whose words on SQLite are short and hold nothing secret."""
+    """Return the error to raise instead of a driver's. The text of SQLite's errors is short and contains no secrets."""
     cause = getattr(error, "orig", error)
     reason = str(cause) if isinstance(cause, sqlite3.Error) else type(cause).__name__
     advice = LOOK_AT_FILE if isinstance(cause, sqlite3.Error) else LOOK_AT_SERVER

@@ -1,4 +1,4 @@
-"""Opening the store: an engine for SQLite or PostgreSQL, set up so that what is acknowledged stays."""
+"""Open the store: an engine for SQLite or PostgreSQL that never loses acknowledged data."""
 
 import os
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ class StoreError(SubsetPrivacyError):
 
 
 def open_store(url: str) -> Engine:
-    """Open a database, make or upgrade its tables, and return its engine.
+    """Open a database, create or upgrade its tables, and return its engine.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def open_store(url: str) -> Engine:
     Raises
     ------
     StoreError
-        If it cannot be reached, is no database of this package, or was written by a newer version.
+        If it cannot be reached, is not a database of this package, or was written by a newer version.
     """
     engine = make_engine(url)
     try:
@@ -54,7 +54,7 @@ def open_store(url: str) -> Engine:
 
 
 def _make_file(place: URL) -> None:
-    """Make the file of a new SQLite database so that nobody else on the machine can read it: it holds keys."""
+    """Create the file of a new SQLite database so that no one else on the machine can read it. It contains keys."""
     if place.get_backend_name() == "sqlite":
         with suppress(OSError):  # it is there, or SQLite will say why it cannot be
             os.close(os.open(str(place.database), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -68,8 +68,8 @@ def make_engine(url: str | URL, *, hurried: bool = False) -> Engine:
     url
         The address, as for `open_store`.
     hurried
-        Whether people wait for what it does: a connection is always a fresh one, and a server that does not answer is
-        given up after a few seconds.
+        Whether people wait for the result. Then each connection is new, and gives up after a few seconds if the server
+        does not respond.
     """
     place = _read_url(url)
     if place.get_backend_name() == "sqlite":
@@ -88,7 +88,7 @@ def _read_url(url: str | URL) -> URL:
     try:
         place = make_url(url)
         backend = place.get_backend_name()
-    except (BadUrl, NoSuchModuleError, ValueError):  # whose words may hold part of a password
+    except (BadUrl, NoSuchModuleError, ValueError):  # its text may contain part of a password
         backend = ""
     if backend not in {"sqlite", "postgresql"} or (backend == "sqlite" and place.host):
         raise StoreError("the database must be a file or a postgresql:// address.", NAME_DATABASE)
@@ -115,7 +115,7 @@ def _sqlite(place: URL, *, hurried: bool) -> Engine:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        # A writer takes its lock at once: two that read first and write later would stop each other.
+        # A writer takes its lock at once. Two that read first and write later would deadlock.
         reads = connection.get_execution_options().get(_READS)
         connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
 
@@ -124,7 +124,7 @@ def _sqlite(place: URL, *, hurried: bool) -> Engine:
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
-    """Give a connection that sees one state of the database and does not keep writers waiting."""
+    """Yield a connection that sees one state of the database and does not block writers."""
     with engine.connect() as connection:
         if engine.dialect.name == "sqlite":
             connection = connection.execution_options(**{_READS: True})
@@ -136,6 +136,6 @@ def reading(engine: Engine) -> Iterator[Connection]:
 
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
-    """Give a connection with one transaction, kept if the block ends well."""
+    """Yield a connection with one transaction, which is committed if the block succeeds."""
     with engine.begin() as connection:
         yield connection

@@ -1,7 +1,7 @@
-"""Connections to PostgreSQL that notice when the other side has gone silent.
+"""Connections to PostgreSQL that give up when the server does not respond.
 
-A server that stops says so; one that hangs, or a network that swallows what is sent, says nothing. What waits for an
-answer gives up after a while then, so that everything heals by itself, and sooner where respondents wait for it.
+A server that stops closes its connections. A server that hangs, or a network that drops packets, does not. So a
+connection gives up after a while, and sooner where respondents wait for it. Then the service recovers without help.
 """
 
 import time
@@ -19,20 +19,20 @@ _OPTIONS = {
     "lock_timeout": f"{HURRIED_SECONDS}s",
     "statement_timeout": f"{STATEMENT_SECONDS}s",
     "synchronous_commit": "on",  # a commit that was acknowledged survives a power cut
-    # Tables of answers fill and empty within seconds; a plan made for an empty one must not read a full one through.
+    # Tables of answers fill and empty within seconds. A plan made for an empty table must not scan a full one.
     "enable_seqscan": "off",
-    # A statement that counts a group takes longer to plan than to do; its plan is the same for every group.
+    # Planning the statement that counts a group takes longer than running it. Its plan is the same for every group.
     "plan_cache_mode": "force_generic_plan",
 }
 
 
 class PatientConnection(psycopg.Connection[Any]):
-    """A connection that is closed when an answer takes too long."""
+    """A connection that closes when a reply takes too long."""
 
     patience: float = STATEMENT_SECONDS + HURRIED_SECONDS
 
     def wait(self, gen: Any, *interval: Any, **limits: Any) -> Any:
-        """Wait for what is under way on this connection, which psycopg has as a generator."""
+        """Wait for the running operation of this connection, a generator of psycopg."""
         return super().wait(self._within(gen), *interval, **limits)
 
     def _within(self, generator: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
@@ -47,7 +47,7 @@ class PatientConnection(psycopg.Connection[Any]):
                 raise psycopg.OperationalError("the server is silent")
 
     def ping(self) -> None:
-        """Raise unless the server answers soon."""
+        """Raise unless the server responds soon."""
         usual, self.patience = self.patience, _PING_SECONDS
         with self.cursor() as cursor:
             cursor.execute("SELECT 1")
@@ -56,7 +56,7 @@ class PatientConnection(psycopg.Connection[Any]):
 
 
 def postgres_engine(place: URL, *, hurried: bool) -> Engine:
-    """Return an engine; a hurried one takes a fresh connection each time and gives up after a few seconds."""
+    """Return an engine. A hurried one opens a new connection each time and gives up after a few seconds."""
     engine = create_engine(
         place.set(drivername="postgresql+psycopg"),
         isolation_level="READ COMMITTED",

@@ -1,4 +1,4 @@
-"""Reading what is released. Nothing here touches what is pending."""
+"""Read released data. Nothing here touches pending data."""
 
 from sqlalchemy import Connection, select
 
@@ -9,13 +9,13 @@ from subsetprivacy.collect.survey.tallies import Released, ReleaseRecord
 
 
 def read_manifest_of(connection: Connection, survey_id: str) -> Manifest | None:
-    """Return the manifest of a survey, if there is one of this id."""
+    """Return the manifest of the survey with this id, if there is one."""
     text = connection.scalar(select(survey.c.manifest).where(survey.c.id == survey_id))
     return None if text is None else read_manifest(bytes(text))
 
 
 def is_open(connection: Connection, survey_id: str) -> bool | None:
-    """Tell whether a survey takes answers; None if there is none of this id."""
+    """Tell whether a survey takes answers. None if there is none with this id."""
     state = connection.scalar(select(survey.c.open).where(survey.c.id == survey_id))
     return None if state is None else bool(state)
 
@@ -36,7 +36,7 @@ def read_releases(connection: Connection, survey_id: str) -> tuple[ReleaseRecord
 
 
 def read_released(connection: Connection, survey_id: str) -> Released | None:
-    """Return all that is released of a survey, if there is one of this id."""
+    """Return all released data of the survey with this id, if there is one."""
     row = connection.execute(select(survey).where(survey.c.id == survey_id)).one_or_none()
     if row is None:
         return None

@@ -1,4 +1,4 @@
-"""Releasing whole batches, one batch late: the only way from what is pending to what can be seen."""
+"""Release whole batches, one batch late. Pending data become visible in no other way."""
 
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -25,12 +25,12 @@ _KEPT_BACK = 2  # batches: the one that fills, and a full one
 
 
 def today() -> str:
-    """Return the day, which is all of the time that is ever stored."""
+    """Return the day. No time of day is ever stored."""
     return datetime.now(UTC).date().isoformat()
 
 
 def release_due(engine: Engine) -> list[str]:
-    """Release all full batches but the newest of every survey, wipe, and return the ids of those that changed."""
+    """Release all full batches of every survey except the newest, wipe, and return the ids of the changed surveys."""
     with engine.connect() as connection:
         changed = release_full(connection)
     if changed:
@@ -39,9 +39,9 @@ def release_due(engine: Engine) -> list[str]:
 
 
 def release_full(connection: Connection) -> list[str]:
-    """Do the same without the wipe, each survey in a transaction of its own.
+    """Do the same without the wipe, each survey in a separate transaction.
 
-    A survey that cannot be released keeps no other from it; its error is raised at the end.
+    A survey that cannot be released does not block the others. Its error is raised at the end.
     """
     due = survey.c.filling - survey.c.released > _KEPT_BACK
     with connection.begin():
@@ -68,14 +68,14 @@ def _release_due(connection: Connection, survey_id: str) -> bool:
 
 
 def release_last(connection: Connection, survey_id: str, batch: int) -> None:
-    """Release all that is pending when a survey closes, or delete it where fewer than a batch ever came.
+    """Release all pending data when a survey closes, or delete them if fewer than a batch are waiting.
 
     Parameters
     ----------
     connection
-        With a transaction, which the caller ends; `wipe` belongs after it.
+        A connection with a transaction, which the caller ends. Call `wipe` afterwards.
     survey_id, batch
-        The survey, and how many a release holds at least.
+        The survey, and how many people a release must contain.
     """
     state = _hold(connection, survey_id)
     waiting = _people(connection, survey_id, state.filling)
@@ -93,7 +93,7 @@ def _hold(connection: Connection, survey_id: str) -> Any:
 
 
 def _people(connection: Connection, survey_id: str, last: int) -> int:
-    """Return how many people the batches up to this one hold; every group counts each of them once."""
+    """Return how many people the batches up to this one contain. Every group counts each person once."""
     total = select(func.coalesce(func.sum(pending.c.n), 0)).where(
         pending.c.survey == survey_id, pending.c.grp == 0, pending.c.batch <= last
     )
@@ -122,13 +122,13 @@ def _move(connection: Connection, source: Table, target: Table, survey_id: str, 
         connection.execute(delete(source).where(*chosen))
     else:
         _write_anew(connection, target, names, [(source, chosen), (target, (target.c.survey == survey_id,))])
-        # What stays pending, too: the transaction that wrote it also deleted a code.
+        # Also what stays pending, because the transaction that wrote it also deleted a code.
         rest = [column.name for column in source.primary_key.columns]
         _write_anew(connection, source, rest, [(source, (source.c.survey == survey_id,))])
 
 
 def _move_marks(connection: Connection, survey_id: str) -> None:
-    """Move the marks of the counted to where they stay."""
+    """Move the marks of counted tickets to the table of spent tickets."""
     mine, names = arrived.c.survey == survey_id, ["survey", "mark"]
     if connection.dialect.name == "sqlite":
         marks = select(arrived.c.survey, arrived.c.mark).where(mine).order_by(arrived.c.mark)
@@ -139,10 +139,10 @@ def _move_marks(connection: Connection, survey_id: str) -> None:
 
 
 def _write_anew(connection: Connection, target: Table, names: list[str], parts: list[tuple[Table, Any]]) -> None:
-    """Take rows out of some tables and write them into one, added up, all of them anew in the order of their content.
+    """Move rows from some tables into one, added up, and rewrite all of them in the order of their content.
 
-    PostgreSQL keeps rows where and with the number of the transaction they were written: were the old ones left in
-    place, the releases could be told apart, and a mark joined to the counters of its release.
+    PostgreSQL stores rows in the order of writing, with the number of their transaction. If the old rows stayed in
+    place, this would tell the releases apart, and link a mark to the counters of its release.
     """
     taken = []
     for table, chosen in parts:
@@ -154,7 +154,7 @@ def _write_anew(connection: Connection, target: Table, names: list[str], parts: 
         sums = select(*keys, func.sum(rows.c.n)).group_by(*keys).order_by(*keys)
         connection.execute(insert(target).from_select([*names, "n"], sums))
     else:
-        # Once, whatever happened: a mark that is there twice would stop this release and all after it.
+        # Each mark once: a duplicate would stop this release and all later ones.
         connection.execute(insert(target).from_select(names, select(*keys).distinct().order_by(*keys)))
 
 

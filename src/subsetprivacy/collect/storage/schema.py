@@ -1,7 +1,7 @@
-"""The tables. None has a time, an order or an address, and none joins a person to an answer.
+"""The tables. None has a time, an order or an address, and none links a person to an answer.
 
-Codes and tickets have a row each, as hashes; answers have a row for each content. All of these are keyed by their
-content: on SQLite WITHOUT ROWID, so that a row lies where its content puts it.
+Each code and each ticket has a row, as a hash. Answers have a row for each distinct content. All these tables are keyed
+by content. On SQLite they are WITHOUT ROWID, so that the content determines where a row is stored.
 """
 
 from typing import Any
@@ -16,13 +16,13 @@ def _table(name: str, *columns: Column[Any]) -> Table:
 
 
 def _of_survey() -> Column[Any]:
-    # No foreign key: for each row that is written the survey would be looked up, which whoever writes has locked.
+    # No foreign key: it would look up the survey for each row, although the writer has locked the survey already.
     return Column("survey", String(26), primary_key=True)
 
 
 # Surveys ---------------------------------------------------------------------------------------
 
-# What is being written; the text is the file, as its author sees it.
+# Drafts. The text is the file as its author sees it.
 draft = _table(
     "draft",
     Column("id", String(16), primary_key=True),
@@ -73,7 +73,7 @@ spent = _table("spent", _of_survey(), Column("mark", LargeBinary(32), primary_ke
 
 # Answers ---------------------------------------------------------------------------------------
 
-# Not yet released, and read by nothing but the release.
+# Not yet released. Only a release reads these tables.
 pending = _table(
     "pending",
     _of_survey(),
@@ -135,7 +135,7 @@ session = _table(
     Column("account", String(64), ForeignKey("account.name", ondelete="CASCADE"), nullable=False),
     Column("last_day", String(10), nullable=False),
 )
-# Browsers that somebody has signed in with before.
+# Browsers that have signed in before.
 browser = _table(
     "browser",
     Column("mark", LargeBinary(32), primary_key=True),
@@ -150,7 +150,7 @@ api_token = _table(
     Column("made_by", String(64), nullable=False),
     Column("made_day", String(10), nullable=False),
 )
-deed = Table(  # what researchers did; the only table with an order
+deed = Table(  # what researchers did: the only table with an order
     "deed",
     metadata,
     Column("no", Integer, primary_key=True),
@@ -161,7 +161,7 @@ deed = Table(  # what researchers did; the only table with an order
 
 # Housekeeping ----------------------------------------------------------------------------------
 
-# A deletion after which PostgreSQL's files are still to be written anew.
+# A deletion after which PostgreSQL's files must still be rewritten.
 owed = _table("owed", Column("mark", LargeBinary(8), primary_key=True))
 
 OF_SURVEY = tuple(table for table in metadata.sorted_tables if "survey" in table.c)

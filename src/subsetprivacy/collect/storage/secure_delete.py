@@ -1,10 +1,10 @@
-"""Removing what the database's files still hold of rows that are gone, and with it their order.
+"""Erase deleted rows, and with them their order, from the database files.
 
-SQLite overwrites what is deleted; what remains of it is in the log, which is emptied. PostgreSQL leaves the bytes of
-a deleted row in the free space of its pages and in the indexes, with the number of its transaction: by these a ticket
-could be joined to an answer, or to its release. So the tables are written anew. (Samples of columns, which it would
-keep for its plans, are never taken: see the first revision.) Its write-ahead log holds what was ever written until the
-server recycles it, and so do copies of that log: no program that is not the database's own can change that.
+SQLite overwrites deleted rows. Only its log still contains them, so the log is emptied. PostgreSQL leaves the bytes of
+a deleted row in the free space of its pages and in the indexes, with the number of its transaction. These could link a
+ticket to an answer, or to its release, so the tables are rewritten. (PostgreSQL would also keep samples of columns for
+its plans. They are never taken: see the first revision.) Its write-ahead log keeps everything that was written until
+the server recycles it, and so do copies of that log. Only the database itself can change that.
 """
 
 import secrets
@@ -22,9 +22,9 @@ from subsetprivacy.collect.storage.schema import OF_SURVEY, draft, owed, study, 
 _NO_WAIT = 20  # milliseconds
 _PAUSE_SECONDS = 0.02
 _REWRITE_SECONDS = 3600
-_LOCK_MILLISECONDS = 200  # for so long everybody waits behind whoever waits for a lock
-# Whoever looks at an older state of the database, or has not ended what was begun before, keeps what was removed since:
-# everybody's answer, a code's use. So do prepared transactions, and copies that follow.
+_LOCK_MILLISECONDS = 200  # everyone waits this long behind a process that waits for a lock
+# A transaction that reads an older state of the database, or that began before and has not ended, keeps the rows that
+# were removed since: answers, and the use of codes. So do prepared transactions and replicas.
 _IN_THE_WAY = text(
     "SELECT (SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
     "AND (datname = current_database() OR datname IS NULL) "
@@ -35,29 +35,29 @@ _IN_THE_WAY = text(
 
 
 def wipe(engine: Engine, *, seconds: float = 5.0, also: Sequence[Table] = ()) -> bool:
-    """Remove what the files still hold of rows that are gone from the tables of surveys.
+    """Erase deleted rows of the survey tables from the database files.
 
-    On PostgreSQL each table is locked while it is written anew.
+    On PostgreSQL each table is locked while it is rewritten.
 
     Parameters
     ----------
     engine
         The store.
     seconds
-        How long to wait for others that are in the way: on SQLite all who read or write, on PostgreSQL those who look
-        at a state from before.
+        How long to wait for blocking transactions: on SQLite all readers and writers, on PostgreSQL those that read an
+        older state.
     also
         Further tables.
 
     Returns
     -------
-    Whether all of it is removed.
+    Whether everything is erased.
     """
     until = time.monotonic() + seconds
     with engine.connect() as connection:
         if engine.dialect.name == "postgresql":
             connection = connection.execution_options(isolation_level="AUTOCOMMIT")
-        connection.detach()  # closed afterwards: its limits are others
+        connection.detach()  # closed afterwards, because its limits differ
         driver: Any = connection.connection.dbapi_connection
         if engine.dialect.name == "sqlite":  # outside of any transaction, so not through SQLAlchemy
             return _empty_log(driver, until)
@@ -73,13 +73,13 @@ def _write_anew(connection: Connection, tables: Sequence[Table], until: float) -
     try:
         for table in tables:
             connection.execute(text(f"VACUUM (FULL) {table.name}"))
-    except OperationalError:  # somebody reads a table
+    except OperationalError:  # a table is being read
         return False
     return True
 
 
 def _waited_for_others(connection: Connection, until: float) -> bool:
-    """Wait for those who keep what was removed up to now; tell whether all of them have ended in time."""
+    """Wait for transactions that keep rows removed until now. Return whether all of them ended in time."""
     now = connection.scalar(text("SELECT CAST(CAST(pg_current_xact_id() AS xid) AS text)"))
     while connection.scalar(_IN_THE_WAY, {"now": now}):
         if time.monotonic() > until:
@@ -89,7 +89,7 @@ def _waited_for_others(connection: Connection, until: float) -> bool:
 
 
 def _empty_log(driver: Any, until: float) -> bool:
-    """Bring SQLite's log into the file and empty it; while it waits for readers it holds up writers, so it does not."""
+    """Move SQLite's log into the file and empty it. It does not wait for readers, which would block writers."""
     driver.execute(f"PRAGMA busy_timeout = {_NO_WAIT}")
     while True:
         blocked, *_ = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -102,29 +102,29 @@ def _empty_log(driver: Any, until: float) -> bool:
 
 
 def owe_erasing(connection: Connection) -> None:
-    """Note, with what the transaction deletes, that the files are to be rid of it: for `erase`, even after a crash."""
+    """Note in the transaction that deletes rows that `erase` must remove them from the files, even after a crash."""
     if connection.dialect.name == "postgresql":
         connection.execute(insert(owed).values(mark=secrets.token_bytes(8)))
 
 
 def owes_erasing(connection: Connection) -> bool:
-    """Tell whether the files may hold something of what was deleted; on SQLite a server sees to that as it starts."""
+    """Tell whether the files may still contain deleted data. On SQLite a server erases it when it starts."""
     return bool(_debts(connection))
 
 
 def erase(engine: Engine, *, seconds: float = 5.0) -> bool:
-    """Remove what the database's files still hold of rows that are gone, but for PostgreSQL's write-ahead log.
+    """Erase deleted rows from the database files, except from PostgreSQL's write-ahead log.
 
     Parameters
     ----------
     engine
         The store.
     seconds
-        How long to wait for others that look at a state from before.
+        How long to wait for transactions that read an older state.
 
     Returns
     -------
-    Whether all of it is removed. If not, somebody is in the way, and it is to be tried again.
+    Whether everything is erased. If not, another transaction blocks it, and the caller should try again.
     """
     try:
         with writing(engine) as connection:
@@ -132,8 +132,8 @@ def erase(engine: Engine, *, seconds: float = 5.0) -> bool:
         if not wipe(engine, seconds=seconds, also=(draft, study)):
             return False
         with writing(engine) as connection:
-            connection.execute(delete(owed).where(owed.c.mark.in_(debts)))  # not those that were added meanwhile
-    except (SQLAlchemyError, sqlite3.Error):  # the database is away
+            connection.execute(delete(owed).where(owed.c.mark.in_(debts)))  # not those added in the meantime
+    except (SQLAlchemyError, sqlite3.Error):  # the database is unavailable
         return False
     return True
 

@@ -1,4 +1,4 @@
-"""One server to a file: a second that opened the same SQLite file would release beside the first."""
+"""Allow one server per SQLite file. A second one on the same file would release batches too."""
 
 import os
 from collections.abc import Iterator
@@ -16,9 +16,9 @@ except ImportError:  # Windows
 
 @contextmanager
 def only_server(path: Path) -> Iterator[None]:
-    """Keep every other server from a SQLite file while the block runs.
+    """Keep other servers from a SQLite file while the block runs.
 
-    The system holds the lock, on a file beside the database, and lets it go however this process ends.
+    The lock is on a file next to the database. The system releases it however this process ends.
 
     Raises
     ------
@@ -33,7 +33,7 @@ def only_server(path: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        beside.unlink(missing_ok=True)  # while it is locked: whoever waits for it sees that it is gone
+        beside.unlink(missing_ok=True)  # while it is locked, so that a waiting server sees that it is gone
         os.close(descriptor)
 
 
@@ -54,7 +54,7 @@ def _lock(beside: Path, path: Path) -> int:
             ) from None
         if _is_still_there(opened, beside):
             return opened
-        os.close(opened)  # the one before has ended just now and removed it
+        os.close(opened)  # the previous server has just ended and removed it
 
 
 def _is_still_there(opened: int, beside: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Drafts, published surveys, their codes and keys: the rows that a researcher's acts change."""
+"""Drafts, published surveys, their codes and keys: the rows that researchers change."""
 
 import json
 import secrets
@@ -20,7 +20,7 @@ _AT_ONCE = 10_000  # codes to a statement
 
 @frozen
 class Draft:
-    """A survey that is being written: the text of its file, as the author sees it."""
+    """A draft: the text of a survey file as the author sees it."""
 
     id: str
     title: str
@@ -29,13 +29,13 @@ class Draft:
 
     @property
     def revision(self) -> str:
-        """A hash of the text and its format, which decide what is published: another text has another one."""
+        """A hash of the text and its format, which determine what is published."""
         return sha256(f"{self.format}\0{self.text}".encode()).hexdigest()
 
 
 @frozen
 class ManifestFacts:
-    """What a list shows of a manifest, which never changes."""
+    """The parts of a manifest that lists show. They never change."""
 
     title: str
     mode: str
@@ -44,7 +44,7 @@ class ManifestFacts:
 
 @frozen
 class SurveyLine:
-    """A published survey in a list. Of the answers it tells what is released, and nothing that changes in between.
+    """A published survey in a list. It shows only released data, and nothing that changes between releases.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class SurveyLine:
 
 
 def write_draft(connection: Connection, written: Draft) -> None:
-    """Keep a draft, in place of the one of the same id."""
+    """Write a draft, replacing the one with the same id."""
     row = {"title": written.title, "format": written.format, "text": written.text}
     statement = _insert(connection, draft).values(id=written.id, **row)
     connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_=row))
@@ -82,14 +82,14 @@ def read_drafts(connection: Connection) -> list[Draft]:
 
 
 def read_draft(connection: Connection, draft_id: str, *, hold: bool = False) -> Draft | None:
-    """Return the draft of this id, if there is one; `hold` keeps others from it until the transaction ends."""
+    """Return the draft with this id, if there is one. `hold` locks it until the transaction ends."""
     wanted = select(draft).where(draft.c.id == draft_id)
     row = connection.execute(wanted.with_for_update() if hold else wanted).one_or_none()
     return None if row is None else Draft(*row)
 
 
 def delete_draft(connection: Connection, draft_id: str) -> bool:
-    """Delete a draft, not what was published from it; return whether there was one."""
+    """Delete a draft, but not the surveys published from it. Return whether there was one."""
     return connection.execute(delete(draft).where(draft.c.id == draft_id)).rowcount > 0
 
 
@@ -97,9 +97,9 @@ def delete_draft(connection: Connection, draft_id: str) -> bool:
 
 
 def hold_study(connection: Connection, name: str) -> tuple[bytes, bool]:
-    """Return the key of a study, made where there is none, and whether it is published.
+    """Return the key of a study, created if there is none, and whether it is published.
 
-    Whoever changes the surveys of a study holds its row first: of two that close, one sees the other closed.
+    Every change to the surveys of a study locks its row first. So of two that close, one sees the other closed.
     """
     made = _insert(connection, study).values(name=name, key=secrets.token_bytes(KEY_BYTES), revealed=False)
     # Not "do nothing": another may be deleting it at this moment.
@@ -110,13 +110,13 @@ def hold_study(connection: Connection, name: str) -> tuple[bytes, bool]:
 
 
 def manifests_of_study(connection: Connection, name: str) -> list[Manifest]:
-    """Return what was ever published in a study and not deleted: of what is deleted nothing is left to compare."""
+    """Return the manifests of all surveys of a study that were not deleted."""
     texts = connection.scalars(select(survey.c.manifest).where(survey.c.study == name).order_by(survey.c.id))
     return [read_manifest(bytes(text)) for text in texts]
 
 
 def study_state(connection: Connection, name: str) -> str:
-    """Return a hash of what no act on a survey of the study can undo: its surveys, which are open, a published key."""
+    """Return a hash of what cannot be undone in a study: its surveys, which are open, and a published key."""
     rows = connection.execute(select(survey.c.id, survey.c.open).where(survey.c.study == name).order_by(survey.c.id))
     revealed = connection.scalar(select(study.c.revealed).where(study.c.name == name))
     state = [bool(revealed), *([row.id, bool(row.open)] for row in rows)]
@@ -127,14 +127,14 @@ def study_state(connection: Connection, name: str) -> str:
 
 
 def newest_of_draft(connection: Connection, draft_id: str) -> tuple[str, int, str] | None:
-    """Return the id, the version and the source of what was last published from a draft."""
+    """Return the id, version and source of the last survey published from a draft."""
     wanted = select(survey.c.id, survey.c.version, survey.c.source).where(survey.c.draft == draft_id)
     row = connection.execute(wanted.order_by(survey.c.version.desc()).limit(1)).one_or_none()
     return None if row is None else (row.id, row.version, row.source)
 
 
 def add_survey(connection: Connection, manifest: Manifest, published: Draft) -> None:
-    """Keep a published survey as the next version of its draft, open from today."""
+    """Add a published survey as the next version of its draft, open from today."""
     newest = connection.scalar(select(func.max(survey.c.version)).where(survey.c.draft == published.id))
     connection.execute(
         insert(survey).values(
@@ -163,7 +163,7 @@ def read_lines(
     connection
         The store.
     known
-        What was read of manifests before, by the ids of their surveys; what is read now is added.
+        Facts of manifests that were read before, by the ids of their surveys. New ones are added.
     only
         The id of the one survey to return.
     """
@@ -175,7 +175,7 @@ def read_lines(
     if only is not None:
         wanted = wanted.where(survey.c.id == only)
     rows = connection.execute(wanted.order_by(survey.c.draft, survey.c.version.desc())).all()
-    facts = {row.id: cached for row in rows if (cached := known.get(row.id)) is not None}  # others change it meanwhile
+    facts = {row.id: cached for row in rows if (cached := known.get(row.id)) is not None}  # other threads change it
     unknown = [row.id for row in rows if row.id not in facts]
     if unknown:
         texts = connection.execute(select(survey.c.id, survey.c.manifest).where(survey.c.id.in_(unknown)))
@@ -213,7 +213,7 @@ def read_source(connection: Connection, survey_id: str) -> str | None:
 
 
 def close_survey(connection: Connection, manifest: Manifest) -> None:
-    """Release what is pending, let nobody else in, and forget the codes; nothing where it is closed."""
+    """Release what is pending, take no more answers, and delete the codes. Does nothing if the survey is closed."""
     if not hold_survey(connection, manifest.id):
         return
     release_last(connection, manifest.id, manifest.batch)
@@ -223,7 +223,7 @@ def close_survey(connection: Connection, manifest: Manifest) -> None:
 
 
 def reveal_key(connection: Connection, name: str) -> bool:
-    """Publish the key of a study if none of its surveys is open; return whether it is published now."""
+    """Publish the key of a study if none of its surveys is open. Return whether it is published now."""
     if connection.scalar(select(func.count()).select_from(survey).where(survey.c.study == name, survey.c.open)):
         return False
     connection.execute(update(study).where(study.c.name == name).values(revealed=True))
@@ -231,15 +231,15 @@ def reveal_key(connection: Connection, name: str) -> bool:
 
 
 def hold_survey(connection: Connection, survey_id: str) -> bool | None:
-    """Return whether a survey is open, None if there is none, and let nobody change it until the transaction ends."""
+    """Return whether a survey is open, or None if there is none, and lock it until the transaction ends."""
     wanted = select(survey.c.open).where(survey.c.id == survey_id).with_for_update()
     is_open: bool | None = connection.scalar(wanted)
     return is_open
 
 
 def delete_survey(connection: Connection, manifest: Manifest) -> None:
-    """Delete a survey with all that was ever kept of it, and the key of its study with the last one."""
-    hold_survey(connection, manifest.id)  # whoever is writing to it has ended then
+    """Delete a survey with all its data, and the key of its study with the study's last survey."""
+    hold_survey(connection, manifest.id)  # all writers to it have finished then
     for table in OF_SURVEY:
         connection.execute(delete(table).where(table.c.survey == manifest.id))
     connection.execute(delete(survey).where(survey.c.id == manifest.id))
@@ -248,7 +248,7 @@ def delete_survey(connection: Connection, manifest: Manifest) -> None:
 
 
 def add_codes(connection: Connection, survey_id: str, marks: Iterable[bytes]) -> None:
-    """Let codes in by their hashes, written in the order of these, unless they were used before."""
+    """Add codes by their hashes, in the order of the hashes, unless they were used before."""
     rows = [{"survey": survey_id, "mark": mark} for mark in sorted(set(marks))]
     statement = _insert(connection, code).on_conflict_do_nothing()
     for start in range(0, len(rows), _AT_ONCE):
@@ -259,12 +259,14 @@ def add_codes(connection: Connection, survey_id: str, marks: Iterable[bytes]) ->
 
 
 def count_codes(connection: Connection, survey_id: str) -> int:
-    """Return how many codes were let in, whether used or not: a number that no answer changes."""
+    """Return how many codes were added, used or not. No answer changes this number."""
     tables = (code, arrived, spent)
     unused, waiting, used = (
         select(func.count()).where(table.c.survey == survey_id).scalar_subquery() for table in tables
     )
-    return connection.scalar(select(unused + waiting + used)) or 0  # in one look: a code moves from one to the next
+    return (
+        connection.scalar(select(unused + waiting + used)) or 0
+    )  # in one query, because a code moves from one table to the next
 
 
 def _insert(connection: Connection, table: Any) -> Any:

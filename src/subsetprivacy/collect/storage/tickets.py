@@ -1,8 +1,8 @@
-"""The marks of a whole group of tickets, judged and locked in one statement whatever their number.
+"""Check and lock the tickets of a whole group in one statement, whatever their number.
 
-The marks travel as one string of bytes that the database takes apart: the words of a statement are always the same, so
-it is prepared once. Each mark is then looked up by itself in the key of a table. A plan for all of them together rests
-on statistics, and these are behind: tables here fill and empty within seconds.
+A mark is the hash of a ticket. The marks are sent as one byte string that the database splits. The text of a statement
+is then always the same, so it is prepared once. Each mark is looked up separately in the key of a table, because a plan
+for all of them together would rely on statistics, which are outdated: these tables fill and empty within seconds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ COUNTED = "counted"
 ALREADY = "already counted"
 UNKNOWN = "unknown code"
 CLOSED = "closed"
-NOT_OPENED = "opening"  # not the number that the code was locked to, or it was never locked
+NOT_OPENED = "opening"  # not the number that the code is locked to, or the code was never locked
 NOT_DRAWN = "not drawn"  # locked to this number, which draws another question
 _FREE = "free"
 _LOCKED = "locked"
@@ -23,15 +23,15 @@ _LOCKED = "locked"
 
 @frozen
 class GroupVerdict:
-    """What becomes of a group before anything is counted.
+    """The result of checking a group before anything is counted.
 
     Attributes
     ----------
     refused
-        By their positions, those whose tickets cannot be counted.
+        The outcomes of those whose tickets cannot be counted, by position.
     released
-        How many batches were released at that moment. A release moves marks to another table, so what was judged
-        before one may not be counted after it.
+        How many batches were released at that moment. A release moves marks to another table, so a group that was
+        checked before a release must not be counted after it.
     """
 
     refused: dict[int, str]
@@ -47,17 +47,17 @@ EACH = (
 
 
 def part(name: str) -> str:
-    """Return what belongs to each mark of a string of 32 bytes each."""
+    """Return the SQL for the part that belongs to each mark, in a string of 32 bytes per mark."""
     return f"substr(:{name}, 32 * k - 31, 32)"
 
 
 def held(column: str, table: str) -> str:
-    """Return what a table holds of each mark."""
+    """Return the SQL that looks up each mark in a table."""
     return f"(SELECT held.{column} FROM {table} AS held WHERE held.survey = :survey AND held.mark = each.mark)"
 
 
 def judging(cases: str, expected: str) -> str:
-    """Return the statement that judges each mark by the first case that holds, and returns the unexpected ones."""
+    """Return the statement that gives each mark the first case that applies, and selects the unexpected ones."""
     is_counted = f"{held('mark', 'arrived')} IS NOT NULL OR {held('mark', 'spent')} IS NOT NULL"
     otherwise = f"WHEN {is_counted} THEN '{ALREADY}' ELSE '{UNKNOWN}'"
     judged = f"judged AS (SELECT k, mark, CASE {cases} {otherwise} END AS outcome FROM each)"
@@ -65,7 +65,7 @@ def judging(cases: str, expected: str) -> str:
 
 
 def named(survey_id: str, marks: Sequence[bytes]) -> dict[str, Any]:
-    """Return marks as these statements take them."""
+    """Return marks as parameters of these statements."""
     return {"survey": survey_id, "marks": b"".join(marks), "many": len(marks)}
 
 
@@ -87,14 +87,14 @@ _LOCK = text(
 
 @frozen
 class CodeLock:
-    """What a code is locked to: the first wish."""
+    """What a code is locked to: the first request."""
 
     commitment: bytes
     wrapped: bytes
 
 
 def judge_locks(connection: Connection, survey_id: str, marks: Sequence[bytes]) -> dict[bytes, CodeLock | str]:
-    """Return what codes are locked to already, or why they cannot be; nothing of those that are free."""
+    """Return what codes are already locked to, or why they cannot be locked. Free codes are left out."""
     rows = connection.execute(_JUDGE_LOCKS, named(survey_id, marks))
     return {
         bytes(mark): CodeLock(bytes(commitment), bytes(wrapped)) if outcome == _LOCKED else outcome

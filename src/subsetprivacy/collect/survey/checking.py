@@ -1,4 +1,4 @@
-"""The checks that make a survey of plain data, or say everything that is wrong with it."""
+"""Check plain data and make a survey of them, or report every problem."""
 
 import re
 import unicodedata
@@ -122,7 +122,7 @@ def _batch(given: Any, problems: ProblemList) -> int:
 
 
 def _links(given: Any, problems: ProblemList) -> list[list[str]]:
-    """Return the ids of each group, as far as they are text."""
+    """Return the ids of each group that are text."""
     listed = read_list(given, "tables with `variables`", ("links",), problems) or []
     if len(listed) > _MOST_LINKS:
         problems.add(("links",), f"must be at most {_MOST_LINKS} links; got {len(listed)}.")
@@ -141,7 +141,7 @@ def _link(given: Any, path: Path, problems: ProblemList) -> list[str]:
 
 
 def _check_links(links: list[list[str]], data: dict[str, Any], problems: ProblemList) -> None:
-    """Note ids that no variable has, and variables that are in two links or twice in one."""
+    """Note unknown ids, and variables that are in two links or twice in one."""
     listed = data.get("variables")
     ids = {id_of(entry) for entry in listed} if isinstance(listed, list) else set()
     known = sorted(name[:_MOST_ID] for name in ids if name)

@@ -1,9 +1,9 @@
 """The coin that the respondent and the server flip together, so that neither chooses the question.
 
-The respondent's browser commits to a secret number; the server answers with a share that its key and the
-commitment fix; the question follows from both. The browser cannot draw again, because the key is secret and the
-first commitment of a code is kept; the server cannot choose, because it answers before it sees the number. The
-key's own commitment stands in the manifest, and the key is published when the study is over.
+The respondent's browser commits to a secret number. The server replies with a share that its key and the commitment
+determine. Both together determine the question. The browser cannot draw again, because the key is secret and the server
+keeps the first commitment of a code. The server cannot choose, because it replies before it sees the number. The
+manifest contains a commitment to the key, and the key is published when the study is over.
 """
 
 import hmac
@@ -20,7 +20,7 @@ def _named(name: str) -> bytes:
 
 
 def _keyed(key: bytes, message: bytes) -> bytes:
-    # Not `hmac.digest`: it lets other threads run for a microsecond of work, and then waits for them.
+    # Not `hmac.digest`, which lets other threads run for a microsecond of work and then waits for them.
     return hmac.new(key, message, sha256).digest()
 
 
@@ -35,7 +35,7 @@ def share(key: bytes, ticket: bytes, commitment: bytes) -> bytes:
 
 
 def seed(server_share: bytes, secret: bytes) -> bytes:
-    """Return the seed of the draws, which both shares fix."""
+    """Return the seed of the draws, which both shares determine."""
     return sha256(_named("seed") + server_share + secret).digest()
 
 
@@ -45,28 +45,28 @@ def commit_key(key: bytes) -> bytes:
 
 
 def wrap(secret: bytes, half: bytes, commitment: bytes) -> bytes:
-    """Return the number hidden under the second half of a code, or the number back from that.
+    """Return the number encrypted with the second half of a code, or decrypt it.
 
-    The half stays in the address bar: the server keeps the wrapped number for a second device and cannot read it.
-    The commitment to the number makes each pad anew: the number of one wave is opened with the answers, and would
-    otherwise open that of another.
+    The half stays in the address bar. The server keeps the wrapped number for a second device and cannot read it. The
+    commitment to the number makes each pad different. Otherwise the number of one wave, which is opened with the
+    answers, would reveal that of another.
     """
     pad = _keyed(half, _named("wrap") + commitment)
     return bytes(a ^ b for a, b in zip(secret, pad, strict=True))
 
 
 def open_ticket(device_seed: bytes, fingerprint: bytes) -> bytes:
-    """Return the ticket of a browser in open mode: the same for a second try, so that it counts once."""
+    """Return the ticket of a browser in open mode. It is the same for a second attempt, so that it counts once."""
     return _keyed(device_seed, _named("ticket") + fingerprint)
 
 
 def ticket_mark(survey: str, ticket: bytes) -> bytes:
-    """Return what the store keeps of a ticket."""
+    """Return the hash of a ticket, which the store keeps."""
     return sha256(_named("mark") + survey.encode() + b"\0" + ticket).digest()
 
 
 def code_text(ticket: bytes, half: bytes) -> str:
-    """Return a one-time code as it stands in a link."""
+    """Return a one-time code as it appears in a link."""
     return b32encode(ticket + half).decode().lower()
 
 
@@ -76,7 +76,7 @@ def read_code(text: str) -> tuple[bytes, bytes]:
     Raises
     ------
     ValueError
-        If the text is no code.
+        If the text is not a code.
     """
     parts = (
         b32decode(text.upper()) if text.isascii() else b""

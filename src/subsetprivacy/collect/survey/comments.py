@@ -1,4 +1,4 @@
-"""Comments of a survey's file: what a program that writes the file again cannot keep."""
+"""Count the comments of a survey file, which are lost when a program rewrites the file."""
 
 import re
 
@@ -9,7 +9,7 @@ _YAML = re.compile(r"(?:^|(?<=[ \t\n]))#[^\n]*")
 
 
 def count_comments(text: str, format: str) -> int:
-    r"""Return how many comments a file has that can be read as a survey; a line has one at most.
+    r"""Return how many comments a valid survey file has. A line has at most one.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def count_comments(text: str, format: str) -> int:
 
 
 def _without_scalars(text: str) -> str:
-    """Return YAML with every text in it replaced, whose signs are no comments."""
+    """Return YAML with every text replaced, so that "#" in texts is not counted."""
     import yaml
 
     parts, at = [], 0

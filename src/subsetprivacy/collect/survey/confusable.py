@@ -1,7 +1,7 @@
-"""Options that look alike: the same letters to a reader, other ones to a computer.
+"""Find options that look alike to a reader but differ for a computer.
 
-Within one question two options that cannot be told apart are refused, whatever alphabets they are written in. An option
-that mixes alphabets is fine as long as no other looks like it.
+Two options of one question that look the same are refused, whatever their alphabets. An option that mixes alphabets is
+allowed as long as no other option looks like it.
 
 The table is our own and short: letters of Cyrillic and Greek that look like Latin ones or like each other, signs with
 several codes, and a few Arabic letters that differ by keyboard. Whatever else Unicode calls compatible (full width,
@@ -15,7 +15,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-# Seen by nobody, though Unicode does not call them formatting: fillers, joiners, variation selectors.
+# Invisible, although Unicode does not call them formatting: fillers, joiners, variation selectors.
 _INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0")
 _BLANK = "\u2800"
 _FIRST_SELECTORS, _LATER_SELECTORS = ("\ufe00", "\ufe0f"), ("\U000e0100", "\U000e01ef")
@@ -53,25 +53,25 @@ _LAST_YA = re.compile(r"\u06cc(?!\w)")
 _SOMETIMES = _pairs("i\u0649", "l\u064a")
 # What Unicode calls compatible with plain signs and a reader can tell from them.
 _TOLD_APART = frozenset({"<super>", "<sub>", "<fraction>"})
-# How many texts and signs are kept with their looks: an option is compared with all of the others of its question.
+# The size of the caches: an option is compared with all others of its question.
 _TEXTS_KEPT, _SIGNS_KEPT = 128, 1024
 
 
 def is_invisible(sign: str) -> bool:
-    """Tell whether a sign takes no place where it is shown."""
+    """Tell whether a character is invisible."""
     selects = _FIRST_SELECTORS[0] <= sign <= _FIRST_SELECTORS[1] or _LATER_SELECTORS[0] <= sign <= _LATER_SELECTORS[1]
     return unicodedata.category(sign) == "Cf" or selects or sign in _INVISIBLE
 
 
 @lru_cache(_TEXTS_KEPT)
 def looks(text: str) -> str:
-    """Return what a text looks like within its alphabet: two options for which this is the same are the same to see."""
+    """Return what a text looks like within its alphabet. Two options with the same result look the same."""
     return unicodedata.normalize("NFC", _plain(_small(unicodedata.normalize("NFC", _plain(text)))))
 
 
 @lru_cache(_TEXTS_KEPT)
 def skeleton(text: str) -> str:
-    """Return what a text looks like in any alphabet; only texts for which it is the same can be confused.
+    """Return what a text looks like in any alphabet. Only texts with the same result can be confused.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def _small(text: str) -> str:
 def can_be_confused(first: str, second: str) -> bool:
     """Tell whether two texts look alike.
 
-    Letters that look alike count only across alphabets: in one, like Υ and γ, a reader expects both.
+    Look-alike letters count only across alphabets. Within one, like Υ and γ, a reader expects both.
     """
     if looks(first) == looks(second) or looks(_without_dots(first)) == looks(_without_dots(second)):
         return True
@@ -141,7 +141,7 @@ def _alphabet(sign: str) -> str:
 
 
 def difference(first: str, second: str) -> str:
-    """Return in words how two texts differ that look alike.
+    """Return in words how two look-alike texts differ.
 
     Examples
     --------

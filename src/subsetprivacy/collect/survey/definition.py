@@ -1,4 +1,4 @@
-"""What a survey is: its texts, its variables, what may be linked, and how answers are collected."""
+"""The definition of a survey: its texts, its variables, its links, and how answers are collected."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from subsetprivacy.design import Design
 
 MODES = ("code", "open")
 DEFAULT_BATCH = 25
-OPEN_BATCH = 100  # anybody can fill up a batch of an open survey around one person: the larger, the dearer
+OPEN_BATCH = 100  # anyone can fill a batch of an open survey around one person; a larger one makes that expensive
 LEAST_BATCH = 10
 MOST_OPTIONS = 48
 MOST_VARIABLES = 64
@@ -20,16 +20,16 @@ RECOMMENDED = "recommended"
 
 @frozen
 class VariableDefinition:
-    """One question: what is asked, the possible answers, and the design its subsets are drawn by.
+    """One question: its text, the possible answers, and the design that draws its subsets.
 
     Attributes
     ----------
     id
         A short name for files and columns, the same in every wave of a study.
     label
-        What the variable is called in tables and pictures.
+        The name of the variable in tables and pictures.
     question
-        The words put to the respondent.
+        The text of the question.
     options
         The possible answers, in the order they are shown.
     design
@@ -37,13 +37,13 @@ class VariableDefinition:
     written
         What the file says about the design: "recommended", the name of a kind, or a table.
     guess
-        A stated guess of the shares of the answers, for the sentence "about 4 in 10 people would send this".
+        The author's guess of the shares, for the sentence "about 4 in 10 people would send this".
     help
-        A further sentence under the question.
+        Another sentence under the question.
     never_alone
-        Sets of options that are never left alone: nothing that is sent lies within one of them.
+        Forbidden sets of options. No set that is sent lies within one of them.
     original
-        The design before that was taken from it; None where nothing is forbidden.
+        The design before these sets were forbidden. None if there are none.
     """
 
     id: str
@@ -59,7 +59,7 @@ class VariableDefinition:
 
     @property
     def words(self) -> dict[str, Any]:
-        """What a respondent reads, under the keys of a file and of a manifest."""
+        """The texts that a respondent reads, under the keys of a file and a manifest."""
         return {
             "id": self.id,
             "label": self.label,
@@ -76,17 +76,17 @@ class SurveyDefinition:
     Attributes
     ----------
     study
-        The name that the waves of a study share: a person's question about a variable is remembered under it.
+        The name that the waves of a study share. A person's questions are remembered under it.
     mode
-        "code": a link of one's own for everybody, used once. "open": one link for all, who select themselves.
+        "code": everyone has a personal link, used once. "open": one link for everyone, and people select themselves.
     batch
-        Results change only when this many further answers have come.
+        Results change only when this many more people have answered.
     links
-        Groups of variables whose answers are kept side by side, so that tables of them can be made.
+        Groups of variables whose answers are kept together, to make tables of them.
     contact
-        Who asks, and whom to turn to.
+        Who asks, and whom to contact.
     practice
-        Whether practice comes first: a question about an urn, for each kind of question in the survey.
+        Whether the survey starts with practice: a question about an urn for each kind of question in the survey.
     """
 
     title: str
@@ -108,7 +108,7 @@ class SurveyDefinition:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """All but the variables and links, under the keys of a file and of a manifest."""
+        """Everything except variables and links, under the keys of a file and a manifest."""
         return {
             "title": self.title,
             "study": self.study,
@@ -123,7 +123,7 @@ class SurveyDefinition:
 
     @property
     def titles(self) -> dict[str, str]:
-        """The titles of the variables by their ids; no two are the same."""
+        """The titles of the variables by their ids. No two are the same."""
         return titles_of({variable.id: variable.label for variable in self.variables})
 
     def variable(self, name: str) -> VariableDefinition:
@@ -132,14 +132,14 @@ class SurveyDefinition:
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """The variables whose answers are kept side by side: the links, then every other variable alone."""
+        """The groups of variables whose answers are kept together: the links, then every other variable alone."""
         linked = {name for group in self.links for name in group}
         alone = ((variable.id,) for variable in self.variables if variable.id not in linked)
         return (*self.links, *alone)
 
 
 def titles_of(labels: Mapping[str, str]) -> dict[str, str]:
-    """Return a title for each variable by its id: its label, with the id where another has the same label.
+    """Return a title for each variable by its id: its label, followed by the id if another variable has the same label.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a survey will ask and keep, in numbers and in sentences, before anybody answers."""
+"""What a survey will ask and store, in numbers and sentences, before anyone answers."""
 
 import math
 from collections import Counter
@@ -14,7 +14,7 @@ from subsetprivacy.collect.survey.revealing_sets import Price, RevealingSets, pr
 from subsetprivacy.collect.survey.rules import asking, number_of_questions
 from subsetprivacy.design import Design
 
-_LIKELY = 0.9  # from here on a set that is left says nearly everything
+_LIKELY = 0.9  # from here on, a report reveals nearly everything
 KIND_WORDS = {
     "yes_no": "yes or no",
     "groups": "which group",
@@ -25,7 +25,7 @@ KIND_WORDS = {
 
 @frozen
 class VariableFacts:
-    """What there is to know of a variable.
+    """Facts about a variable.
 
     Attributes
     ----------
@@ -34,17 +34,17 @@ class VariableFacts:
     design
         The kind of design.
     questions
-        How many different questions a respondent could be asked; of "local", how many sets could be sent.
+        How many different questions a respondent could be asked. For "local", how many sets could be sent.
     smallest_set
-        How many options an answer leaves possible at least.
+        The fewest options that an answer leaves possible.
     bits
         The fingerprint: the entropy of what is drawn for a person, which stays the same in every wave.
     revealing
-        The smallest sets that can be sent; None where no answer rules an option out.
+        The smallest sets that can be sent. None if no answer rules an option out.
     never_alone
         The sets that are forbidden.
     price
-        What forbidding them costs; None where none are.
+        What forbidding them costs. None if there are none.
     """
 
     id: str
@@ -62,21 +62,21 @@ class VariableFacts:
 class NoticeKind(StrEnum):
     """What a notice is about."""
 
-    ODDS = "odds"  # how much an answer to randomized response tells
+    ODDS = "odds"  # how much an answer to randomized response reveals
     ON_DEVICE = "on_device"  # the device draws around the answer
-    LIKELY = "likely"  # some answer tells nearly everything
-    LINKED = "linked"  # variables that are kept side by side
+    LIKELY = "likely"  # some answer reveals nearly everything
+    LINKED = "linked"  # variables that are kept together
     OPEN = "open"  # the people select themselves
 
 
 @frozen
 class Notice:
-    """What the author of a survey should know.
+    """A remark for the author of a survey.
 
     Attributes
     ----------
     about
-        The ids of the variables that it is about; empty where it is about the survey.
+        The ids of the variables that it is about. Empty if it is about the survey.
     """
 
     kind: NoticeKind
@@ -84,7 +84,7 @@ class Notice:
     text: str
 
     def naming(self, names: Mapping[str, str]) -> str:
-        """Return the notice with names in the place of ids."""
+        """Return the notice with names instead of ids."""
         about = " and ".join(names[name] for name in self.about)
         return f"{about}: {self.text}" if about else self.text
 
@@ -94,16 +94,16 @@ class Notice:
 
 @frozen
 class SurveyFacts:
-    """What there is to know of a survey.
+    """Facts about a survey.
 
     Attributes
     ----------
     groups
-        The ids kept side by side and the bits of what is kept; the links first, then every other variable alone.
+        The ids that are kept together, and the bits of what is kept. Links first, then every other variable alone.
     bits
-        The fingerprint of everything a person sends, which only the server sees together, while it arrives.
+        The fingerprint of everything a person sends. Only the server sees it together, when it arrives.
     notices
-        What its author should know.
+        Remarks for its author.
     """
 
     variables: tuple[VariableFacts, ...]
@@ -113,7 +113,7 @@ class SurveyFacts:
 
 
 def survey_facts(survey: SurveyDefinition) -> SurveyFacts:
-    """Return what a survey will ask and keep."""
+    """Return facts about what a survey will ask and store."""
     facts = tuple(_variable_facts(variable) for variable in survey.variables)
     kept = {each.id: kept_rows(each.design) for each in survey.variables}
     groups = tuple((group, math.fsum(kept[name].bits for name in group)) for group in survey.groups)
@@ -151,10 +151,10 @@ def _variable_facts(variable: VariableDefinition) -> VariableFacts:
 
 
 def fingerprint_bits(design: Design) -> float:
-    """Return the entropy of what is drawn for a person and remembered: of the question, or of a device's own draw.
+    """Return the entropy of what is drawn for a person and remembered: the question, or the device's own draw.
 
-    Whoever sees a person's draws in two places can tell by them that it is the same person; where the draw depends on
-    the value, for the value that tells most.
+    Anyone who sees a person's draws in two places can recognize the person by them. If the draw depends on the value,
+    return the largest entropy over all values.
 
     Examples
     --------
@@ -181,14 +181,14 @@ def fingerprint_bits(design: Design) -> float:
 
 @frozen
 class KeptRows:
-    """What is kept of people who have the same value: how many contents there can be, and their entropy.
+    """What is stored about people who have the same value: the number of possible contents, and their entropy.
 
     Attributes
     ----------
     number
-        How many different contents, for the value that has most.
+        The number of different contents, for the value that has most.
     bits
-        The entropy of the content, for the value that tells most.
+        The entropy of the content, for the value with the largest entropy.
     """
 
     number: int
@@ -196,10 +196,10 @@ class KeptRows:
 
 
 def kept_rows(design: Design) -> KeptRows:
-    """Return how far what is kept of a variable tells people with the same value apart.
+    """Return how well the stored data of a variable tell people with the same value apart.
 
-    Of a question with groups only the chosen one is kept: so there is less to tell people by than the question itself,
-    which whoever sees a whole submission sees (`fingerprint_bits`).
+    For a question with groups, only the chosen group is stored. So the stored data reveal less than the question, which
+    anyone who sees a whole submission sees (`fingerprint_bits`).
 
     Examples
     --------
@@ -225,7 +225,7 @@ def kept_rows(design: Design) -> KeptRows:
 
 
 def _kept_of(weighed: list[tuple[int, int]], p: int) -> KeptRows:
-    """Return what is kept where every set has a weight among those that hold a value."""
+    """Return what is stored if every set has a weight among those that contain a value."""
     number, bits = 0, 0.0
     for j in range(p):
         weights: Counter[int] = Counter()
@@ -267,7 +267,7 @@ def _linked(names: tuple[str, ...], kept: list[KeptRows]) -> Notice:
     number, bits = math.prod(each.number for each in kept), math.fsum(each.bits for each in kept)
     rows = "more than a million" if number > 10**6 else f"up to {number:,}"
     text = (
-        f"kept side by side. The draws alone make {rows} different rows of people with the same answers ({bits:.1f} "
-        "bits). With fewer people than that, most rows are like no other."
+        f"kept together. The draws alone make {rows} different rows of people with the same answers ({bits:.1f} "
+        "bits). With fewer people than that, most rows are unique."
     )
     return Notice(NoticeKind.LINKED, names, text)

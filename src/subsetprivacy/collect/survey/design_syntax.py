@@ -1,4 +1,4 @@
-"""How a survey's file says which design a variable has: a name, a table, or a whole design document."""
+"""Read the design of a variable from a survey file: a name, a table, or a whole design document."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -43,13 +43,13 @@ class _Kind:
     Attributes
     ----------
     readers, needed
-        How its entries are read, and which must be there.
+        How its entries are read, and which are required.
     make
-        What makes it of them.
+        The function that makes the design.
     fewest, most
-        The numbers of options that it is for.
+        The allowed numbers of options.
     names
-        How the file calls the arguments that the library names.
+        The names in the file of the library's arguments.
     """
 
     readers: dict[str, Callable[[Any, Path, Options, ProblemList], Any]]
@@ -63,12 +63,12 @@ class _Kind:
 def read_design(
     given: Any, options: Options, default: Design, path: Path, problems: ProblemList
 ) -> tuple[Design, Any] | None:
-    """Return a design and how it was written, or None with the reason among the problems.
+    """Return a design and its entry in the file, or None with the reason among the problems.
 
     Parameters
     ----------
     default
-        The recommended one.
+        The recommended design.
     """
     read: tuple[Design, Any] | None
     if isinstance(given, str):
@@ -117,7 +117,7 @@ def _made(
 
 
 def _check_options(kind: str, p: int, entries: dict[str, Any]) -> None:
-    """Raise, in the words of the file, where a kind is not for so many options, or not for such groups of them."""
+    """Raise, in the words of the file, if a kind does not allow this number of options or groups."""
     rules = KINDS[kind]
     if not rules.fewest <= p <= rules.most:
         wanted = "two" if rules.most == 2 else f"at least {rules.fewest}"
@@ -132,7 +132,7 @@ def _check_options(kind: str, p: int, entries: dict[str, Any]) -> None:
 
 
 def _add_refusal(error: SubsetPrivacyError, names: dict[str, str], path: Path, problems: ProblemList) -> None:
-    """Note why the library refuses a design; advice that is for Python gives way to what is right in any file."""
+    """Note why the library refuses a design. Advice for Python is replaced by advice for any file."""
     problems.add(path, with_names(error.message, names), _for_everyone(error.advice) or RECOMMENDED_FITS)
 
 
@@ -222,7 +222,7 @@ def _weighted(given: Any, path: Path, options: Options, problems: ProblemList) -
         first: dict[frozenset[str], int] = {}
         for k, (subset, _) in enumerate(read):
             if first.setdefault(frozenset(subset), k) != k:
-                problems.add((*path, k), "must name each set of `options` once; this one is there before.")
+                problems.add((*path, k), "must name each set of `options` once; this one appears before.")
                 read = None
     return read
 
@@ -237,7 +237,7 @@ def _by_subset(pairs: list[list[Any]]) -> dict[tuple[str, ...], float]:
 
 @lru_cache(maxsize=256)
 def _few_hadamard(options: Options, questions: int | None = None) -> Design:
-    if questions is not None and questions > MOST_LISTED:  # before a table of millions is made
+    if questions is not None and questions > MOST_LISTED:  # before making a table of millions
         raise SubsetPrivacyError(f"`questions` must be at most {MOST_LISTED - 1}; got {questions}.")
     return hadamard(options, questions)
 
@@ -280,7 +280,7 @@ def _read_document(
     if given["format"] != DOCUMENT_FORMAT:
         problems.add((*path, "format"), f'must be "{DOCUMENT_FORMAT}"; got {shown(given["format"])}.')
         return None
-    if given.get("kind") not in askable_kinds():  # nothing nested, nothing that takes long to make
+    if given.get("kind") not in askable_kinds():  # nothing nested, nothing that takes long
         known = ", ".join(askable_kinds())
         problems.add((*path, "kind"), f"must be one of {known} to be asked; got {shown(given.get('kind'))}.")
         return None
@@ -294,8 +294,8 @@ def _read_document(
         design = design_from_json(json.dumps(given))
     except SubsetPrivacyError as error:
         _add_refusal(error, {"k": "`size`"}, path, problems)
-    except TypeError:  # a part that JSON has no word for: a date, an unquoted `no`
-        problems.add(path, "must hold text and numbers only; put the others in quotes.")
+    except TypeError:  # a part that JSON cannot express: a date, an unquoted `no`
+        problems.add(path, "must contain text and numbers only; put the others in quotes.")
     else:
         return design, design.document()
     return None

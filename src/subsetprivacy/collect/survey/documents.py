@@ -10,7 +10,7 @@ from subsetprivacy.design import Design
 
 
 def survey_document(survey: SurveyDefinition) -> dict[str, Any]:
-    """Return a survey as plain data: every key there is, but `guess` and `never_alone` where there are none."""
+    """Return a survey as plain data with every key, except `guess` and `never_alone` if there are none."""
     linked = {name for group in survey.links for name in group}
     return {
         **survey.settings,
@@ -26,7 +26,7 @@ def _variable_document(variable: VariableDefinition, default: Design) -> dict[st
     written = variable.written
     design = variable.original or variable.design
     if written == RECOMMENDED and design != default:
-        written = design.document()  # a survey that was put together by a program
+        written = design.document()  # a survey made by a program
     document = {**variable.words, "design": written}
     if variable.guess is not None:
         document["guess"] = list(variable.guess)
@@ -36,11 +36,11 @@ def _variable_document(variable: VariableDefinition, default: Design) -> dict[st
 
 
 def survey_from_document(document: Any) -> SurveyDefinition:
-    """Return the survey that plain data describe; keys may be missing as in a file.
+    """Return the survey that plain data describe. Keys may be missing as in a file.
 
     Raises
     ------
     SurveyError
-        With every problem; there are no lines, but each has its path.
+        With every problem. There are no lines, but each problem has its path.
     """
     return check(LocatedData(document, {}))

@@ -1,8 +1,8 @@
-"""The draw that a respondent's browser makes: the same here and in JavaScript, word for word.
+"""The draw of a respondent's browser. Python and JavaScript make exactly the same draw.
 
-A stream of 48-bit words comes from HMAC-SHA256 under a secret seed; every draw is made from these by rejection,
-so it is exactly even. `docs/reference/collection-protocol.md` is the specification, and `docs/reference/vectors.json`
-holds examples against which other clients can be checked.
+A stream of 48-bit words comes from HMAC-SHA256 with a secret seed. Every draw uses rejection sampling on these words,
+so it is exactly uniform. `docs/reference/collection-protocol.md` is the specification, and
+`docs/reference/vectors.json` contains examples to check other clients.
 """
 
 import hmac
@@ -18,14 +18,14 @@ _PREFIX = b"subsetprivacy draw v1\0"
 
 
 class Stream:
-    """Random words that a seed and a label fix.
+    """Random words that a seed and a label determine.
 
     Parameters
     ----------
     seed
         32 secret bytes.
     study, variable
-        What the draw is for: the same seed draws for each of them anew, and for each always the same.
+        What the draw is for. The same seed gives a different draw for each of them, and always the same for each.
     """
 
     def __init__(self, seed: bytes, study: str, variable: str) -> None:
@@ -44,8 +44,8 @@ class Stream:
         return word
 
     def below(self, bound: int) -> int:
-        """Return an even draw from 0 … bound - 1; the bound is 2^48 at most."""
-        if not 0 < bound <= _WORDS:  # no word would do
+        """Return a uniform draw from 0 … bound - 1. The bound is at most 2^48."""
+        if not 0 < bound <= _WORDS:  # no word is large enough
             raise ValueError("a bound must lie in 1 … 2^48")
         limit = _WORDS - _WORDS % bound
         word = self.word()
@@ -54,7 +54,7 @@ class Stream:
         return word % bound
 
     def shuffle(self, items: list[Any]) -> list[Any]:
-        """Return the items in an even order."""
+        """Return the items in a uniformly random order."""
         order = list(items)
         for i in range(len(order) - 1, 0, -1):
             j = self.below(i + 1)
@@ -72,14 +72,14 @@ class Stream:
 
 
 def draw_question(rule: Mapping[str, Any], stream: Stream) -> list[int]:
-    """Draw a question by the rule of a variable: the codes of its answers in the order they are shown.
+    """Draw a question by the rule of a variable, and return the codes of its answers in the order shown.
 
     Parameters
     ----------
     rule
         The entry ``draw`` of a variable of a manifest whose kind is "yes_no" or "groups".
     stream
-        Where the words come from.
+        The source of random words.
     """
     full = (1 << rule["p"]) - 1
     if rule["rule"] == "uniform":

@@ -1,4 +1,4 @@
-"""The entries of a survey's file one by one: keys, names, words out of a list, truth values."""
+"""Read single entries of a survey file: keys, names, choices, numbers."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -15,13 +15,13 @@ NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 _NAME_HINT = "small letters a to z, digits, - and _, a letter first, at most 32"
 _MOST_NAME = 1000  # of what is looked at
 _MOST_LIKENED = 200
-_ALIKE = 0.7  # of short words, which are soon alike
+_ALIKE = 0.7  # for short words, which are easily similar
 
 
 def check_keys(
     table: dict[str, Any], known: Sequence[str], needed: Sequence[str], path: Path, problems: ProblemList
 ) -> None:
-    """Note the keys that are missing and those that nobody knows."""
+    """Note missing keys and unknown keys."""
     for key in needed:
         if key not in table:
             problems.add(path, f"must have `{key}`; it is missing.")
@@ -33,7 +33,7 @@ def check_keys(
 
 
 def nearest(given: Any, known: Iterable[str], least: float = 0.6) -> str | None:
-    """Return the known word that a mistyped one is most like, if there is one."""
+    """Return the known word most similar to a mistyped one, if there is one."""
     if not isinstance(given, str):
         return None
     spelled = {word.lower(): word for word in known}
@@ -42,13 +42,13 @@ def nearest(given: Any, known: Iterable[str], least: float = 0.6) -> str | None:
 
 
 def meant(given: Any, known: Iterable[str], problems: ProblemList, least: float = 0.6) -> Hint | None:
-    """Return the advice to take that word, if there is one."""
+    """Return the advice to use that word, if there is one."""
     near = None if problems.are_many else nearest(given, known, least)
     return MEANT(word=shown(near)) if near else None
 
 
 def read_name(given: Any, path: Path, problems: ProblemList) -> str:
-    """Return a short name, "" with the reason among the problems if it is none."""
+    """Return a short name, or "" with the reason among the problems."""
     text = read_text(given, path, problems, most=_MOST_NAME)
     if text and not NAME.fullmatch(text):
         problems.add(path, f"must be a short name ({_NAME_HINT}); got {shown(text)}.")
@@ -57,7 +57,7 @@ def read_name(given: Any, path: Path, problems: ProblemList) -> str:
 
 
 def read_choice(given: Any, allowed: tuple[str, ...], path: Path, problems: ProblemList) -> str:
-    """Return one of the allowed words, the first with the reason among the problems if it is none of them."""
+    """Return one of the allowed words, or the first with the reason among the problems."""
     if isinstance(given, str) and given in allowed:
         return given
     if given is not REFUSED:

@@ -1,9 +1,9 @@
-"""Designs for sets of options that must never be left alone: nothing that lies within one of them can be sent.
+"""Designs with forbidden sets of options: no set within one of them can be sent.
 
-A set is a code, the mask of its options. Both answers to a question count: if the list or the rest of the options lies
-within a forbidden set, the question is not asked. What is left must still tell the shares, and is asked by the rules
-that there are ("listed" and "given"), so that a browser needs to know nothing of it. Everything here gives the same
-design on every machine: the surveys of a study must have the same one.
+A set is a code, the mask of its options. Both answers to a question count. If the list or the rest of the options lies
+within a forbidden set, the question is not asked. The remaining questions must still identify the shares. They use the
+existing rules ("listed" and "given"), so a browser does not need to know about forbidden sets. Everything here gives
+the same design on every machine, because the surveys of a study must have the same one.
 """
 
 import math
@@ -43,7 +43,7 @@ _LABEL = "never_alone"
 
 
 def codes_of(options: tuple[str, ...], sets: Iterable[Iterable[str]]) -> Forbidden:
-    """Return the codes of sets of options, in one order whatever theirs is."""
+    """Return the codes of sets of options, sorted."""
     return tuple(sorted(sum(1 << options.index(option) for option in members) for members in sets))
 
 
@@ -53,16 +53,16 @@ def is_within(codes: IntArray, forbidden: Forbidden) -> BoolArray:
 
 
 def without(design: Design, forbidden: Forbidden) -> Design:
-    """Return the design that asks most like this one and never leaves a forbidden set, or one within it, alone.
+    """Return the design most similar to this one that never sends a forbidden set, or a set within it.
 
-    A design that does not anyway is returned as it is. The questions of a Hadamard design are put to the options in
-    another order, which costs nothing at even shares. Otherwise the forbidden questions or sets are left out, and
-    those that are left get new weights.
+    A design that never does is returned unchanged. For a Hadamard design, the questions are assigned to the options in
+    another order, which costs nothing at even shares. Otherwise the forbidden questions or sets are removed, and the
+    others get new weights.
 
     Raises
     ------
     InvalidDesignError
-        If the questions that are left cannot tell the shares, with what to take instead.
+        If the remaining questions cannot identify the shares. The error says what to use instead.
     """
     outcome = _sought(design, forbidden)
     if isinstance(outcome, InvalidDesignError):
@@ -72,16 +72,16 @@ def without(design: Design, forbidden: Forbidden) -> Design:
 
 @lru_cache(maxsize=256)  # an editor checks its text with every change
 def _sought(design: Design, forbidden: Forbidden) -> Design | InvalidDesignError:
-    """Return the design, or why there is none: a refusal can take as long as a design, and is kept as well."""
+    """Return the design, or the error. A refusal can take as long as a design, so it is cached as well."""
     try:
         return _found(design, forbidden)
     except InvalidDesignError as error:
-        return InvalidDesignError(error.message, error.advice)  # without the traceback, which holds everything
+        return InvalidDesignError(error.message, error.advice)  # without the traceback, which keeps everything alive
 
 
 def _found(design: Design, forbidden: Forbidden) -> Design:
     if not design.rules_out:
-        raise InvalidDesignError("must not be there with two `options`; no answer rules one of them out.")
+        raise InvalidDesignError("must be left out with two `options`; no answer rules one of them out.")
     kind, rule = asking(design)
     if not _can_leave(design, forbidden):
         return design
@@ -95,10 +95,10 @@ def _found(design: Design, forbidden: Forbidden) -> Design:
 
 @singledispatch
 def _candidates(design: Design, rule: dict[str, Any], forbidden: Forbidden) -> Iterator[Design | None]:
-    """Yield the designs to take in the place of one that asks questions, the most like it first.
+    """Yield the designs to use instead of one that asks questions, most similar first.
 
-    The rule decides. Two kinds have a better answer and are registered below, since it takes the stream of this
-    package, which no design knows.
+    The rule decides. Two kinds have a better solution and are registered below, because it needs the stream of this
+    package, which designs do not know.
     """
     if rule["rule"] == "uniform":
         yield _all_questions(design, forbidden)
@@ -134,13 +134,13 @@ def _refusal(design: Design, forbidden: Forbidden) -> InvalidDesignError:
     if p == 4:
         why, advice = "with 4 `options` all three questions are needed", FIVE_OPTIONS_OR_DEVICE
     else:
-        why = f"those about {p} `options` that are left do not"
+        why = f"the remaining questions about {p} `options` do not"
         advice = ADD_OPTIONS_OR_DEVICE if design.kind in RECOMMENDED_KINDS else RECOMMENDED_OR_DEVICE
-    return _advised(f"must leave enough questions to tell the shares; {why}.", advice, p, forbidden)
+    return _advised(f"must leave enough questions to estimate the shares; {why}.", advice, p, forbidden)
 
 
 def _advised(message: str, advice: Advice, p: int, forbidden: Forbidden) -> InvalidDesignError:
-    """Return the error. Its advice names larger sets, drawn on the device, which are there but for three options."""
+    """Return the error. It suggests larger sets, drawn on the device, which exist for more than three options."""
     size = max(code.bit_count() for code in forbidden) + 1
     if size >= p:
         return InvalidDesignError(message, FIVE_OPTIONS)
@@ -151,7 +151,7 @@ def _advised(message: str, advice: Advice, p: int, forbidden: Forbidden) -> Inva
 
 
 def _other_columns(design: Hadamard, forbidden: Forbidden) -> Design | None:
-    """Return the same matrix with its columns dealt to the options in another order."""
+    """Return the same matrix with its columns assigned to the options in another order."""
     stream = Stream(bytes(32), _LABEL, f"{design.p} {design.size}")
     columns = design.columns.tolist()
     for _ in range(max(1, _TRIED_ROWS // design.size)):
@@ -163,7 +163,7 @@ def _other_columns(design: Hadamard, forbidden: Forbidden) -> Design | None:
 
 
 def _many_hadamard(design: Design, forbidden: Forbidden) -> Iterator[Design | None]:
-    """Yield Hadamard designs that leave no forbidden set, of many questions and fewer; then what is left of many."""
+    """Yield Hadamard designs without forbidden sets, the largest first, then the remaining questions of each."""
     sizes = [1 << k for k in range(MOST_LISTED.bit_length() - 1, 2, -1) if design.p <= 1 << k]
     made = []
     for size in sizes:
@@ -178,7 +178,8 @@ def _many_hadamard(design: Design, forbidden: Forbidden) -> Iterator[Design | No
 def _all_questions(design: Design, forbidden: Forbidden) -> Design | None:
     """Return the design of all questions that leave two options and no forbidden set, if they can be listed.
 
-    All are as likely. The weights that cost the fewest people save a few percent and make some pairs twice as likely.
+    All are equally likely. The weights that need the fewest people save a few percent and make some pairs twice as
+    likely.
     """
     p, full = design.p, design.categories.full
     if 2 ** (p - 1) - p - 1 > MOST_LISTED:
@@ -192,12 +193,12 @@ def _all_questions(design: Design, forbidden: Forbidden) -> Design | None:
 
 
 def _leaves(codes: IntArray, full: int, forbidden: Forbidden) -> BoolArray:
-    """Tell of which questions one answer leaves a forbidden set."""
+    """Tell for which questions one answer leaves a forbidden set."""
     return is_within(codes, forbidden) | is_within(full - codes, forbidden)
 
 
 def _reweighted(design: Design, forbidden: Forbidden) -> Design | None:
-    """Return the yes/no questions that are left with their weights in proportion."""
+    """Return the remaining yes/no questions with rescaled weights."""
     listed = design.listed_questions()
     if listed is None or listed[0].shape[1] > 2:
         return None
@@ -220,7 +221,7 @@ def _partitions(design: Design, listed: list[list[int]], forbidden: Forbidden) -
 
 
 def _even_groups(design: Design, rule: dict[str, Any], forbidden: Forbidden) -> Design | None:
-    """Return all partitions into groups of these sizes that leave no forbidden set, or many of them drawn by lot."""
+    """Return all partitions into groups of these sizes that leave no forbidden set, or many random ones."""
     sizes = tuple(rule["sizes"])
     most = min(MOST_LISTED, _MOST_GROUPS // len(sizes))
     if number_of_questions(rule) <= most:
@@ -238,7 +239,7 @@ def _even_groups(design: Design, rule: dict[str, Any], forbidden: Forbidden) -> 
 
 
 def _split(left: int, sizes: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Yield every partition of a set into groups of these sizes once: the first option chooses its group first."""
+    """Yield every partition of a set into groups of these sizes once. The first option chooses its group first."""
     if not left:
         yield ()
         return
@@ -256,7 +257,7 @@ def _split(left: int, sizes: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 
 
 def _around(design: Design, forbidden: Forbidden) -> Design:
-    """Return the sets that are left around the answers, with weights as near to the old ones as can be."""
+    """Return the remaining sets around the answers, with weights as close as possible to the old ones."""
     p = design.p
     number = design.report_count
     if number is None or number > MOST_LISTED:
@@ -267,17 +268,17 @@ def _around(design: Design, forbidden: Forbidden) -> Design:
     fitted = _fitted(codes[left].tolist(), weights[left].tolist(), p)
     made = None if fitted is None else conditional(design.categories.labels, fitted)
     if made is None or not made.is_identifiable:
-        why = f"those of the {p} `options` that are left do not" if p > 3 else "with 3 `options` every pair is needed"
+        why = f"the remaining sets of the {p} `options` do not" if p > 3 else "with 3 `options` every pair is needed"
         advice = FIVE_OPTIONS_OR_DEVICE if p < 5 else FORBID_FEWER_OR_DEVICE
         raise _advised(f"must leave enough sets to hide every answer; {why}.", advice, p, forbidden)
     return made
 
 
 def _fitted(codes: list[int], weights: list[float], p: int) -> dict[int, float] | None:
-    """Return weights in proportion, option by option, that sum to one around each; None if there are none.
+    """Return rescaled weights that sum to one around each option, or None if there are none.
 
-    Iterative proportional fitting, whose limit is the nearest by relative entropy. In plain arithmetic, which is
-    the same everywhere, and rounded.
+    This is iterative proportional fitting, whose limit is the closest in relative entropy. It uses plain arithmetic,
+    which is the same everywhere, and rounds the result.
     """
     around = [[k for k, code in enumerate(codes) if code >> j & 1] for j in range(p)]
     if not all(around) or not _can_be_fitted(codes, p):
@@ -297,15 +298,15 @@ def _fitted(codes: list[int], weights: list[float], p: int) -> dict[int, float] 
 
 
 def _can_be_fitted(codes: list[int], p: int) -> bool:
-    """Tell whether there are weights above zero on all sets that sum to one around each option.
+    """Tell whether there are positive weights on all sets that sum to one around each option.
 
-    Where there are none the fit takes all its rounds to find out, a hundred times as long as this linear program. That
-    only ever refuses what the fit would: towards a weight of nearly zero it takes more rounds than it has.
+    If there are none, the fit needs all its rounds to find out, a hundred times as long as this linear program. The
+    program refuses only what the fit would refuse too, because a weight near zero takes more rounds than the fit has.
     """
     from scipy.optimize import linprog
 
     around = np.array(codes, np.int64) >> np.arange(p)[:, np.newaxis] & 1
-    # With the weights x + t the largest t is sought.
+    # Find the largest t for weights x + t.
     best = linprog(
         np.append(np.zeros(len(codes)), -1.0),
         A_eq=np.column_stack([around, around.sum(axis=1)]),

@@ -1,4 +1,4 @@
-"""JSON, strictly, with the line of every part."""
+"""Read strict JSON with the line of every part."""
 
 import re
 from bisect import bisect_right
@@ -23,7 +23,7 @@ _DECODER = JSONDecoder()
 
 
 def read_json(text: str) -> LocatedData:
-    """Read JSON text; a repeated key is a fault, and the first value stays.
+    """Read JSON text. A repeated key is a fault, and the first value stays.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Plain data with the line of every part of it, whichever kind of file it came from."""
+"""Plain data with the line of every part, for every file format."""
 
 import math
 import re
@@ -18,12 +18,12 @@ MOST_DEPTH = 24  # a survey needs 7
 LARGEST = 1 << 53
 MOST_DIGITS = 400
 TOO_LARGE = "must be a number below 2^53; got a larger one."
-_HALF = re.compile("[\ud800-\udfff]")  # a surrogate, which no file in UTF-8 can hold
+_HALF = re.compile("[\ud800-\udfff]")  # a surrogate, which a UTF-8 file cannot contain
 
 
 @frozen
 class AmbiguousWord:
-    """A word of a file that one reader takes for text and another for something else, like an unquoted ``no``."""
+    """A word that some readers take as text and others as something else, like an unquoted ``no``."""
 
     text: str
     like: str
@@ -31,7 +31,7 @@ class AmbiguousWord:
 
 @frozen
 class Fault:
-    """What is wrong in a file itself: where, and what to do about it."""
+    """An error of the file itself: where, and what to do about it."""
 
     path: Path
     line: int | None
@@ -44,21 +44,21 @@ class _Refused:
         return "REFUSED"
 
 
-REFUSED: Final = _Refused()  # stands for a value whose fault is already noted
+REFUSED: Final = _Refused()  # replaces a value whose fault is already noted
 
 
 @frozen
 class LocatedData:
-    """What a file holds.
+    """The content of a file.
 
     Attributes
     ----------
     data
         Plain data: dicts, lists, text, numbers, truth values, None. `AmbiguousWord` and `REFUSED` replace other values.
     lines
-        The line of a path of keys and positions; of a value the line of its key.
+        The line of each path of keys and positions. For a value, the line of its key.
     faults
-        What was wrong in the file itself.
+        The errors of the file itself.
     """
 
     data: Any
@@ -95,17 +95,17 @@ class UnreadableError(Exception):
 
 
 def too_deep(line: int | None) -> UnreadableError:
-    """Return the error of a file with tables in tables in tables."""
+    """Return the error of a file that is nested too deeply."""
     return UnreadableError(line, f"must not be nested deeper than {MOST_DEPTH} levels; it is.")
 
 
 def open_quote(line: int) -> UnreadableError:
     """Return the error of a file with a text that does not end."""
-    return UnreadableError(line, "must close every quote; one that is opened here stays open.", CLOSE_QUOTES)
+    return UnreadableError(line, "must close every quote; one that opens here does not end.", CLOSE_QUOTES)
 
 
 class FileNotes:
-    """What a reader has noted of a file so far: the lines of its parts, and its faults."""
+    """What a reader has noted about a file: the lines of its parts, and its faults."""
 
     def __init__(self) -> None:
         self.lines: dict[Path, int] = {(): 1}
@@ -116,26 +116,26 @@ class FileNotes:
         self.faults.append(Fault(path, line, message, advice))
 
     def key(self, path: Path, key: str, line: int, entries: Mapping[str, Any]) -> Path:
-        """Note a key of a table that holds these already, and return the path of its value."""
+        """Note a key of a table with these entries, and return the path of its value."""
         inner = (*path, key)
         if key not in entries:
             self.lines[inner] = line
             return inner
-        self.fault(inner, line, "must be there once; it is here again.")
+        self.fault(inner, line, "must appear once; it appears again.")
         return (*inner, "again")  # which nobody asks for: it is read for its grammar alone
 
     def check_depth(self, path: Path, line: int) -> None:
-        """Raise if a list or table begins too deep inside of others."""
+        """Raise if a list or table is nested too deeply."""
         if len(path) >= MOST_DEPTH:
             raise too_deep(line)
 
     def marked(self, data: Any) -> LocatedData:
-        """Return what the file holds."""
+        """Return the content of the file."""
         return LocatedData(data, self.lines, tuple(self.faults))
 
 
 def plain(marked: LocatedData) -> LocatedData:
-    """Return the same with every number finite and exact everywhere, dates unclear, and nothing else than plain data.
+    """Return the same data with only finite, exact numbers, dates as ambiguous words, and nothing but plain data.
 
     Raises
     ------
@@ -168,7 +168,7 @@ def plain(marked: LocatedData) -> LocatedData:
 
 def _trouble_with(value: Any) -> str | None:
     if isinstance(value, str):
-        return "must be text; it holds half of a character." if _HALF.search(value) else None
+        return "must be text; it contains half of a character." if _HALF.search(value) else None
     if value is None or value is REFUSED or isinstance(value, (bool, AmbiguousWord, date, time)):
         return None
     if isinstance(value, int):

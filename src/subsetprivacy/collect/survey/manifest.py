@@ -1,4 +1,4 @@
-"""The frozen survey: what was asked, by which rules, with a fingerprint that its link carries."""
+"""The frozen survey: its questions and rules, with a fingerprint that is part of its link."""
 
 import json
 import re
@@ -19,13 +19,13 @@ from subsetprivacy.messages.for_files import TAKE_A_NEWER_PACKAGE
 
 FORMAT = "subsetprivacy.survey"
 VERSION = 1
-ID_LETTERS = 26  # 130 bits: nobody can make two surveys that share an id
+ID_LETTERS = 26  # 130 bits: no one can make two surveys with the same id
 _ID = re.compile(rf"[a-z2-7]{{{ID_LETTERS}}}")
 
 
 @frozen(slots=False, eq=False)
 class Manifest:
-    """A published survey; made by `freeze`, read back by `read_manifest`.
+    """A published survey. `freeze` makes it, and `read_manifest` reads it.
 
     Attributes
     ----------
@@ -36,8 +36,8 @@ class Manifest:
     fingerprint
         The SHA-256 of the text, in hexadecimal.
     id
-        The name of the survey in its link: the first letters of the fingerprint in base 32. The respondent's page
-        compares the two, so nobody can put other questions behind the same link.
+        The name of the survey in its link: the first letters of the fingerprint in base 32. The respondents' page
+        compares the two, so no one can put other questions behind the same link.
     """
 
     text: bytes
@@ -47,17 +47,17 @@ class Manifest:
 
     @property
     def mode(self) -> str:
-        """The way people are let in: "code" or "open"."""
+        """Who can answer: "code" or "open"."""
         return str(self.document["mode"])
 
     @property
     def batch(self) -> int:
-        """How many answers a release holds at least."""
+        """The fewest people in a release."""
         return int(self.document["batch"])
 
     @property
     def study(self) -> str:
-        """The study whose waves share questions."""
+        """The study, whose waves share questions."""
         return str(self.document["study"])
 
     @property
@@ -67,7 +67,7 @@ class Manifest:
 
     @property
     def variables(self) -> list[dict[str, Any]]:
-        """What the manifest says of each variable."""
+        """The entries of the variables."""
         listed: list[dict[str, Any]] = self.document["variables"]
         return listed
 
@@ -78,7 +78,7 @@ class Manifest:
 
     @cached_property
     def listed(self) -> tuple[frozenset[frozenset[int]], ...]:
-        """For each variable the questions that its rule lists, if it does, in no order of their sides."""
+        """For each variable, the questions that its rule lists, if any, as unordered sets of sides."""
         return tuple(frozenset(map(frozenset, variable["draw"].get("questions", ()))) for variable in self.variables)
 
     @cached_property
@@ -88,22 +88,22 @@ class Manifest:
 
     @cached_property
     def groups(self) -> tuple[tuple[int, ...], ...]:
-        """The positions of the variables whose answers are kept side by side."""
+        """The positions of the variables whose answers are kept together."""
         place = {variable["id"]: k for k, variable in enumerate(self.variables)}
         return tuple(tuple(place[name] for name in group) for group in self.document["groups"])
 
 
 def freeze(survey: SurveyDefinition, key: bytes | None = None, *, nonce: str | None = None) -> Manifest:
-    """Freeze a survey: from here on nothing of it changes.
+    """Freeze a survey. It does not change after that.
 
     Parameters
     ----------
     survey
         The survey.
     key
-        The server's key of the study, in code mode; the manifest holds its commitment.
+        The server's key of the study, in code mode. The manifest contains its commitment.
     nonce
-        What tells two publications of the same survey apart; drawn by default.
+        A text that distinguishes two publications of the same survey. By default random.
     """
     document: dict[str, Any] = {
         "format": FORMAT,
@@ -130,12 +130,12 @@ def _frozen_variable(variable: VariableDefinition) -> dict[str, Any]:
 
 
 def read_manifest(text: bytes) -> Manifest:
-    """Return the manifest of its canonical text.
+    """Return the manifest from its canonical text.
 
     Raises
     ------
     MismatchError
-        If the text is no manifest, or one of a newer version.
+        If the text is not a manifest, or has a newer version.
     """
     try:
         document = json.loads(text)
@@ -148,5 +148,5 @@ def read_manifest(text: bytes) -> Manifest:
 
 
 def is_survey_id(text: str) -> bool:
-    """Tell whether a text can be the id of a survey at all; a database need not be asked about any other."""
+    """Tell whether a text has the form of a survey id. Others need no database query."""
     return _ID.fullmatch(text) is not None

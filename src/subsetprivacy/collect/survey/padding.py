@@ -1,7 +1,7 @@
-"""Submissions of one length: encryption hides what is sent, and not how long it is.
+"""Pad submissions to one length, because encryption hides the content but not the length.
 
 A skip is longer than an answer, and a set of early options has fewer digits. So spaces follow the document, up to the
-length of the longest that anybody can send to the survey.
+length of the longest possible submission to the survey.
 """
 
 import json
@@ -12,12 +12,12 @@ from subsetprivacy.collect.survey.manifest import Manifest
 
 
 def padded(document: dict[str, Any], manifest: Manifest) -> bytes:
-    """Return the bytes of a submission, as many as of every other one to the same survey."""
+    """Return the bytes of a submission, padded to the length of every other one to the survey."""
     return _compact(document).ljust(length_of(manifest)).encode()
 
 
 def length_of(manifest: Manifest) -> int:
-    """Return how long the submissions to a survey are: an answer of each kind at its longest."""
+    """Return the length of submissions to a survey: that of the longest possible one."""
     longest = {"fingerprint": manifest.fingerprint, "ticket": "00" * 32}
     if manifest.mode == "code":
         longest |= {"ticket": "00" * coin.TICKET_BYTES, "opening": "00" * coin.SECRET_BYTES}

@@ -1,4 +1,4 @@
-"""What is wrong with a survey's file, and where."""
+"""Problems of a survey file, and where they are."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,20 +25,20 @@ _ONE_OF = {
 
 @frozen
 class SurveyProblem:
-    """One thing that is wrong.
+    """One problem of a survey file.
 
     Attributes
     ----------
     line
-        The line of the file, from 1; None where there is no file, or the fault is nowhere in particular.
+        The line of the file, from 1. None if there is no file, or the problem has no particular line.
     place
         The place in words: "variable 2 (income), option 3".
     message
-        What must be, and what was found. Keys of the file are between backquotes.
+        What is required, and what was found. Keys of the file are in backquotes.
     path
         The place as keys and positions from 0: ``("variables", 1, "options", 2)``.
     advice
-        What to do about it; None where that goes without saying.
+        What to do about it. None if that is obvious.
     """
 
     line: int | None
@@ -58,7 +58,7 @@ class SurveyProblem:
 
 
 class SurveyError(SubsetPrivacyError):
-    """A survey that cannot be: every problem of it.
+    """A survey is not valid. The error contains all its problems.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class SurveyError(SubsetPrivacyError):
 
 
 class ProblemList:
-    """The problems that a check has found so far."""
+    """The problems found so far."""
 
     def __init__(self, marked: LocatedData) -> None:
         self._marked = marked
@@ -90,7 +90,7 @@ class ProblemList:
 
     @property
     def are_many(self) -> bool:
-        """Whether no more are kept: looking for hints would be in vain."""
+        """Whether the list is full, so that looking for hints is useless."""
         return len(self._found) >= MOST_PROBLEMS
 
     def _keep(self, path: Path, line: int | None, message: str, advice: Advice | Hint | None) -> None:
@@ -103,15 +103,15 @@ class ProblemList:
         return bool(self._found)
 
     def error(self) -> SurveyError:
-        """Return the error that holds all of them."""
+        """Return the error with all problems."""
         ordered = sorted(self._found, key=lambda problem: problem.line or 0)
         if self._more:
-            ordered.append(SurveyProblem(None, "the survey", f"there are {self._more} problems more."))
+            ordered.append(SurveyProblem(None, "the survey", f"there are {self._more} more problems."))
         return SurveyError(ordered)
 
 
 def place_of(path: Path, data: Any) -> str:
-    """Return a place in words, with the id of the variable where there is one."""
+    """Return a place in words, with the id of the variable if there is one."""
     words: list[str] = []
     for depth, step in enumerate(path):
         if isinstance(step, str):
@@ -128,7 +128,7 @@ def place_of(path: Path, data: Any) -> str:
 
 
 def _id(data: Any, path: Path) -> str:
-    """Return the id of a variable in brackets, if it has one to show."""
+    """Return the id of a variable in parentheses, if it has one."""
     if len(path) != 2 or path[0] != "variables":
         return ""
     listed, number = (data.get("variables") if isinstance(data, dict) else None), int(path[1])

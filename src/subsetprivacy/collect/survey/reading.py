@@ -1,4 +1,4 @@
-"""Read a survey from its file: TOML, YAML or JSON, with the line of everything that is wrong."""
+"""Read a survey file in TOML, YAML or JSON, and report every problem with its line."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -56,14 +56,14 @@ def read_survey(source: str | bytes, format: str) -> SurveyDefinition:
 
 
 def load_survey(path: str | Path) -> SurveyDefinition:
-    """Read a survey from a file, in the format that the end of its name says.
+    """Read a survey from a file. The file extension determines the format.
 
     Raises
     ------
     SurveyError
         As in `read_survey`.
     DataFileError
-        If the file cannot be read, or its name says no format.
+        If the file cannot be read, or its extension is unknown.
     """
     name = format_of(path)
     try:
@@ -74,12 +74,12 @@ def load_survey(path: str | Path) -> SurveyDefinition:
 
 
 def format_of(path: str | Path) -> str:
-    """Return the format that the end of a file's name says.
+    """Return the format of a file by its extension.
 
     Raises
     ------
     DataFileError
-        If it says none.
+        If the extension is unknown.
     """
     suffix = Path(path).suffix.lower()
     if suffix not in _SUFFIXES:
@@ -104,7 +104,7 @@ _NO_UTF8 = "must be text in UTF-8; it has other bytes."
 
 
 def _reader_of(format: str) -> Callable[[str], LocatedData]:
-    """Return what reads a format; each is imported when it is needed."""
+    """Return the reader of a format, imported when it is needed."""
     if format == "toml":
         from subsetprivacy.collect.survey.toml_reader import read_toml
 

@@ -1,4 +1,4 @@
-"""What the smallest sets that can be sent say, in the words of the options, and what it costs to forbid one."""
+"""The smallest sets that can be sent, in the words of the options, and the cost of forbidding one."""
 
 import math
 from collections.abc import Iterator
@@ -15,10 +15,10 @@ from subsetprivacy.design import Design
 from subsetprivacy.errors import SubsetPrivacyError
 from subsetprivacy.planning.variance import precision
 
-MOST_SETS = 50  # that are named; how many there are is always told
+MOST_SETS = 50  # that are listed; their number is always reported
 MARGIN = 0.05
 _LEVEL = 0.95
-_MOST_AT_GUESS = 14  # options for which the price is worked out at the guess; beyond, all their subsets are too many
+_MOST_AT_GUESS = 14  # options up to which the price is computed at the guess; more have too many subsets
 
 
 @frozen
@@ -28,9 +28,9 @@ class RevealingSet:
     Attributes
     ----------
     options
-        What is left possible, in the order of the options.
+        The options that stay possible, in order.
     chance
-        The probability that it is sent, for a person whose answer is one of them; it does not depend on the shares.
+        The probability that a person whose answer is one of them sends it. It does not depend on the shares.
     """
 
     options: tuple[str, ...]
@@ -39,7 +39,7 @@ class RevealingSet:
 
 @frozen
 class RevealingSets:
-    """The smallest sets that can be sent, those of neighbouring options first, because neighbours are the most alike.
+    """The smallest sets that can be sent. Sets of neighboring options come first, because these are the most alike.
 
     Attributes
     ----------
@@ -50,8 +50,7 @@ class RevealingSets:
     sets
         The first of them, at most `MOST_SETS`.
     runs
-        Larger sets that can be sent and hold neighbouring options only, at most `MOST_SETS`: they may admit something
-        together as well.
+        Larger sets of neighboring options that can be sent, at most `MOST_SETS`. They may admit something too.
     """
 
     size: int
@@ -62,18 +61,19 @@ class RevealingSets:
 
 @frozen
 class Price:
-    """What it costs to forbid sets, in people.
+    """The cost of forbidding sets, in people.
 
     Attributes
     ----------
     people, people_before
-        How many must answer so that every share has a margin of 5 points (95%), with the sets forbidden and without.
+        How many people must answer so that every share has a margin of 5 points (95%), with and without the forbidden
+        sets.
     ratio
-        The one divided by the other, before they are rounded: of the largest variances.
+        The ratio of the two before rounding, from the largest variances.
     average_ratio
         The same for the mean squared error of all shares.
     at_guess
-        Whether the shares are those of the guess; otherwise they are even.
+        Whether the shares are those of the guess. Otherwise they are even.
     """
 
     people: int
@@ -84,12 +84,12 @@ class Price:
 
     @property
     def more_percent(self) -> int:
-        """How many percent more people it takes, rounded up."""
+        """The percentage of additional people, rounded up."""
         return max(0, math.ceil(round(100 * (self.ratio - 1), 3)))
 
 
 def revealing_sets(variable: VariableDefinition) -> RevealingSets | None:
-    """Return the smallest sets that can be sent; None where no answer rules an option out."""
+    """Return the smallest sets that can be sent, or None if no answer rules an option out."""
     design = variable.design
     if not design.rules_out:
         return None
@@ -109,7 +109,7 @@ def revealing_sets(variable: VariableDefinition) -> RevealingSets | None:
 
 
 def _runs(variable: VariableDefinition, size: int) -> tuple[RevealingSet, ...]:
-    """Return the sets of neighbouring options that are larger than the smallest and can be sent."""
+    """Return the sets of neighboring options that are larger than the smallest sets and can be sent."""
     p = variable.design.p
     places = [tuple(range(low, low + k)) for k in range(size + 1, p) for low in range(p - k + 1)]
     codes = np.array([sum(1 << j for j in members) for members in places], np.int64)
@@ -119,7 +119,7 @@ def _runs(variable: VariableDefinition, size: int) -> tuple[RevealingSet, ...]:
 
 
 def _by_nearness(p: int, size: int) -> Iterator[tuple[int, ...]]:
-    """Yield all sets of a size, the closest neighbours first."""
+    """Yield all sets of a size, the closest neighbors first."""
     for spread in range(size - 1, p):
         for low in range(p - spread):
             for inner in combinations(range(low + 1, low + spread), size - 2):
@@ -151,12 +151,12 @@ def set_words(options: tuple[str, ...]) -> str:
 
 
 def price(variable: VariableDefinition) -> Price | None:
-    """Return what the forbidden sets of a variable cost, None where there are none."""
+    """Return the cost of the forbidden sets of a variable, or None if there are none."""
     return None if variable.original is None else _price(variable.original, variable.design, variable)
 
 
 def price_of(variable: VariableDefinition, options: tuple[str, ...]) -> Price | None:
-    """Return what all forbidden sets and a further one would cost, as `price` does; None where it cannot be had."""
+    """Return the cost of all forbidden sets and another one, like `price`. None if it is not possible."""
     design = variable.original or variable.design
     forbidden = codes_of(variable.options, (*variable.never_alone, options))
     try:

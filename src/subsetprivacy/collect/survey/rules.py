@@ -1,4 +1,4 @@
-"""How a respondent's browser draws by a design: the rule that a manifest states for each variable."""
+"""The rule in a manifest by which a respondent's browser draws from a design."""
 
 import math
 from collections import Counter
@@ -24,8 +24,8 @@ from subsetprivacy.messages.for_surveys import (
 
 KINDS = ("yes_no", "groups", "bit", "local")
 MOST_LISTED = 2048  # questions that a manifest may list
-_FEW = 5  # options up to which all subsets are asked about; beyond, the few questions of a Hadamard design
-_FEW_APART = 8  # the same where nobody can know what a person was asked: in open mode, outside a link
+_FEW = 5  # options up to which any subset may be asked about; more get the few questions of a Hadamard design
+_FEW_APART = 8  # the same where no one can know what a person was asked: in open mode, outside a link
 _WEIGHT_BITS = 36  # weights are stated to this many bits: 2048 of them still sum below 2^48
 
 
@@ -34,12 +34,12 @@ RECOMMENDED_KINDS = ("uniform", "hadamard")  # of four options or more, as `reco
 
 @lru_cache(maxsize=256)  # an editor checks its text with every change
 def recommended(options: tuple[str, ...], *, mode: str = MODES[0], linked: bool = False) -> Design:
-    """Return the design to take where the file names none.
+    """Return the design to use if the file names none.
 
-    Two options get Warner's question, three the device's draw of a companion. Of a few options every subset may be
-    asked about; more get the few questions of a Hadamard design. More than five are too many in a link, since a
-    person's questions together are like a fingerprint, and in code mode, since whoever kept the list of codes may
-    know what each was asked, and would find the answer to a question that nobody else had.
+    Two options get Warner's question. With three, the device draws a companion. With a few options, any subset may be
+    asked about. More options get the few questions of a Hadamard design. More than five are too many in a link, because
+    a person's questions together are like a fingerprint, and in code mode, because anyone who kept the list of codes
+    may know what each person was asked, and would find the answer to a question that no one else had.
     """
     if len(options) == 2:
         return warner(options)
@@ -50,7 +50,7 @@ def recommended(options: tuple[str, ...], *, mode: str = MODES[0], linked: bool 
 
 
 def askable_kinds() -> tuple[str, ...]:
-    """Return the kinds of design documents that a browser can ask by, if what they hold is fit for it."""
+    """Return the kinds of design documents that a browser can ask by, if their content allows it."""
     examples = {kind: [each.example() for each in classes] for kind, classes in kinds().items()}
     return tuple(kind for kind, made in examples.items() if any(_is_askable(design) for design in made))
 
@@ -60,13 +60,13 @@ def _is_askable(design: Design) -> bool:
 
 
 def asking(design: Design) -> tuple[str, dict[str, Any]]:
-    """Return the kind of question a design makes, and the rule it is drawn by, in whole numbers.
+    """Return the kind of question of a design, and the rule that draws it, in whole numbers.
 
     Raises
     ------
     InvalidDesignError
-        If a browser cannot ask by this design, an answer would reveal the value, or the answers would not tell the
-        shares; with what to take instead.
+        If a browser cannot ask by this design, an answer would reveal the value, or the answers would not identify the
+        shares. The error says what to use instead.
     """
     if design.p > MOST_OPTIONS:
         raise InvalidDesignError(f"`options` must be at most {MOST_OPTIONS} to be asked; got {design.p}.")
@@ -84,7 +84,7 @@ def asking(design: Design) -> tuple[str, dict[str, Any]]:
 
 
 def _check_design(design: Design) -> None:
-    """Raise if an answer would reveal the value, or the answers would not tell the shares."""
+    """Raise if an answer would reveal the value, or the answers would not identify the shares."""
     if not design.is_subset_private:
         raise InvalidDesignError(
             "a design must leave two of the `options` possible, whatever is answered, to be asked; a "
@@ -99,7 +99,7 @@ def _check_design(design: Design) -> None:
 
 
 def _in_whole_numbers(stated: dict[str, Any]) -> dict[str, Any]:
-    """Return what a manifest states of a rule besides its name: numbers that every language reads alike."""
+    """Return the content of a rule in a manifest: numbers that every language reads in the same way."""
     if stated["rule"] == "bit":
         return {"ones": round(stated["q"] * (1 << WORD_BITS))}
     if stated["rule"] == "given":
@@ -115,7 +115,7 @@ def _in_whole_numbers(stated: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kind_of(rule: dict[str, Any]) -> str:
-    """Return the kind of question that a rule makes."""
+    """Return the kind of question of a rule."""
     if rule["rule"] in ("given", "companions"):
         return "local"
     if rule["rule"] == "bit":

@@ -1,4 +1,4 @@
-"""What a respondent's browser sends, read strictly, and what the store counts of it."""
+"""Read what a respondent's browser sends, strictly, and extract what the store counts."""
 
 import json
 from typing import Any
@@ -17,7 +17,7 @@ _KEYS = {"code": {"fingerprint", "ticket", "opening", "answers"}, "open": {"fing
 
 
 class SubmissionError(ValueError):
-    """A submission that is refused. The reason is one of a fixed list and holds nothing of what was sent.
+    """A submission that is refused. The reason is from a fixed list and contains nothing that was sent.
 
     Attributes
     ----------
@@ -33,16 +33,16 @@ class SubmissionError(ValueError):
 
 @frozen
 class Framing:
-    """How one question was put and answered, by itself: for the tests of skips and of a leaning to yes.
+    """How one question was asked and answered, counted separately, for the tests of skips and of leaning to yes.
 
     Attributes
     ----------
     variable
         The position of the variable.
     partition
-        The two sides or groups asked about, in a canonical order; "" where it says nothing.
+        The two sides or groups asked about, in a canonical order, or "" if they say nothing.
     shown
-        Of a yes/no question which side was asked about: 0 the smaller code, 1 the larger.
+        For a yes/no question, the side that was asked about: 0 for the smaller code, 1 for the larger.
     answer
         0 for yes, 1 for no, or the position of the chosen group; -1 for a skip.
     """
@@ -55,7 +55,7 @@ class Framing:
 
 @frozen
 class CoinOpening:
-    """The respondent's part of a coin flip, opened with the answers. It is checked and then forgotten.
+    """The respondent's part of a coin flip, opened with the answers. It is checked and then discarded.
 
     Attributes
     ----------
@@ -75,18 +75,19 @@ class CoinOpening:
 
 @frozen
 class Submission:
-    """A submission that a survey's page could have sent, and all that is counted of it.
+    """A submission that a survey's page could have sent, and everything that is counted from it.
 
     Attributes
     ----------
     mark
         The hash of the ticket, to count it once.
     rows
-        For each group of the manifest the codes of its subsets, six bytes a variable.
+        For each group of the manifest, the codes of its subsets, six bytes per variable.
     framings
-        How each question was put and answered.
+        How each question was asked and answered.
     opened
-        In code mode the coin flip. It is counted only if the ticket is locked to it and `was_drawn` holds.
+        In code mode, the coin flip. The submission is counted only if the ticket is locked to it and `was_drawn` is
+        true.
     """
 
     mark: bytes
@@ -96,9 +97,9 @@ class Submission:
 
 
 def read_submission(body: bytes, manifest: Manifest) -> Submission:
-    """Read a submission and check all that can be checked without the server's key.
+    """Read a submission and check everything that can be checked without the server's key.
 
-    What is refused here, and in which words, follows from the bytes and the manifest alone, which the sender knows.
+    The result depends only on the bytes and the manifest, which the sender knows.
 
     Parameters
     ----------
@@ -110,7 +111,7 @@ def read_submission(body: bytes, manifest: Manifest) -> Submission:
     Raises
     ------
     SubmissionError
-        If anything is not as the survey's page would send it.
+        If anything differs from what the survey's page would send.
     """
     sent = read_object(body)
     if sent.keys() != _KEYS[manifest.mode]:
@@ -134,8 +135,9 @@ def read_submission(body: bytes, manifest: Manifest) -> Submission:
 def was_drawn(opened: CoinOpening, manifest: Manifest, key: bytes) -> bool:
     """Tell whether the questions that were answered are those that the coin flip drew.
 
-    Call it only for a commitment that the ticket is locked to. For any other the answer would tell the sender where a
-    number leads before they lock it, and they could try numbers until one leads to the question they want.
+    Call it only for a commitment that the ticket is locked to. For any other, the result would tell the sender which
+    question a number leads to before they lock it, and they could try numbers until one leads to the question they
+    want.
 
     Parameters
     ----------
@@ -155,7 +157,7 @@ def was_drawn(opened: CoinOpening, manifest: Manifest, key: bytes) -> bool:
 
 
 def read_object(body: bytes) -> dict[str, Any]:
-    """Return a JSON object, or raise; a repeated key, a constant that JSON does not have and depth are refused."""
+    """Return a JSON object, or raise. Repeated keys, constants outside JSON and deep nesting are refused."""
     if len(body) > MOST_BYTES:
         raise SubmissionError("unreadable")
     try:
@@ -212,7 +214,7 @@ def _read_question(k: int, manifest: Manifest, given: Any) -> tuple[int, Framing
     chosen = _read_choice(answer, len(asked))
     if variable["kind"] == "yes_no":
         framing = Framing(k, str(min(asked)), int(asked[0] > asked[1]), chosen)
-    else:  # partitions are many: kept for skips, where the test needs them
+    else:  # there are many partitions, so they are stored only for skips, where the test needs them
         skipped = ",".join(map(str, sorted(asked))) if chosen == SKIPPED else ""
         framing = Framing(k, skipped, 0, chosen)
     return ((1 << variable["draw"]["p"]) - 1 if chosen == SKIPPED else asked[chosen]), framing
@@ -224,13 +226,13 @@ def _is_asked(rule: dict[str, Any], listed: frozenset[frozenset[int]], asked: li
     if any(not 0 < code < full for code in asked) or sum(asked) != full:
         return False
     sizes = sorted(code.bit_count() for code in asked)
-    if sum(sizes) != rule["p"]:  # with the sum: disjoint, and together everything
+    if sum(sizes) != rule["p"]:  # with the sum: disjoint, and together all options
         return False
     if rule["rule"] == "uniform":
         return len(asked) == 2 and sizes[0] >= 2
     if rule["rule"] == "groups":
         return sizes == sorted(rule["sizes"])
-    return frozenset(asked) in listed  # with the sum of the sizes: no side stands there twice
+    return frozenset(asked) in listed  # with the sum of the sizes: no side appears twice
 
 
 def _read_bit(k: int, manifest: Manifest, given: Any) -> tuple[int, Framing]:

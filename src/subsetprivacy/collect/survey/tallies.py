@@ -1,4 +1,4 @@
-"""What of a survey has been released: all that the studio ever sees of the answers."""
+"""The released data of a survey, which is all the studio ever sees of the answers."""
 
 from collections.abc import Mapping
 
@@ -10,14 +10,15 @@ from subsetprivacy.collect.survey.submission import CODE_BYTES, Framing
 
 @frozen
 class ReleaseRecord:
-    """One release: how many people it holds, how many codes were open and unanswered then, and its seal.
+    """One release: its number of people, the codes that were open but unanswered, and its seal.
 
     Attributes
     ----------
     tally_sha256
-        The hash of all counters after it.
+        The hash of all counters after the release.
     chain_sha256
-        The hash of that, the number, and the seal before: a release cannot be changed without changing all later ones.
+        The hash of that, the number, and the previous seal. No one can change a release without changing all later
+        ones.
     """
 
     no: int
@@ -37,11 +38,11 @@ class Released:
     version
         The number of this version of the survey, from 1.
     releases
-        The releases, the oldest first.
+        The releases, oldest first.
     rows
-        For each group of the manifest how often each row of codes came.
+        For each group of the manifest, how often each row of codes occurs.
     framings
-        How often each question was put and answered so.
+        How often each question was asked and answered in this way.
     key
         The key of the coin flip, once it is published.
     """
@@ -63,5 +64,5 @@ class Released:
 
 
 def row_codes(row: bytes) -> tuple[int, ...]:
-    """Return the codes of a row, one a variable."""
+    """Return the codes of a row, one per variable."""
     return tuple(int.from_bytes(row[k : k + CODE_BYTES], "big") for k in range(0, len(row), CODE_BYTES))

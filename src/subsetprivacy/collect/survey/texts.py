@@ -1,4 +1,4 @@
-"""Which texts may be in a survey: nothing that hides, turns around or looks like another."""
+"""Check the texts of a survey: no hidden characters, no changed reading direction, no look-alikes."""
 
 import unicodedata
 from typing import Any
@@ -15,18 +15,18 @@ from subsetprivacy.messages.for_surveys import (
     TYPE_AGAIN,
 )
 
-# They turn the direction of what follows, so that a person reads something else than was written.
+# They change the reading direction, so that a person reads something else than was written.
 _TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _BREAKING = frozenset("\u2028\u2029\ufeff\u200b")
 _MOST_SHOWN = 40
-MOST_MARKS = 30  # on one letter, as Unicode's stream-safe texts have at most
+MOST_MARKS = 30  # per letter, the limit of Unicode's stream-safe texts
 
 
 def normal(text: str) -> str:
-    """Return a text in Unicode's composed form, without blanks around it.
+    """Return a text in Unicode's composed form, without surrounding spaces.
 
-    One with too many marks on a letter stays as it is, and is refused by `read_text`: to put marks in order takes a
-    time that grows with the square of their number, and meanwhile nobody else is served.
+    A text with too many marks on a letter stays as it is, and `read_text` refuses it. Sorting marks takes quadratic
+    time, during which no one else is served.
     """
     text = text.replace("\r\n", "\n").strip(" \n")
     return text if _has_heap_of_marks(text) else unicodedata.normalize("NFC", text)
@@ -60,7 +60,7 @@ def shown(value: Any) -> str:
 def read_text(
     value: Any, path: Path, problems: ProblemList, *, most: int, long: bool = False, empty: bool = False
 ) -> str:
-    """Return a text in its normal form; "" if it is not fit, with the reason among the problems.
+    """Return a text in its normal form, or "" with the reason among the problems.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def read_text(
 
 
 def _fault_of(text: str, most: int, long: bool) -> tuple[str, Advice | None] | None:
-    """Return what is wrong with a text and what to do about it, or None."""
+    """Return the error of a text and the advice, or None."""
     if len(text) > most:
         return f"must have at most {most} characters; got {len(text)}.", None
     if _has_heap_of_marks(text):
@@ -108,7 +108,7 @@ def _fault_of_character(sign: str) -> tuple[str, Advice] | None:
     if category == "Cc" or sign in _BREAKING or ord(sign) & 0xFFFE == 0xFFFE:
         return "must have no control characters", TYPE_AGAIN
     if sign in _TURNING:
-        return "must have no characters that turn the direction of reading", NO_TURNING
+        return "must have no characters that change the reading direction", NO_TURNING
     if category == "Co":
         return "must have no characters for private use", NO_PRIVATE_USE
     if category == "Cn":

@@ -1,4 +1,4 @@
-"""TOML with the line of every part: a first look finds the lines, then the standard library reads the data."""
+"""Read TOML with the line of every part. A first pass finds the lines, then the standard library reads the data."""
 
 import re
 import tomllib
@@ -18,7 +18,7 @@ _PLACE = re.compile(r"(.*?) \(at (?:line (\d+), column \d+|end of document)\)", 
 _SPACE = re.compile(r"[ \t]*")
 _BLANK = re.compile(r"(?:[ \t\n]|#[^\n]*)*")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-STRINGS = tuple(  # the long ones first; without possessive repeats, which the first Pythons 3.11 got wrong
+STRINGS = tuple(  # long ones first; without possessive repeats, which early releases of Python 3.11 got wrong
     re.compile(pattern, re.DOTALL)
     for pattern in (
         r'"""[^"\\]*(?:(?:\\.|"{1,2}(?!"))[^"\\]*)*"{3,5}',
@@ -28,7 +28,7 @@ STRINGS = tuple(  # the long ones first; without possessive repeats, which the f
     )
 )
 _OTHER = re.compile(r"[^,\]}#\n]+")
-_ADVICE = {  # by the beginning of what the standard library says
+_ADVICE = {  # by the beginning of the standard library's message
     "Invalid value": STRAIGHT_QUOTES,
     "Expected newline": ESCAPE_QUOTES,
     "Cannot overwrite": KEY_ONCE,
@@ -44,7 +44,9 @@ def read_toml(text: str) -> LocatedData:
         If it is not TOML.
     """
     finder = _Finder(text.replace("\r\n", "\n"))
-    with suppress(_LostError):  # first: it refuses keys of a thousand parts, which take the standard library minutes
+    with suppress(
+        _LostError
+    ):  # first, because it refuses keys of a thousand parts, which take the standard library minutes
         finder.file()
     try:
         return LocatedData(tomllib.loads(text), finder.lines)
@@ -53,7 +55,7 @@ def read_toml(text: str) -> LocatedData:
 
 
 def _unreadable(message: str, finder: "_Finder") -> UnreadableError:
-    """Return what the standard library says of a file, with what to do about the usual slips."""
+    """Return the standard library's error, with advice for common mistakes."""
     if finder.open_quote is not None:
         return open_quote(finder.open_quote)
     match = _PLACE.fullmatch(message)
@@ -68,11 +70,11 @@ def _unreadable(message: str, finder: "_Finder") -> UnreadableError:
 
 
 class _LostError(Exception):
-    """What stands here is not TOML; the standard library will say so."""
+    """The text is not TOML here. The standard library will report it."""
 
 
 class _Finder:
-    """Notes where the keys and the items of lists stand, up to the first place that is not TOML."""
+    """Note the lines of keys and list items, up to the first place that is not TOML."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -138,7 +140,7 @@ class _Finder:
         return table
 
     def keys(self) -> list[str]:
-        """Return the parts of a dotted key, which stands on one line."""
+        """Return the parts of a dotted key, which is on one line."""
         parts: list[str] = []
         while len(parts) <= MOST_DEPTH:
             self.skip(_SPACE)
@@ -197,7 +199,7 @@ class _Finder:
 
 
 def _meaning(quoted: str) -> str:
-    """Return the key that stands in quotes."""
+    """Return the key in quotes."""
     try:
         return next(iter(tomllib.loads(f"{quoted} = 0")))
     except tomllib.TOMLDecodeError:

@@ -1,4 +1,4 @@
-"""TOML as a person would write it."""
+"""Write readable TOML."""
 
 import json
 import re
@@ -23,7 +23,7 @@ def _is_blocks(value: Any) -> bool:
 
 
 def _block(name: str, table: dict[str, Any]) -> str:
-    """Return a table of a list; one inside it that is long stands below, under a header of its own."""
+    """Return a table of a list. A long inner table follows it under its own header."""
     lines, below = [f"[[{name}]]"], []
     for key, value in table.items():
         text = f"{_key(key)} = {_value(value)}"
@@ -53,7 +53,7 @@ def _value(value: Any) -> str:
 
 
 def _inline(value: Any) -> str:
-    """Return a value on one line, as it must stand in a table in braces."""
+    """Return a value on one line, as an inline table requires."""
     return f"[{', '.join(map(_inline, value))}]" if isinstance(value, list) else _value(value)
 
 
@@ -67,7 +67,7 @@ def _listed(items: list[str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return text in quotes; the escapes of JSON are those of TOML, which wants one for the delete character too."""
+    """Return text in quotes. TOML has the escapes of JSON, and requires one for the delete character too."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -1,4 +1,4 @@
-"""The checks of one variable: its texts, its options, its design, and the guess of its shares."""
+"""Check a variable: its texts, its options, its design, and the guess of its shares."""
 
 import math
 from typing import Any
@@ -27,14 +27,14 @@ SHARES_TOLERANCE = 1e-6
 
 
 def read_variables(given: Any, mode: str, linked: set[str], problems: ProblemList) -> list[VariableDefinition]:
-    """Return the variables that are fit; why others are not is among the problems.
+    """Return the valid variables. The problems say why others are not.
 
     Parameters
     ----------
     given
         The list in the file.
     mode, linked
-        The mode, and the ids that are in a link: what is recommended depends on them.
+        The mode, and the ids that are in a link, on which the recommended design depends.
     """
     listed = read_list(given, "variables", ("variables",), problems)
     if listed is None:
@@ -52,7 +52,7 @@ def read_variables(given: Any, mode: str, linked: set[str], problems: ProblemLis
 
 
 def id_of(given: Any) -> str | None:
-    """Return the id of a variable in a file, whether or not it is a good one."""
+    """Return the id of a variable in a file, valid or not."""
     name = given.get("id") if isinstance(given, dict) else None
     return normal(name) if isinstance(name, str) else None
 
@@ -132,7 +132,7 @@ def _likeness(text: str, earlier: str, place: int) -> str:
 
 
 def _guess(given: Any, options: tuple[str, ...] | None, path: Path, problems: ProblemList) -> tuple[float, ...] | None:
-    """Return shares; against the options they are checked if those are fit."""
+    """Return the guess of the shares, checked against the options if these are valid."""
     listed = read_list(given, "shares, one for each option", path, problems)
     if listed is None:
         return None
@@ -177,11 +177,11 @@ def _trouble_with_set(
     labels: list[str], chosen: tuple[str, ...], options: tuple[str, ...], before: list[tuple[str, ...]]
 ) -> str | None:
     if len(chosen) < len(labels):
-        return "must name each of the `options` once; it has one twice."
+        return "must name each of the `options` once; it names one twice."
     if len(chosen) < 2:
         return f"must be two of the `options` or more; got {len(chosen)}. One is never left alone anyway."
     if len(options) > 3 and len(chosen) > len(options) - 2:
-        return f"must leave out two of the `options` at least; it has {len(chosen)} of {len(options)}."
+        return f"must leave out at least two of the `options`; it has {len(chosen)} of {len(options)}."
     if chosen in before:
         return f"must be forbidden once; set {before.index(chosen) + 1} is the same."
     return None

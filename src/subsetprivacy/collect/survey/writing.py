@@ -1,4 +1,4 @@
-"""Write a survey as a file that people like to read: TOML, YAML or JSON."""
+"""Write a survey as a readable file: TOML, YAML or JSON."""
 
 import json
 from typing import Any
@@ -13,7 +13,7 @@ _WIDTH = 100
 
 
 def write_survey(survey: SurveyDefinition, format: str) -> str:
-    """Return a survey as the text of a file; `read_survey` makes the same survey of it.
+    """Return a survey as the text of a file. `read_survey` reads the same survey from it.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def write_survey(survey: SurveyDefinition, format: str) -> str:
 
 
 def _without_defaults(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document without empty texts, links that there are not, and labels that are ids."""
+    """Return a document without empty texts, empty links, and labels that equal the id."""
     kept = {key: value for key, value in document.items() if value not in ("", [])}
     kept["variables"] = [
         {key: value for key, value in variable.items() if value != "" and (key != "label" or value != variable["id"])}
@@ -49,7 +49,7 @@ def _without_defaults(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _json_text(value: Any, indent: str) -> str:
-    """Return JSON; what fits on a line stands on one."""
+    """Return JSON. What fits on a line is on one line."""
     line = json.dumps(value, ensure_ascii=False, allow_nan=False)
     if len(indent) + len(line) <= _WIDTH or not isinstance(value, (dict, list)):
         return line

@@ -1,4 +1,4 @@
-"""YAML with one meaning only: no anchors, no tags, no guessing what an unquoted word is; and the line of every part."""
+"""Read unambiguous YAML with the line of every part: no anchors, no tags, no guessing what an unquoted word is."""
 
 import re
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ _RESOLVER = Resolver()
 
 
 def read_yaml(text: str) -> LocatedData:
-    """Read YAML text; anchors, aliases, tags and repeated keys are faults.
+    """Read YAML text. Anchors, aliases, tags and repeated keys are faults.
 
     Raises
     ------
@@ -57,13 +57,13 @@ def read_yaml(text: str) -> LocatedData:
         mark = error.problem_mark or error.context_mark
         reason = ", ".join(part for part in (error.context, error.problem) if part)
         raise UnreadableError(None if mark is None else mark.line + 1, f"must be YAML: {reason}.") from None
-    except (ValueError, OverflowError):  # an escape like "\UFFFFFFFF", for a character that there is not
+    except (ValueError, OverflowError):  # an escape like "\UFFFFFFFF", for a character that does not exist
         raise UnreadableError(None, "must be YAML: an escaped character or a number is out of its range.") from None
     return reader.marked(data)
 
 
 def plain_scalar(text: str) -> Any:
-    """Return what an unquoted word means, `AmbiguousWord` where readers of YAML differ."""
+    """Return the meaning of an unquoted word, or `AmbiguousWord` if YAML readers differ."""
     if text in _NOTHING:
         return None
     if text in _TRUTH:
@@ -122,7 +122,7 @@ class _YamlReader(FileNotes):
         return self.sequence(path) if isinstance(event, SequenceStartEvent) else self.table(path)
 
     def skip(self, event: Any) -> None:
-        """Read over a list or table that just began."""
+        """Skip a list or table that just began."""
         depth = int(not isinstance(event, ScalarEvent))
         while depth:
             event = self.next()

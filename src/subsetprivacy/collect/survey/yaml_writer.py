@@ -1,4 +1,4 @@
-"""YAML as a person would write it."""
+"""Write readable YAML."""
 
 from typing import Any
 
@@ -10,13 +10,13 @@ _WIDTH = 100
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes no aliases, text of several lines as a block, and in quotes what could be read as something else."""
+    """Write no aliases, texts of several lines as blocks, and ambiguous words in quotes."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        super().increase_indent(flow, False)  # the items of a list stand further in than its key
+        super().increase_indent(flow, False)  # indent the items of a list more than its key
 
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
@@ -25,7 +25,7 @@ def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 
 
 def _represent_list(dumper: yaml.SafeDumper, items: list[Any]) -> yaml.SequenceNode:
-    # Shares, and lists in lists, are read more easily side by side.
+    # Shares and nested lists are easier to read on one line.
     beside = all(isinstance(item, (int, float, list)) for item in items)
     return dumper.represent_sequence("tag:yaml.org,2002:seq", items, flow_style=beside)
 

@@ -1,1 +1,1 @@
-"""The service in the browser: the respondent's page, the studio, the JSON interface."""
+"""The web part of the service: the respondents' page, the studio, and the JSON API."""

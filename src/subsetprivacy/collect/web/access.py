@@ -1,4 +1,4 @@
-"""Who sends a request, asked before anything large is read of it."""
+"""Identify the sender of a request before reading a large body."""
 
 import asyncio
 from time import monotonic
@@ -15,13 +15,13 @@ from subsetprivacy.collect.web.refusals import refusal
 from subsetprivacy.collect.web.studio_context import SIGN_IN, Studio, go
 
 _DOORS = {SIGN_IN, "/studio/setup", "/studio/invitation"}  # where strangers send passwords
-_KEEP_MARKS = 5.0  # seconds for which what was read of known browsers will do
-NO_TOKEN = "A token is needed: Authorization: Bearer sp_…"
+_KEEP_MARKS = 5.0  # seconds before the known browsers are read again
+NO_TOKEN = "This needs a token: Authorization: Bearer sp_…"
 ASK_FOR_TOKEN = {"WWW-Authenticate": "Bearer"}
 
 
 class Access:
-    """Tells strangers from people and programs that the studio knows.
+    """Distinguish strangers from people and programs that the studio knows.
 
     Parameters
     ----------
@@ -36,9 +36,9 @@ class Access:
         self._read_again = 0.0
 
     async def turns_away(self, scope: Scope) -> bool:
-        """Tell, and not at once, whether a try at a password is not even read: too many strangers wait already.
+        """Tell, after a delay, whether a sign-in request is refused unread because too many strangers are waiting.
 
-        Whoever shows the secret of a known browser is read: by it and the name they may be known.
+        A request with the secret of a known browser is read, because its sender may be known.
         """
         if scope["path"] not in _DOORS or not self._studio.hashing.is_besieged:
             return False
@@ -49,7 +49,7 @@ class Access:
         return True
 
     async def _known_marks(self) -> KnownMarks:
-        """Return what is kept of known browsers, read every few seconds at most, however many ask."""
+        """Return the hashes of known browsers, read at most every few seconds."""
         async with self._reading:
             if self._marks is None or monotonic() > self._read_again:
                 self._marks = await run_in_threadpool(browsers.known_marks, self._studio.engine)
@@ -57,9 +57,9 @@ class Access:
             return self._marks
 
     async def refuse_stranger(self, kind: str, scope: Scope) -> Response | None:
-        """Return the answer to somebody who may send nothing large, or None if they may: an owner.
+        """Return the reply to a sender who may not send a large body, or None for an owner, who may.
 
-        Analysts send nothing large to any route, and would take the few places for that.
+        Analysts send nothing large to any route, and would occupy the few places for it.
         """
         engine, asking = self._studio.engine, HTTPConnection(scope)
         person: StudioUser | None = None

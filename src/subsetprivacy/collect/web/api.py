@@ -1,4 +1,4 @@
-"""The API for programs: the same as the studio, as JSON, by token."""
+"""The API for programs: the functions of the studio as JSON, with a token."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from subsetprivacy.collect.web import api_drafts, api_surveys
 PREFIX = "/api/v1"
 _ABOUT = (
     "Surveys, drafts and released results. Send a token as `Authorization: Bearer sp_…`; an owner makes one in the "
-    "studio. Nothing given here changes between releases."
+    "studio. Nothing that the API returns changes between releases."
 )
 
 
@@ -43,13 +43,13 @@ _DOCUMENT: dict[str, Any] = {}
 
 
 def _without_own_validation(document: dict[str, Any]) -> None:
-    """Leave out the framework's shape of validation errors: ours is `Error`."""
+    """Remove the framework's schema of validation errors. Ours is `Error`."""
     for name in ("HTTPValidationError", "ValidationError"):
         document["components"]["schemas"].pop(name, None)
 
 
 def endpoints() -> list[dict[str, str]]:
-    """Return the endpoints with a sentence each, for the studio's page."""
+    """Return the endpoints with a description each, for the studio's page."""
     return [
         {"method": method.upper(), "path": path, "description": operation["description"], "role": operation["x-role"]}
         for path, methods in api_document()["paths"].items()

@@ -1,4 +1,4 @@
-"""Who may use the API, and the refusals every endpoint can give."""
+"""Access to the API, and the errors that every endpoint can return."""
 
 from typing import Annotated, Any
 
@@ -19,12 +19,12 @@ _REASONS = {
     401: "There is no token, or it is not known.",
     403: "The token may not do this.",
     404: "There is no such survey, draft or file.",
-    408: "The request came too slowly.",
-    409: "Not possible in this state.",
+    408: "The request arrived too slowly.",
+    409: "This is not possible in the current state.",
     413: "Too large.",
-    422: "Something is wrong with what was sent; `problems` says what.",
-    500: "The fault is on the server's side.",
-    503: "The database is away or busy: try again.",
+    422: "The request has errors, which `problems` lists.",
+    500: "The server failed.",
+    503: "The database is unavailable or busy. Try again.",
 }
 _ANYWHERE = (401, 403, 422, 500, 503)
 
@@ -32,7 +32,7 @@ _ANYWHERE = (401, 403, 422, 500, 503)
 def anybody_with_a_token(
     request: Request, given: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
 ) -> StudioUser:
-    """Return who acts by the token of a request; cookies count for nothing here."""
+    """Return the user of a request's token. Cookies are ignored."""
     person = None
     if given is not None:
         person = accounts.person_of_token(studio_of(request).engine, given.credentials)
@@ -42,9 +42,9 @@ def anybody_with_a_token(
 
 
 def owner_by_token(person: Annotated[StudioUser, Depends(anybody_with_a_token)]) -> StudioUser:
-    """Return the owner who acts by a token."""
+    """Return the owner who acts with a token."""
     if not person.is_owner:
-        raise RefusalError(403, "This needs a token of an owner.")
+        raise RefusalError(403, "This needs an owner's token.")
     return person
 
 
@@ -54,12 +54,12 @@ Id = Annotated[str, Path(description="Letters and digits: 26 of a survey, 16 of 
 
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return the declaration of refusals: these, and those that any request can get."""
+    """Return the declaration of these errors and of those that any request can get."""
     return {status: {"model": Error, "description": _REASONS[status]} for status in sorted({*statuses, *_ANYWHERE})}
 
 
 def told(role: str) -> dict[str, Any]:
-    """Return what the document says of who may use an endpoint."""
+    """Return the note in the OpenAPI document about who may use an endpoint."""
     return {"x-role": role}
 
 
@@ -67,5 +67,5 @@ def known_survey(request: Request, survey_id: Id) -> SurveyLine:
     """Return the survey of a path."""
     line = studio_of(request).cache.line(survey_id) if is_id(survey_id) else None
     if line is None:
-        raise RefusalError(404, "There is no survey of this id.")
+        raise RefusalError(404, "There is no survey with this id.")
     return line

@@ -1,4 +1,4 @@
-"""Drafts, and publishing them, for programs."""
+"""The API for drafts and for publishing them."""
 
 from typing import Annotated
 
@@ -40,7 +40,7 @@ def list_drafts(request: Request, person: Owner) -> DraftList:
 
 @router.post("/drafts", status_code=201, responses=refusals(400, 408, 413), openapi_extra=told("owner"))
 def make_draft(request: Request, person: Owner, sent: NewDraft) -> DraftText:
-    """Make a draft of a survey's file; one with problems is refused with each of them."""
+    """Create a draft from a survey file. A file with problems is refused, with a list of them."""
     draft = _save(request, sent, None)
     accounts.record(studio_of(request).engine, person, f"began the draft “{draft.title}”")
     return _shown(draft)
@@ -48,13 +48,13 @@ def make_draft(request: Request, person: Owner, sent: NewDraft) -> DraftText:
 
 @router.get("/drafts/{draft_id}", responses=refusals(404), openapi_extra=told("owner"))
 def get_draft(request: Request, person: Owner, draft_id: Id) -> DraftText:
-    """Give a draft with its text, and what is wrong with it."""
+    """Return a draft with its text and its problems."""
     return _shown(_find(request, draft_id))
 
 
 @router.put("/drafts/{draft_id}", responses=refusals(400, 404, 408, 409, 413), openapi_extra=told("owner"))
 def replace_draft(request: Request, person: Owner, draft_id: Id, sent: ChangedDraft) -> DraftText:
-    """Replace the text of a draft, if it still has the revision that was read; without one, whatever it holds."""
+    """Replace the text of a draft if it still has the given revision. Without a revision, replace it in any case."""
     _find(request, draft_id)
     _refuse_conditions(request)
     return _shown(_save(request, sent, draft_id, sent.revision))
@@ -73,13 +73,13 @@ def delete_draft(
     draft_id: Id,
     revision: Annotated[Revision | None, Query(description="The revision that was read, as of `PUT`.")] = None,
 ) -> Response:
-    """Delete a draft, of the revision that was read where one is given; what was published from it stays."""
+    """Delete a draft if it still has the given revision. Surveys that were published from it stay."""
     draft = _find(request, draft_id)
     _refuse_other_conditions(request)
     try:
         publishing.delete_draft(studio_of(request).engine, draft_id, revision=revision)
     except NotFoundError:
-        raise RefusalError(404, "There is no draft of this id.") from None
+        raise RefusalError(404, "There is no draft with this id.") from None
     except ChangedError as error:
         raise RefusalError(409, error_text(error)) from None
     accounts.record(studio_of(request).engine, person, f"deleted the draft “{draft.title}”")
@@ -87,7 +87,7 @@ def delete_draft(
 
 
 def _refuse_other_conditions(request: Request) -> None:
-    """Refuse a revision that is misspelt, sent twice or in a body: the draft would be deleted whatever it holds."""
+    """Refuse a revision that is misspelled, repeated or in a body. It would be ignored and the draft deleted."""
     _refuse_if_match(request)
     names = [name for name, _ in request.query_params.multi_items()]
     has_body = request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
@@ -96,15 +96,15 @@ def _refuse_other_conditions(request: Request) -> None:
 
 
 def _refuse_conditions(request: Request) -> None:
-    """Refuse a revision in another place than the body: it would not be looked at, and someone's text overwritten."""
+    """Refuse a revision outside the body. It would be ignored, and someone's text overwritten."""
     _refuse_if_match(request)
     if request.query_params:
-        raise RefusalError(400, "The revision is part of the document that is sent, and of nothing else.")
+        raise RefusalError(400, "Send the revision in the document and nowhere else.")
 
 
 def _refuse_if_match(request: Request) -> None:
     if "if-match" in request.headers or "if-unmodified-since" in request.headers:
-        raise RefusalError(400, "Conditions in headers are not read here. Send the `revision` of the draft.")
+        raise RefusalError(400, "The API ignores conditional headers. Send the `revision` of the draft.")
 
 
 @router.post(
@@ -114,14 +114,14 @@ def _refuse_if_match(request: Request) -> None:
     openapi_extra=told("owner"),
 )
 def publish_draft(request: Request, person: Owner, draft_id: Id, reviewed: Reviewed) -> SurveyItem:
-    """Publish a draft of the revision that was read: nothing of the survey changes from here on."""
+    """Publish a draft if it still has the given revision. The survey does not change after that."""
     studio = studio_of(request)
     _find(request, draft_id)
     _refuse_conditions(request)
     try:
         manifest = publishing.publish(studio.engine, draft_id, revision=reviewed.revision)
     except NotFoundError:
-        raise RefusalError(404, "There is no draft of this id.") from None
+        raise RefusalError(404, "There is no draft with this id.") from None
     except SurveyError as error:
         raise RefusalError(422, "The draft has problems.", problems=_lines(error)) from None
     except PublishingError as error:
@@ -130,14 +130,14 @@ def publish_draft(request: Request, person: Owner, draft_id: Id, reviewed: Revie
     accounts.record(studio.engine, person, f"published “{manifest.title}” as {manifest.id}")
     line = studio.cache.line(manifest.id)
     if line is None:
-        raise RefusalError(404, "It was deleted at once.")
+        raise RefusalError(404, "It was deleted right after it was published.")
     return survey_item(studio, line)
 
 
 def _find(request: Request, draft_id: str) -> Draft:
     draft = publishing.read_draft(studio_of(request).engine, draft_id) if is_id(draft_id) else None
     if draft is None:
-        raise RefusalError(404, "There is no draft of this id.")
+        raise RefusalError(404, "There is no draft with this id.")
     return draft
 
 
@@ -145,7 +145,7 @@ def _save(request: Request, sent: NewDraft, draft_id: str | None, revision: str 
     try:
         return publishing.save_draft(studio_of(request).engine, sent.text, sent.format, draft_id, revision=revision)
     except NotFoundError:
-        raise RefusalError(404, "There is no draft of this id.") from None
+        raise RefusalError(404, "There is no draft with this id.") from None
     except ChangedError as error:
         raise RefusalError(409, error_text(error)) from None
     except SurveyError as error:

@@ -1,4 +1,4 @@
-"""What the API takes and gives, typed: the OpenAPI document is made of this."""
+"""The typed requests and responses of the API, from which the OpenAPI document is made."""
 
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -12,23 +12,23 @@ Revision = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
 class Sent(BaseModel):
-    """What a program sends: nothing but what is asked for."""
+    """A request, without unknown fields."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
 
 
 class Given(BaseModel):
-    """What a program is given."""
+    """A response."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", from_attributes=True)
 
 
 class ProblemLine(Given):
-    """One thing that is wrong with what was sent."""
+    """One error in the request."""
 
     line: int | None = Field(description="The line of the file, from 1, where there is one.")
     place: str = Field(description="The place in words.")
-    message: str = Field(description="What must be, what was found, what to do.")
+    message: str = Field(description="What is required, what was found, and what to do.")
 
 
 class Error(Given):
@@ -36,11 +36,11 @@ class Error(Given):
 
     status: int = Field(description="The status of HTTP.")
     message: str = Field(description="Why, as a sentence.")
-    problems: list[ProblemLine] = Field(default=[], description="Each thing that is wrong with what was sent.")
+    problems: list[ProblemLine] = Field(default=[], description="Each error in the request.")
 
 
 class SurveyItem(Given):
-    """A published survey. Of the answers it tells what is released, and nothing that changes in between."""
+    """A published survey. It shows only released data, and nothing that changes between releases."""
 
     id: str = Field(description="The name in its link.")
     draft: str = Field(description="The draft it was published from.")
@@ -48,13 +48,15 @@ class SurveyItem(Given):
     title: str
     study: str
     mode: Literal["code", "open"]
-    batch: int = Field(description="Results change when so many further people have answered.")
+    batch: int = Field(description="Results change when this many more people have answered.")
     is_open: bool
     opened_day: str
     closed_day: str | None
     n: int = Field(description="How many people's answers are released.")
     releases: int
-    link: str = Field(description="The link of the respondents' page; in code mode each person's has a code after #.")
+    link: str = Field(
+        description="The link to the respondents' page. In code mode, each person's link has a code after #."
+    )
 
 
 class SurveyList(Given):
@@ -68,14 +70,14 @@ class ReleaseItem(Given):
 
     no: int
     n: int = Field(description="People in this release.")
-    locked: int = Field(description="Codes that were opened and not answered then.")
+    locked: int = Field(description="Codes that were opened but not answered at that time.")
     day: str
     tally_sha256: str
     chain_sha256: str = Field(description="The seal: a hash of this release and of the seal before.")
 
 
 class ReleaseList(Given):
-    """All releases of a survey, the oldest first."""
+    """All releases of a survey, oldest first."""
 
     releases: list[ReleaseItem]
     key: str | None = Field(description="The key of the coin flip, once it is published.")
@@ -100,39 +102,39 @@ class SentSet(Given):
     """A set that an answer may become."""
 
     options: list[str] = Field(description="What is left possible.")
-    chance: float = Field(description="How likely it is sent by a person whose answer is one of these.")
+    chance: float = Field(description="The probability that a person whose answer is one of these sends it.")
 
 
 class SentSets(Given):
-    """The smallest sets that can be sent, those of neighbouring options first."""
+    """The smallest sets that can be sent, those of neighboring options first."""
 
     size: int = Field(description="How many options each has.")
     number: int = Field(description="How many such sets there are.")
     sets: list[SentSet] = Field(description="The first fifty of them.")
-    runs: list[SentSet] = Field(description="Larger sets that hold neighbouring options only, the first fifty.")
+    runs: list[SentSet] = Field(description="Larger sets of neighboring options only, the first fifty.")
 
 
 class ForbiddingPrice(Given):
-    """What it costs, in people, that sets are never left alone."""
+    """What it costs, in people, to forbid sets."""
 
-    people: int = Field(description="How many must answer for a margin of 5 points (95%) of every share.")
+    people: int = Field(description="How many people must answer so that every share has a margin of 5 points (95%).")
     people_before: int = Field(description="The same if nothing were forbidden.")
     ratio: float = Field(description="The largest variance of a share divided by what it would be.")
     average_ratio: float = Field(description="The same for the mean squared error of all shares.")
-    at_guess: bool = Field(description="Whether the shares are those of the guess; otherwise they are even.")
+    at_guess: bool = Field(description="Whether the shares are those of the guess. Otherwise they are even.")
 
 
 class DraftVariable(Given):
-    """What the answers to one question of a draft would reveal at worst."""
+    """What the answers to one question of a draft would reveal, in the worst case."""
 
     id: str
-    revealing: SentSets | None = Field(description="Nothing where no answer rules an option out.")
+    revealing: SentSets | None = Field(description="Null where no answer rules an option out.")
     never_alone: list[list[str]] = Field(description="The sets that are forbidden.")
-    price: ForbiddingPrice | None = Field(description="Nothing where no set is forbidden.")
+    price: ForbiddingPrice | None = Field(description="Null where no set is forbidden.")
 
 
 class DraftText(DraftItem):
-    """A draft with its text, whatever is wrong with it, and what its answers would reveal."""
+    """A draft with its text, its problems, and what its answers would reveal."""
 
     text: str
     problems: list[ProblemLine]
@@ -146,36 +148,36 @@ class NewDraft(Sent):
     text: Annotated[str, Field(max_length=MOST_BYTES, description="The file, up to 256 kB.")]
 
 
-_SEEN = "The revision that was read: if the draft has another one by now, it is left as it is (409)."
+_SEEN = "The revision that was read. If the draft has another one by now, it stays as it is (409)."
 
 
 class ChangedDraft(NewDraft):
-    """A survey as a file, in the place of an earlier one."""
+    """A survey file that replaces an earlier one."""
 
     revision: Revision | None = Field(
-        default=None, description=f"{_SEEN} Without it, whatever the draft holds is overwritten."
+        default=None, description=f"{_SEEN} Without it, the draft is overwritten in any case."
     )
 
 
 class Reviewed(Sent):
-    """What is to be published."""
+    """The revision to publish."""
 
     revision: Revision = Field(description=f"{_SEEN} Publishing cannot be undone, so only what was read is published.")
 
 
 def _whole(given: Any) -> Any:
-    """Take 3.0 for 3, as JSON does: it has one kind of number."""
+    """Accept 3.0 as 3, because JSON has one kind of number."""
     return int(given) if isinstance(given, float) and given.is_integer() else given
 
 
 class NewCodes(Sent):
-    """How many codes to make."""
+    """How many codes to create."""
 
     n: Annotated[int, Field(ge=1, le=MOST_CODES), BeforeValidator(_whole)]
 
 
 class Codes(Given):
-    """One-time codes: given this once."""
+    """One-time codes. They are returned only once."""
 
     codes: list[str]
     links: list[str] = Field(description="The links, relative where the server does not know its address.")
@@ -185,5 +187,5 @@ class Closing(Sent):
     """How to close a survey."""
 
     last_wave: bool = Field(
-        default=True, description="Whether no further survey of the study will come; then its key is published."
+        default=True, description="Whether the study will have no further survey. Then its key is published."
     )

@@ -1,4 +1,4 @@
-"""Published surveys and their results, for programs."""
+"""The API for published surveys and their results."""
 
 from typing import Annotated, Any
 
@@ -26,10 +26,10 @@ from subsetprivacy.collect.web.studio_results import TYPES, export, saved
 
 router = APIRouter(tags=["surveys"])
 Known = Annotated[SurveyLine, Depends(known_survey)]
-_LOG = "PostgreSQL's own write-ahead log holds what was ever written until the server recycles it."
+_LOG = "PostgreSQL's write-ahead log keeps what was written until the database server recycles it."
 _LEFT = (
-    "The survey is deleted. Somebody looks at an older state of the database, so its files still hold something of it; "
-    "they are rid of it as soon as that ends."
+    "The survey is deleted. Another program is reading an older state of the database, so the files still contain "
+    "traces of it. The server erases them as soon as that ends."
 )
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
 
@@ -41,9 +41,9 @@ class StudyKey(Given):
 
 
 class Left(Given):
-    """What is left of a survey that was deleted."""
+    """What is left of a deleted survey."""
 
-    message: str = Field(description="What is left, and when it goes.")
+    message: str = Field(description="What is left, and when it is erased.")
 
 
 def _file(ending: str) -> dict[int | str, dict[str, Any]]:
@@ -59,7 +59,7 @@ def list_surveys(request: Request, person: Reader) -> SurveyList:
 
 @router.get("/surveys/{survey_id}", responses=refusals(404), openapi_extra=told("analyst"))
 def get_survey(request: Request, person: Reader, line: Known) -> SurveyItem:
-    """Give one survey."""
+    """Return one survey."""
     return survey_item(studio_of(request), line)
 
 
@@ -76,7 +76,7 @@ def get_survey(request: Request, person: Reader, line: Known) -> SurveyItem:
     openapi_extra=told("analyst"),
 )
 def get_manifest(request: Request, person: Reader, line: Known) -> Response:
-    """Give the frozen survey; the SHA-256 of its bytes is the fingerprint."""
+    """Return the frozen survey. The SHA-256 of its bytes is the fingerprint."""
     return _document(request, line, "manifest.json")
 
 
@@ -84,7 +84,7 @@ def get_manifest(request: Request, person: Reader, line: Known) -> Response:
     "/surveys/{survey_id}/results",
     responses={
         200: {
-            "description": "The results. They change at a release and at no other time.",
+            "description": "The results. They change only at a release.",
             "content": {"application/json": {"schema": results_schema(inline=True)}},
         },
         **refusals(404),
@@ -93,13 +93,13 @@ def get_manifest(request: Request, person: Reader, line: Known) -> Response:
     openapi_extra=told("analyst"),
 )
 def get_results(request: Request, person: Reader, line: Known) -> Response:
-    """Give everything the dashboard shows."""
+    """Return everything the dashboard shows."""
     return _document(request, line, "results.json")
 
 
 @router.get("/surveys/{survey_id}/releases", responses=refusals(404), openapi_extra=told("analyst"))
 def get_releases(request: Request, person: Reader, line: Known) -> ReleaseList:
-    """Give all releases with their seals."""
+    """Return all releases with their seals."""
     released = studio_of(request).cache.released(line)
     key = None if released.key is None else released.key.hex()
     return ReleaseList(releases=[ReleaseItem.model_validate(record) for record in released.releases], key=key)
@@ -112,7 +112,7 @@ def get_releases(request: Request, person: Reader, line: Known) -> ReleaseList:
     openapi_extra=told("analyst"),
 )
 def get_everything(request: Request, person: Reader, line: Known) -> Response:
-    """Give everything that is released, in one archive."""
+    """Return all released data in one archive."""
     return saved(studio_of(request), line, "everything.zip")
 
 
@@ -123,7 +123,7 @@ def get_everything(request: Request, person: Reader, line: Known) -> Response:
     openapi_extra=told("analyst"),
 )
 def get_csv(request: Request, person: Reader, line: Known, group: int) -> Response:
-    """Give the counters of a group as CSV."""
+    """Return the counters of a group as CSV."""
     return saved(studio_of(request), line, f"{group}.csv")
 
 
@@ -134,7 +134,7 @@ def get_csv(request: Request, person: Reader, line: Known, group: int) -> Respon
     openapi_extra=told("analyst"),
 )
 def get_parquet(request: Request, person: Reader, line: Known, group: int) -> Response:
-    """Give the counters of a group as Parquet, with the designs inside."""
+    """Return the counters of a group as Parquet, with the designs inside."""
     return saved(studio_of(request), line, f"{group}.parquet")
 
 
@@ -145,7 +145,7 @@ def get_parquet(request: Request, person: Reader, line: Known, group: int) -> Re
     openapi_extra=told("owner"),
 )
 def make_codes(request: Request, person: Owner, line: Known, wanted: NewCodes) -> Codes:
-    """Make one-time codes. They are given this once."""
+    """Create one-time codes. They are returned only once."""
     studio = studio_of(request)
     codes = survey_actions.make_codes(studio, person, line, wanted.n)
     return Codes(codes=codes, links=[f"{_link(studio, line)}#{code}" for code in codes])
@@ -153,7 +153,7 @@ def make_codes(request: Request, person: Owner, line: Known, wanted: NewCodes) -
 
 @router.post("/surveys/{survey_id}/close", responses=refusals(400, 404, 408, 409, 413), openapi_extra=told("owner"))
 def close_survey(request: Request, person: Owner, line: Known, how: Closing) -> SurveyItem:
-    """Close a survey: the last release."""
+    """Close a survey and make the last release."""
     studio = studio_of(request)
     survey_actions.close(studio, person, line, last_wave=how.last_wave)
     closed = studio.cache.line(line.id)
@@ -164,7 +164,7 @@ def close_survey(request: Request, person: Owner, line: Known, how: Closing) -> 
 
 @router.post("/surveys/{survey_id}/key", responses=refusals(400, 404, 408, 409, 413), openapi_extra=told("owner"))
 def publish_key(request: Request, person: Owner, line: Known) -> StudyKey:
-    """Publish the key of the survey's study, all of whose surveys must be closed. This cannot be undone."""
+    """Publish the key of the survey's study. All its surveys must be closed. You cannot undo this."""
     return StudyKey(key=survey_actions.publish_key(studio_of(request), person, line))
 
 
@@ -173,21 +173,24 @@ def publish_key(request: Request, person: Owner, line: Known) -> StudyKey:
     status_code=204,
     response_class=Response,
     responses={
-        202: {"model": Left, "description": "It is deleted; the database's files are rid of it later."},
-        204: {"description": f"It is deleted, and in no file of the database. {_LOG}"},
+        202: {
+            "model": Left,
+            "description": "The survey is deleted. Its traces in the database files are erased later.",
+        },
+        204: {"description": f"The survey is deleted, also from all files of the database. {_LOG}"},
         **refusals(400, 404, 408, 409, 413),
     },
     openapi_extra=told("owner"),
 )
 def delete_survey(request: Request, person: Owner, line: Known) -> Response:
-    """Delete a survey with everything that was ever kept of it."""
+    """Delete a survey with all its data."""
     if survey_actions.delete(studio_of(request), person, line):
         return Response(status_code=204)
     return JSONResponse(Left(message=_LEFT).model_dump(), 202)
 
 
 def survey_item(studio: Studio, line: SurveyLine) -> SurveyItem:
-    """Return a survey as the API gives it."""
+    """Return a survey as the API shows it."""
     names = set(SurveyItem.model_fields) - {"link"}
     return SurveyItem(**{name: getattr(line, name) for name in names}, link=_link(studio, line))
 

@@ -20,7 +20,7 @@ from subsetprivacy.collect.web.studio import studio_router
 from subsetprivacy.collect.web.studio_context import SIGN_IN, NotSignedInError, Studio, go, in_turn
 from subsetprivacy.collect.web.submissions import SubmissionMiddleware
 
-# The framework can report every request, with address and content, to whatever watches the process.
+# The framework can report every request, with address and content, to tools that watch the process.
 _NO_TELEMETRY: TelemetryConfig = {
     "tracing": False,
     "metrics": False,
@@ -32,7 +32,7 @@ _NO_TELEMETRY: TelemetryConfig = {
 
 
 class _Application(FastAPI):
-    """The framework's application, with something before all of it."""
+    """The framework's application behind the outer layers."""
 
     before: ASGIApp
 
@@ -56,13 +56,13 @@ def create_app(
     engine
         The store, opened.
     collector
-        What takes the answers; one of its own by default. It is started and stopped with the application.
+        The collector of answers. By default a new one. It starts and stops with the application.
     setup_token
-        With this the first account can be made, once.
+        The token that creates the first account, once.
     secure
-        Whether people reach the server by https: cookies and headers are then of that kind.
+        Whether people reach the server by https, which changes cookies and headers.
     base_url
-        The address people reach the server by, for links that are copied; relative links otherwise.
+        The address at which people reach the server, for links to copy. Without it, links are relative.
     """
     collector = Collector(engine) if collector is None else collector
 
@@ -77,7 +77,7 @@ def create_app(
 
     app = _Application(
         lifespan=lifespan,
-        openapi_url=None,  # the API's own route gives it
+        openapi_url=None,  # the API has its own route for it
         docs_url=None,  # these pages would load scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,
@@ -85,7 +85,7 @@ def create_app(
     )
     studio = app.state.studio = Studio(engine, collector, setup_token, secure, base_url)
     app.include_router(respond_router(collector))
-    turn = Depends(in_turn, scope="function")  # ends before the answer is sent: that may be read slowly
+    turn = Depends(in_turn, scope="function")  # ends before the reply is sent, which may be read slowly
     app.include_router(studio_router(), dependencies=[turn])
     app.include_router(api_router(), dependencies=[turn])
     install_refusals(app)

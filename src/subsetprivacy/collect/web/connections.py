@@ -1,8 +1,8 @@
-"""One connection, and all of them together: how long each may take, and how much memory.
+"""Limits on the time and memory of each connection, and of all connections together.
 
-Whoever sends too slowly is told so and closed. Whoever does not read is closed. Where too many connections are open, or
-too many hold memory, the one that has been waited for the longest goes first: of a flood that does nothing that is
-one of the flood, and seldom a person.
+A client that sends too slowly gets an error, and its connection is closed. A client that does not read is disconnected.
+If too many connections are open or use memory, the one that has kept the server waiting the longest is closed first. In
+a flood of idle connections, that is usually one of the flood, and seldom a person.
 """
 
 import json
@@ -17,37 +17,37 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from subsetprivacy.collect.web.security_headers import headers_of
 
 HEAD_SECONDS = 10.0  # from the first byte of a request to the end of its head
-REQUEST_SECONDS = 30.0  # to its end, where the application does not say so earlier
-WRITE_SECONDS = 30.0  # in which some of what waits to be read must be taken
-HEAD_BYTES = 16 * 1024  # between two parts of a body, too: what stands there is of no use to anybody
-MOST_LINES = 100  # of a head; browsers and proxies send fewer than 50
-_LINE_BYTES = 200  # that a line of a head takes beside its text
-MOST_UNWANTED = 4 * 1024 * 1024  # bytes of a body that come after it was refused, and are thrown away
-# A body may come in so many parts, and one more for each so many bytes. Each part costs a call, however short it is;
-# those that a network makes of a body are longer.
+REQUEST_SECONDS = 30.0  # to its end, if the application does not stop it earlier
+WRITE_SECONDS = 30.0  # within which the client must read something
+HEAD_BYTES = 16 * 1024  # also between two parts of a body, where nothing useful can be
+MOST_LINES = 100  # of a request head; browsers and proxies send fewer than 50
+_LINE_BYTES = 200  # memory of a line of a head, in addition to its text
+MOST_UNWANTED = 4 * 1024 * 1024  # bytes of a body that arrive after it was refused, and are discarded
+# A body may arrive in this many parts, and one more for each so many bytes. Each part costs a call, however short it
+# is. The parts that a network makes of a body are longer.
 MOST_PARTS, _PART_BYTES = 256, 256
-MOST_PIPELINED = 2  # requests that were sent before an earlier one was answered
-# What is written waits in the connection up to the first; then the application waits until only the second is left.
+MOST_PIPELINED = 2  # requests sent before an earlier one was answered
+# The connection buffers output up to the first number. Then the application waits until only the second is left.
 _HIGH_WATER, _LOW_WATER = 32 * 1024, 8 * 1024
-ANSWER_BYTES = "subsetprivacy.answer_bytes"  # where a request's scope says how long its answer is, if it is long
-# Of the connection in the operating system, which takes twice that. By default it may take megabytes.
+ANSWER_BYTES = "subsetprivacy.answer_bytes"  # the key in a request's scope with the length of a long reply
+# The buffer in the operating system, which uses twice that. By default it may use megabytes.
 SOCKET_BYTES = 64 * 1024
 
 
 @define(eq=False)
 class ConnectionLimits:
-    """All connections of a server, and what they may take together.
+    """All connections of a server, and their limits together.
 
     Parameters
     ----------
     most
-        Connections that are open at once.
+        The most open connections.
     most_stalled
-        Connections with more to read than fits into them, 64 KB each.
+        The most connections with more unread output than fits into their buffers, 64 KB each.
     most_unread
-        Bytes of the answers that these connections do not take.
+        The most bytes of replies that these connections do not read.
     most_bytes
-        Bytes of requests that were not answered yet, and of those that have not come to their end.
+        The most bytes of unanswered and incomplete requests.
     """
 
     most: int = 8000
@@ -55,17 +55,17 @@ class ConnectionLimits:
     most_unread: int = 64 * 1024 * 1024
     most_bytes: int = 64 * 1024 * 1024
     open: "set[LimitedConnection]" = field(init=False, factory=set)
-    # Each in the order of how long they have been waited for: to send, or to read.
+    # Each in the order of how long the server has waited for them to send or to read.
     _sending: "dict[LimitedConnection, None]" = field(init=False, factory=dict)
     _stalled: "dict[LimitedConnection, int]" = field(init=False, factory=dict)
     _unread: int = field(init=False, default=0)
-    # What each has sent that was not answered, and of whom more is to come.
+    # The unanswered bytes of each connection, and the connections with incomplete requests.
     _held: "dict[LimitedConnection, int]" = field(init=False, factory=dict)
     _coming: "dict[LimitedConnection, None]" = field(init=False, factory=dict)
     _bytes: int = field(init=False, default=0)
 
     def enter(self, connection: "LimitedConnection") -> None:
-        """Take a new connection, if need be in the place of another."""
+        """Add a connection, closing another one if necessary."""
         self.open.add(connection)
         self.wait_for(connection)
         if len(self.open) > self.most:
@@ -84,7 +84,7 @@ class ConnectionLimits:
         self._sending[connection] = None
 
     def take(self, connection: "LimitedConnection", size: int) -> None:
-        """Count a part of a request; if need be another goes for it, first of those that are not complete."""
+        """Count a part of a request. If necessary, close another connection, first one with an incomplete request."""
         self._held[connection] = self._held.get(connection, 0) + size
         self._bytes += size
         if connection in self._sending:
@@ -94,28 +94,28 @@ class ConnectionLimits:
             self._shed(next(others, connection))
 
     def has_sent(self, connection: "LimitedConnection") -> None:
-        """Wait no longer for a request: it is complete."""
+        """Stop waiting for a request that is complete."""
         self._sending.pop(connection, None)
         self._coming.pop(connection, None)
 
     def is_answered(self, connection: "LimitedConnection") -> None:
-        """Note that all it has sent was answered."""
+        """Note that all requests of a connection are answered."""
         self._coming.pop(connection, None)
         self._bytes -= self._held.pop(connection, 0)
 
     def stall(self, connection: "LimitedConnection", size: int) -> None:
-        """Note that a connection does not take what is written to it: an answer of this size is kept until it does."""
+        """Note that a connection does not read. A reply of this size is kept until it does."""
         self._stalled[connection] = size
         self._unread += size
         while len(self._stalled) > self.most_stalled or (self._unread > self.most_unread and len(self._stalled) > 1):
             self._shed_first(self._stalled)
 
     def has_read(self, connection: "LimitedConnection") -> None:
-        """Note that it does."""
+        """Note that a connection reads again."""
         self._unread -= self._stalled.pop(connection, 0)
 
     def _shed_first(self, waiting: "Mapping[LimitedConnection, object]") -> None:
-        """Close the connection that has been waited for the longest."""
+        """Close the connection that has kept the server waiting the longest."""
         if waiting:
             self._shed(next(iter(waiting)))
 
@@ -125,17 +125,17 @@ class ConnectionLimits:
 
 
 class LimitedConnection(HttpToolsProtocol):
-    """A connection that is closed when its peer does not send, does not read, or sends far too much at once."""
+    """A connection that closes when its client does not send, does not read, or sends too much at once."""
 
-    _head: bool | None = False  # whether some of a head has come, None once it is complete
+    _head: bool | None = False  # whether a part of a head has arrived; None once it is complete
     _lines = 0  # of the head
-    _between = 0  # bytes since the request began, its head ended, or some of its body came
+    _between = 0  # bytes since the request began, its head ended, or a part of its body arrived
     _sending: TimerHandle | None = None
     _reading: TimerHandle | None = None
-    _parts = _body = 0  # of a body: in how many parts it came, and how many bytes
-    _unwanted = 0  # bytes of the body that came after the answer
-    _asked: tuple[RequestResponseCycle, ...] = ()  # requests that were not answered when the last one came
-    _left = 0  # bytes that waited to be read when that was last looked at
+    _parts = _body = 0  # the number of parts of a body, and its bytes
+    _unwanted = 0  # bytes of the body that arrived after the reply
+    _asked: tuple[RequestResponseCycle, ...] = ()  # requests that were unanswered when the last one arrived
+    _left = 0  # unread bytes at the last check
 
     def __init__(self, *arguments: Any, limits: ConnectionLimits, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -150,7 +150,7 @@ class LimitedConnection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
-        for cycle in self._asked:  # uvicorn tells only the last; the others would continue to write
+        for cycle in self._asked:  # uvicorn tells only the last one; the others would continue to write
             if not cycle.response_complete:
                 cycle.disconnected = True
                 cycle.message_event.set()
@@ -169,22 +169,22 @@ class LimitedConnection(HttpToolsProtocol):
             self._limits.take(self, len(piece) + lines * _LINE_BYTES)
             self._between += len(piece)
             if self.transport.is_closing():
-                return  # the rest is of no use
+                return  # ignore the rest
             super().data_received(piece)
             if self._between > HEAD_BYTES:
                 self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "refused")
             self._forget_answered()
 
     def _forget_answered(self) -> None:
-        """Hold nothing more where all was answered; what is left of a body is thrown away."""
+        """Free the memory of answered requests, and discard the rest of a body."""
         if self._head is not True and self.cycle is not None and self.cycle.response_complete:
             self._limits.is_answered(self)
 
     def on_message_begin(self) -> None:
-        """Wait for a further request."""
-        if len(self.pipeline) >= MOST_PIPELINED or self.flow.write_paused:  # asks for more, and does not read
+        """Wait for another request."""
+        if len(self.pipeline) >= MOST_PIPELINED or self.flow.write_paused:  # sends more requests without reading
             self.transport.abort()
-            raise ConnectionAbortedError  # the rest of what came is not read
+            raise ConnectionAbortedError  # ignore the rest of the input
         super().on_message_begin()
         self._unwanted = self._lines = self._between = self._parts = self._body = 0
         self._head = True
@@ -192,7 +192,7 @@ class LimitedConnection(HttpToolsProtocol):
         self._limits.wait_for(self)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a line of a head. What may stand after a body is counted, and is no part of the head."""
+        """Take a line of a head. Lines after a body are counted, but are not part of the head."""
         self._lines += 1
         if self._lines > MOST_LINES:
             self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "refused")
@@ -208,7 +208,7 @@ class LimitedConnection(HttpToolsProtocol):
         self._asked = (*(cycle for cycle in self._asked if not cycle.response_complete), self.cycle)
 
     def on_body(self, body: bytes) -> None:
-        """Take a part of a body, or throw it away."""
+        """Take a part of a body, or discard it."""
         self._between = 0
         self._parts += 1
         self._body += len(body)
@@ -222,7 +222,7 @@ class LimitedConnection(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """Wait no longer."""
+        """Stop waiting."""
         self._head = False
         self._between = 0
         self._stop_waiting()
@@ -238,7 +238,7 @@ class LimitedConnection(HttpToolsProtocol):
             last = self._sending.when() + REQUEST_SECONDS - HEAD_SECONDS
             self._sending = self.loop.call_at(last, self.transport.abort)
         elif not self._head:
-            self.transport.abort()  # nobody has asked for anything
+            self.transport.abort()  # there was no request
         else:
             self._refuse(HTTPStatus.REQUEST_TIMEOUT, "busy")
 
@@ -248,7 +248,7 @@ class LimitedConnection(HttpToolsProtocol):
             self._sending = None
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is not HTTP, in our own words."""
+        """Refuse input that is not HTTP, with our own text."""
         self._refuse(HTTPStatus.BAD_REQUEST, "refused")
 
     def _refuse(self, status: HTTPStatus, word: str) -> None:
@@ -256,7 +256,7 @@ class LimitedConnection(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         if self.cycle is not None and not self.cycle.response_complete:
-            self.transport.abort()  # an answer is on its way, and this one would stand in the middle of it
+            self.transport.abort()  # a reply is being sent, and this one would end up inside it
             return
         body = json.dumps({"status": word}, separators=(",", ":")).encode()
         own = [
@@ -273,20 +273,20 @@ class LimitedConnection(HttpToolsProtocol):
     # What is to be read by others -------------------------------------------------------------
 
     def pause_writing(self) -> None:
-        """Let the application wait, and see whether anything is read."""
+        """Pause the application, and check whether the client reads."""
         super().pause_writing()
         self._watch()
         scopes = [cast("dict[str, Any]", cycle.scope) for cycle in self._asked if not cycle.response_complete]
         self._limits.stall(self, sum(scope.get(ANSWER_BYTES, 0) for scope in scopes))
 
     def resume_writing(self) -> None:
-        """Let the application go on."""
+        """Let the application continue."""
         self._stop_watching()
         self._limits.has_read(self)
         super().resume_writing()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request; or, where the connection is to be closed, until the answer was read."""
+        """Wait for the next request, or until the reply was read if the connection will be closed."""
         super().on_response_complete()
         self._forget_answered()
         if self.transport.is_closing():
@@ -295,7 +295,7 @@ class LimitedConnection(HttpToolsProtocol):
             self._limits.wait_for(self)
 
     def timeout_keep_alive_handler(self) -> None:
-        """Close a connection that is not used, once it has read the last answer."""
+        """Close an idle connection once it has read the last reply."""
         super().timeout_keep_alive_handler()
         self._watch()
 

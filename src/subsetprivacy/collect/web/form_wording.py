@@ -1,4 +1,4 @@
-"""What is wrong with a survey, in the words of the form: questions and answers, not the keys of the file."""
+"""Problems of a survey in the words of the form: questions and answers instead of the keys of the file."""
 
 from typing import Any
 
@@ -57,7 +57,7 @@ def error_in_words(error: SubsetPrivacyError) -> str:
 
 
 def in_words(message: str, advice: Hint | None = None) -> str:
-    r"""Return a message and its advice as a page shows them: the keys of the file by what the form calls them.
+    r"""Return a message and its advice as a page shows them, with the form's names for the keys of the file.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def in_words(message: str, advice: Hint | None = None) -> str:
 
 
 def place_in_form(path: tuple[str | int, ...]) -> str:
-    """Return a place by what the form calls it.
+    """Return a place under the form's name for it.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def place_in_form(path: tuple[str | int, ...]) -> str:
             words.append(_ONE_OF[step].format(following + 1))
             depth += 2
             if step == "links":
-                break  # which question of it does not matter: the link is one field
+                break  # the question in it does not matter, because the link is one field
         else:
             words.append(_FIELDS.get(step, step))
             depth += 1

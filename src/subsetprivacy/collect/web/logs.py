@@ -1,4 +1,4 @@
-"""The log: it holds nothing of anybody, and no flood fills it."""
+"""The log. It contains nothing about any person, and no flood of requests fills it."""
 
 import logging
 import threading
@@ -13,7 +13,7 @@ _OTHERS = "ERROR: lines of other kinds"
 
 
 class TerseFormatter(logging.Formatter):
-    """Writes our own lines; of those of libraries what kind of error and where: their words could hold anything."""
+    """Format our own lines in full. For a library's line, write only the kind of error and its place, not its text."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of a record, without a traceback."""
@@ -31,12 +31,12 @@ def _in_a_minute(act: Callable[[], None]) -> None:
 
 
 class RateLimitedHandler(logging.StreamHandler[TextIO]):
-    """Writes a few lines of a kind, and at the end of the minute how many more there were.
+    """Write a few lines of each kind, and at the end of the minute how many more there were.
 
     Parameters
     ----------
     stream
-        Where to.
+        The stream to write to.
     later
         Calls a function in a minute.
     """
@@ -61,7 +61,7 @@ class RateLimitedHandler(logging.StreamHandler[TextIO]):
             self.handleError(record)
 
     def close(self) -> None:
-        """Write what is left to say."""
+        """Write the remaining counts."""
         self._sum_up()
         super().close()
 
@@ -78,14 +78,14 @@ class RateLimitedHandler(logging.StreamHandler[TextIO]):
 
 
 def log_settings() -> dict[str, Any]:
-    """Return the settings of the log: errors only, terse, and few of a kind."""
+    """Return the settings of the log: errors only, short, and few of each kind."""
     return {
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"terse": {"()": TerseFormatter}},
         "handlers": {"stderr": {"()": RateLimitedHandler, "formatter": "terse", "stream": "ext://sys.stderr"}},
         "root": {"handlers": ["stderr"], "level": "ERROR"},
-        # Whatever was set before, all of it goes through the one handler.
+        # All loggers use the one handler, whatever was set before.
         "loggers": {
             "uvicorn": {"level": "ERROR", "propagate": True},
             "uvicorn.error": {"level": "ERROR", "propagate": True},

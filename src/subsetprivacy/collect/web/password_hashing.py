@@ -1,11 +1,11 @@
-"""Hashing passwords, which takes much of the processor and 64 MB: one at a time, behind everything else.
+"""Hash passwords one at a time and at low priority, because a hash takes much processor time and 64 MB.
 
-Strangers have one thread, which runs behind the others and rests most of the time. Whoever has shown a
-secret (that of a browser which has signed in before, a session, an invitation) has another. So those who try passwords
-delay neither answers to a survey nor the people who belong here.
+Strangers share one thread, which has a low priority and rests most of the time. Senders with a secret (of a browser
+that has signed in before, a session, an invitation) use another thread. So attempts at passwords delay neither answers
+to a survey nor the people who use the studio.
 
-The thread of strangers does nothing but hash. While it did anything else it would hold the interpreter's lock, and
-everybody would wait for a thread that runs behind everybody.
+The thread of strangers only hashes. If it did anything else, it would hold the interpreter's lock, and everyone would
+wait for a thread with low priority.
 """
 
 import asyncio
@@ -24,32 +24,32 @@ import anyio
 from subsetprivacy.collect.web.refusals import RefusalError
 
 T = TypeVar("T")
-LONGEST_WAIT = 30.0  # seconds for the turn of a stranger, who is then told to come again
-MOST_STRANGERS, MOST_KNOWN = 256, 16  # who wait at once
-MOST_OF_ONE = 2  # who wait for one account, of those who are known: no one keeps the others out
-MOST_HELD = 1024  # strangers who are turned away, but not at once
-HOLD_SECONDS = 4.0  # so that asking again and again takes little of the processor
-# How far behind others a thread runs, as of the command `nice`: strangers get little of a busy processor.
+LONGEST_WAIT = 30.0  # seconds that a stranger waits for a turn before the server refuses
+MOST_STRANGERS, MOST_KNOWN = 256, 16  # waiting at once
+MOST_OF_ONE = 2  # known senders waiting for one account, so that no one locks the others out
+MOST_HELD = 1024  # strangers who are refused after a delay
+HOLD_SECONDS = 4.0  # so that repeated attempts take little processor time
+# The priority of a thread, as for the command `nice`. Strangers get little of a busy processor.
 _BEHIND, _USUAL = 10, 0
-# A hash takes the memory's time from others, and at its end the interpreter's lock: most of the time there is none.
+# A hash uses memory bandwidth, and at its end the interpreter's lock, so the thread rests most of the time.
 _REST = 6.0
 LONGEST_REST = 1.5  # seconds
 _COME_AGAIN = {"Retry-After": "5"}
 
 
 class HashingLane:
-    """One thread, before which a limited number waits, one after the other.
+    """One thread with a queue of limited length.
 
     Parameters
     ----------
     nice
-        How far behind others it runs, from 0 to 19.
+        The priority of the thread, from 0 to 19, as for the command `nice`.
     most
-        How many wait at most.
+        The most that may wait.
     seconds
-        For how long, where there is a limit.
+        How long they may wait, if there is a limit.
     rest
-        How many times as long as it worked the thread rests before it works again.
+        How long the thread rests after some work, as a multiple of the time it worked.
     """
 
     def __init__(self, nice: int, most: int, seconds: float | None = None, rest: float = 0.0) -> None:
@@ -62,11 +62,11 @@ class HashingLane:
 
     @property
     def is_full(self) -> bool:
-        """Whether nobody more may wait."""
+        """Whether no one else may wait."""
         return self._waiting >= self._most
 
     async def run(self, work: Callable[..., T], *arguments: Any) -> T:
-        """Do something in the thread."""
+        """Run a function in the thread."""
         if self.is_full:
             raise RefusalError(503, headers=_COME_AGAIN)
         self._waiting += 1
@@ -95,7 +95,7 @@ class HashingLane:
 
 
 class Hashing:
-    """Everything that hashes passwords, with a lane for strangers and one for whoever is known."""
+    """All password hashing, with a lane for strangers and one for known senders."""
 
     def __init__(self) -> None:
         self._strangers = HashingLane(_BEHIND, MOST_STRANGERS, LONGEST_WAIT, _REST)
@@ -105,7 +105,7 @@ class Hashing:
 
     @property
     def is_besieged(self) -> bool:
-        """Whether so many strangers wait that others are turned away."""
+        """Whether so many strangers wait that others are refused."""
         return self._strangers.is_full
 
     async def run(self, work: Callable[..., T], *arguments: Any, known: str = "") -> T:
@@ -114,7 +114,7 @@ class Hashing:
         Parameters
         ----------
         known
-            The account of which a secret was shown that strangers do not have; "" where none was.
+            The account whose secret the sender has shown, or "" for a stranger.
         """
         if known:
             return await self._run_known(work, *arguments, account=known)
@@ -135,7 +135,7 @@ class Hashing:
             self._waiting_for += Counter()  # forget those that are zero
 
     async def slow(self, seconds: float, *, known: bool = False) -> None:
-        """Let somebody wait before a try; of strangers, only so many at once."""
+        """Delay an attempt. Only a limited number of strangers may wait at once."""
         if known or not seconds:
             await anyio.sleep(seconds)
             return
@@ -149,7 +149,7 @@ class Hashing:
             self._slowed -= 1
 
     async def hold(self) -> None:
-        """Let a stranger who is turned away wait for that, unless too many do."""
+        """Delay the refusal of a stranger, unless too many wait."""
         if self._held < MOST_HELD:
             self._held += 1
             try:
@@ -164,7 +164,7 @@ class Hashing:
 
 
 def _step_back(nice: int) -> None:
-    """Let others go before this thread; the threads that it starts inherit that."""
-    if nice and sys.platform == "linux":  # elsewhere a priority is that of the whole process
+    """Lower the priority of this thread and of the threads that it starts."""
+    if nice and sys.platform == "linux":  # elsewhere the priority applies to the whole process
         thread = threading.get_native_id()
         os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + nice)

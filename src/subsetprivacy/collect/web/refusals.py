@@ -1,4 +1,4 @@
-"""Answers that refuse: the same page for people, the same document for programs, and no more detail than the status."""
+"""Error replies: one page for people, one document for programs, and no more detail than the status."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,26 +13,26 @@ from subsetprivacy.collect.web.security_headers import kind_of
 # Title and sentence for people, word for a respondent's page.
 _SAID: Mapping[int, tuple[str, str, str]] = {
     400: (
-        "This could not be read",
-        "Something about the request was not as expected. Go back and try again.",
+        "The request could not be read",
+        "The server could not read the request. Go back and try again.",
         "refused",
     ),
     401: ("Please sign in", "This needs a signed-in account.", "refused"),
     403: ("Not allowed", "Your account may not do this, or the request came from another site.", "refused"),
-    404: ("Nothing here", "There is no such page. It may have been removed.", "unknown"),
+    404: ("Page not found", "There is no such page. It may have been removed.", "unknown"),
     405: ("Not possible here", "This page cannot be used in this way.", "refused"),
     408: ("Too slow", "The request took too long to arrive. Try again.", "busy"),
-    409: ("Not possible now", "Something has changed in between. Load the page again.", "refused"),
-    413: ("Too large", "What was sent is larger than allowed.", "too large"),
+    409: ("Not possible now", "Something has changed in the meantime. Load the page again.", "refused"),
+    413: ("Too large", "The request is larger than allowed.", "too large"),
     414: ("Too long", "The address is longer than allowed.", "too large"),
-    415: ("Unknown kind of content", "What was sent is not of the kind that is read here.", "refused"),
+    415: ("Unknown kind of content", "The server does not read this kind of content.", "refused"),
     422: (
-        "This could not be read",
-        "Something about the request was not as expected. Go back and try again.",
+        "The request could not be read",
+        "The server could not read the request. Go back and try again.",
         "refused",
     ),
-    429: ("Too many tries", "There were too many tries. Wait half a minute and try again.", "busy"),
-    500: ("Something went wrong", "The fault is on our side. Nothing you entered was recorded.", "busy"),
+    429: ("Too many attempts", "There were too many attempts. Wait half a minute and try again.", "busy"),
+    500: ("Something went wrong", "The server failed. Nothing you entered was recorded.", "busy"),
     503: ("Busy", "The server is busy. Try again in a moment.", "busy"),
 }
 _FOR_PEOPLE = {"studio", "preview", "page"}
@@ -46,18 +46,18 @@ def refusal(
     headers: Mapping[str, str] | None = None,
     problems: Sequence[Mapping[str, Any]] = (),
 ) -> Response:
-    """Return the answer that refuses a request.
+    """Return the reply that refuses a request.
 
     Parameters
     ----------
     kind
         The kind of the route.
     status
-        The status of HTTP.
+        The HTTP status.
     message
-        A sentence in the place of the usual one.
+        A sentence to use instead of the usual one.
     problems
-        For programs: each thing that is wrong with what was sent.
+        For programs, each error in the request.
     """
     title, usual, word = _SAID.get(status, _SAID[400])
     if kind in {"data", "static"}:
@@ -71,7 +71,7 @@ def refusal(
 
 
 def install_refusals(app: FastAPI) -> None:
-    """Let the application refuse in these words."""
+    """Make the application refuse with these replies."""
 
     @app.exception_handler(HTTPException)
     async def refuse(request: Request, error: HTTPException) -> Response:
@@ -89,7 +89,7 @@ def install_refusals(app: FastAPI) -> None:
 
 
 class RefusalError(HTTPException):
-    """A refusal in words of our own, for whoever is signed in."""
+    """A refusal with its own message, for signed-in users."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What a respondent's browser gets: one page for everybody, and the frozen survey."""
+"""What a respondent's browser loads: one page for everyone, and the frozen survey."""
 
 import json
 import re
@@ -22,25 +22,25 @@ STATE_HEADER = "Survey-State"
 _HERE = Path(__file__).parent
 _STATIC = "/static/respond"
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".json": "application/json", ".svg": "image/svg+xml"}
-# Modules, each after what it imports: served as one, which has no imports left.
+# Modules, each after what it imports. They are served as one file without imports.
 _SCRIPTS = (
     *("hash.js", "words.js", "drawing.js", "coin.js", "store.js", "server.js", "answers.js", "element.js"),
     *("meaning.js", "keys.js", "question.js", "practice.js", "view.js", "main.js"),
 )
-# Parts of one style sheet, the later over the earlier.
+# Parts of one style sheet. Later parts override earlier ones.
 _STYLES = ("base.css", "parts.css", "buttons.css", "settings.css")
 _IMPORT = re.compile(rb'^import \{[^}]*\} from "\./\w+\.js";\n', re.MULTILINE)
 _UNKNOWN = {"status": "unknown survey"}
 
 
 class SurveyReader(Protocol):
-    """What the page needs of a collector."""
+    """What the page needs from a collector."""
 
     def manifest(self, survey_id: str) -> Manifest | None:
         """Return the manifest of a survey, or None."""
 
     def is_open(self, survey_id: str) -> bool | None:
-        """Tell whether a survey still takes answers; None if it was deleted."""
+        """Tell whether a survey still takes answers. None if it was deleted."""
 
     def key(self, survey_id: str) -> str | None:
         """Return the key of the study in hexadecimal once it is published."""
@@ -53,10 +53,10 @@ class RespondentPage:
     Attributes
     ----------
     html
-        The page: the same bytes for everybody and every survey. It names the hash of each file it loads, so its own
-        hash stands for all of them.
+        The page, the same bytes for everyone and every survey. It contains the hash of each file it loads, so its own
+        hash covers all of them.
     folder
-        The name under which the files are served; it changes with any of them, so they may be kept for ever.
+        The folder under which the files are served. It changes with any of them, so browsers may cache them forever.
     files
         The files by name.
     """
@@ -67,7 +67,7 @@ class RespondentPage:
 
 
 def page_bytes() -> bytes:
-    """Return the respondent's page, for the studio's preview and for whoever compares it with what a server sends."""
+    """Return the respondents' page, for the studio's preview and for comparing it with what a server sends."""
     return _page().html
 
 
@@ -98,7 +98,7 @@ def _links(files: Mapping[str, bytes], folder: str) -> str:
 
     lines = [f'<link rel="icon" href="{checked("icon.svg")[0]}">']
     lines.append('<link rel="stylesheet" href="{}" integrity="{}">'.format(*checked("respond.css")))
-    lines += [  # fetched by the script, under this integrity
+    lines += [  # the script fetches these files and checks their integrity
         '<meta name="language-{}" content="{} {}">'.format(language, *checked(f"{language}.json"))
         for language in LANGUAGES
     ]
@@ -115,13 +115,13 @@ def _in_all_languages(files: Mapping[str, bytes], key: str) -> str:
 
 
 def respond_router(collector: SurveyReader) -> APIRouter:
-    """Return what the page gets: itself, its files, the manifest, the key. `SubmissionMiddleware` takes what it sends.
+    """Return the routes for the page, its files, the manifest and the key. `SubmissionMiddleware` takes what it sends.
 
     Parameters
     ----------
     collector
-        What takes the answers. The manifest comes with a header that says whether answers are still taken, so that
-        nobody answers a closed survey in vain.
+        The collector of answers. A header of the manifest says whether the survey still takes answers, so that no one
+        answers a closed survey in vain.
     """
     router = APIRouter(tags=["respondents"])
     page = _page()
@@ -129,7 +129,7 @@ def respond_router(collector: SurveyReader) -> APIRouter:
     @router.get("/s/{survey_id}", include_in_schema=False)
     async def get_page(survey_id: str) -> Response:
         if survey_id != survey_id.lower() and is_survey_id(survey_id.lower()):
-            return _to_page(survey_id)  # some scanners of printed codes write all letters large
+            return _to_page(survey_id)  # some scanners of printed codes write capital letters
         return _fresh(Response(page.html, media_type="text/html"))
 
     @router.get("/s/{survey_id}/", include_in_schema=False)
@@ -159,7 +159,7 @@ def respond_router(collector: SurveyReader) -> APIRouter:
 
 
 def _to_page(survey_id: str) -> Response:
-    """Send a browser to the page by its usual address; what follows the "#" stays with the browser, which keeps it."""
+    """Redirect a browser to the usual address of the page. The browser keeps the part after the "#"."""
     return _fresh(RedirectResponse(f"/s/{quote(survey_id.lower(), safe='')}", 307))
 
 
@@ -189,7 +189,7 @@ def _busy() -> Response:
 def _read(respond: Any) -> Response:
     try:
         return respond()
-    except (SQLAlchemyError, OSError):  # nothing of it is logged: an error's text may hold what was asked
+    except (SQLAlchemyError, OSError):  # not logged, because the text of an error may contain the request
         return _busy()
 
 

@@ -1,4 +1,4 @@
-"""What is released, worked out once and kept: everything shown of it changes at a release and at no other time."""
+"""Cache results. Everything shown is computed from released data, so it changes only at a release."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -21,7 +21,7 @@ _MOST_KEPT, _MOST_FILES = 64, 32
 
 
 class ResultCache:
-    """Results of surveys, each computed once for a release, whoever asks how often.
+    """Results of surveys, each computed once per release.
 
     Parameters
     ----------
@@ -35,32 +35,32 @@ class ResultCache:
         self._files: Kept = OrderedDict()
         self._working: dict[tuple[Any, ...], Lock] = {}
         self._lock = Lock()
-        self._facts: dict[str, ManifestFacts] = {}  # of manifests: these never change, and are long
+        self._facts: dict[str, ManifestFacts] = {}  # of manifests, which never change and are long
 
     def lines(self) -> list[SurveyLine]:
         """Return all published surveys."""
         return publishing.surveys(self._engine, self._facts)
 
     def line(self, survey_id: str) -> SurveyLine | None:
-        """Return one of them, if there is one of this id."""
+        """Return the survey with this id, if there is one."""
         if not is_survey_id(survey_id):
             return None
         return next(iter(publishing.surveys(self._engine, self._facts, only=survey_id)), None)
 
     def released(self, line: SurveyLine) -> Released:
-        """Return what is released of a survey."""
+        """Return the released data of a survey."""
         return self.once(line, "released", lambda: self._read(line.id))
 
     def made(self, line: SurveyLine, name: str, make: Callable[[Released], T]) -> T:
-        """Return what is made of what is released, made once."""
+        """Return a result of the released data, computed once."""
         return self.once(line, name, lambda: make(self.released(line)))
 
     def file(self, line: SurveyLine, name: str, make: Callable[[Released], T]) -> T:
-        """Return a file of what is released. A survey may have many: they have places of their own."""
+        """Return a file of the released data. A survey may have many files, so these have a separate cache."""
         return self._once(self._files, _MOST_FILES, line, name, lambda: make(self.released(line)))
 
     def once(self, line: SurveyLine, name: str, make: Callable[[], T]) -> T:
-        """Return something about the present state of a survey, made once."""
+        """Return something about the current state of a survey, computed once."""
         return self._once(self._kept, _MOST_KEPT, line, name, make)
 
     def _once(self, kept: Kept, most: int, line: SurveyLine, name: str, make: Callable[[], T]) -> T:
@@ -71,7 +71,7 @@ class ResultCache:
                 result: T = kept[key]
                 return result
             turn = self._working.setdefault(key, Lock())
-        with turn:  # whoever comes meanwhile waits and finds it made
+        with turn:  # other threads wait and then find it in the cache
             with self._lock:
                 if key in kept:
                     return kept[key]
@@ -87,7 +87,7 @@ class ResultCache:
         return made
 
     def forget(self, survey_id: str) -> None:
-        """Drop what is kept of a survey that was closed or deleted."""
+        """Remove a survey that was closed or deleted."""
         with self._lock:
             self._facts.pop(survey_id, None)
             for kept in (self._kept, self._files):
@@ -95,7 +95,7 @@ class ResultCache:
                     del kept[key]
 
     def _is_key_published(self, line: SurveyLine) -> bool:
-        """Tell whether the study's key is published: that may happen when another survey of it closes."""
+        """Tell whether the study's key is published, which may happen when another of its surveys closes."""
         with reading(self._engine) as connection:
             key = read_key(connection, line.study)
         return key is not None and key[1]

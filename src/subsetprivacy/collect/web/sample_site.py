@@ -1,4 +1,4 @@
-"""A sample to look at: a link that signs in, one that answers, and on every page of the studio what it is."""
+"""The sample site: a link that signs in, a link that answers, and a note on every page of the studio."""
 
 import secrets
 from hmac import compare_digest
@@ -19,10 +19,10 @@ _RESPOND = "/studio/sample/respond"
 
 
 def add_sample(app: FastAPI, person: StudioUser, made: Demonstration) -> tuple[str, str]:
-    """Add what a sample has beyond a studio, and return the two paths to begin with.
+    """Add the routes of a sample, and return the two paths to start with.
 
-    The first signs in whoever has it and opens the results; the second opens the respondents' page, each time with
-    a link of its own. Nothing in a sample is secret, so both work as long as it runs.
+    The first signs its user in and opens the results. The second opens the respondents' page, each time with a new
+    link. Nothing in a sample is secret, so both work as long as it runs.
     """
     token = secrets.token_urlsafe(24)
     codes = list(made.codes)
@@ -38,7 +38,7 @@ def add_sample(app: FastAPI, person: StudioUser, made: Demonstration) -> tuple[s
         try:
             if not codes:
                 codes.extend(await run_in_threadpool(make_codes, studio_of(request).engine, made.work.id, SPARE_CODES))
-        except (PublishingError, NotFoundError):  # somebody has closed or deleted it
+        except (PublishingError, NotFoundError):  # someone has closed or deleted it
             return go(f"/s/{made.work.id}")
         return go(f"/s/{made.work.id}#{codes.pop()}")
 
@@ -49,7 +49,7 @@ def add_sample(app: FastAPI, person: StudioUser, made: Demonstration) -> tuple[s
 
 
 class _SampleMarker:
-    """Lets every page that is rendered know that it belongs to a sample."""
+    """Mark every rendered page as part of a sample."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

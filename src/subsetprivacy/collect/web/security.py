@@ -1,9 +1,9 @@
-"""What stands before every route: literal headers, whose request it is, how much may be sent, errors without details.
+"""The outermost layer of every route: fixed headers, origin checks, limits on size, and errors without details.
 
-Strangers send little: what is larger than a form is read only once the sender is known. Answers are written in
-pieces, so that somebody who reads slowly holds a piece and not the whole. The headers depend on the kind of route
-alone, and are written out word for word. There are no tokens against forged requests: a browser says itself where a
-request comes from. Nothing of a request is ever logged.
+The server reads a body larger than a form only once the sender is known. It writes replies in pieces, so that a client
+that reads slowly occupies the memory of one piece. The headers depend only on the kind of route, and are written out in
+full. There are no tokens against forged requests, because browsers report where a request comes from. Requests are
+never logged.
 """
 
 import asyncio
@@ -27,14 +27,14 @@ from subsetprivacy.collect.web.security_headers import headers_of, kind_of
 
 READ_SECONDS = 10.0
 SURVEY_BYTES = 256 * 1024  # of the text of a survey
-_SMALL_BYTES = MOST_BYTES  # what anybody may send: answers to a survey; a form with the longest passwords
-_LARGE_BYTES = 4 * SURVEY_BYTES  # a text in a form: every byte may become three
-MOST_LARGE = 8  # bodies larger than small that are held at once
-PIECE_BYTES = 32 * 1024  # of an answer
+_SMALL_BYTES = MOST_BYTES  # what anyone may send: answers to a survey, or a form with the longest passwords
+_LARGE_BYTES = 4 * SURVEY_BYTES  # a text in a form, where every byte may become three
+MOST_LARGE = 8  # bodies larger than small in memory at once
+PIECE_BYTES = 32 * 1024  # of a reply
 MOST_QUERY = 2048  # bytes after the "?" of an address
 _SAFE = {"GET", "HEAD", "OPTIONS"}
-# Our cookies as we set them. No other is passed on: the framework reads all of them for every request, and older
-# versions of Python take half a second for 16 KB of quotes and backslashes.
+# Our cookies as we set them. No others are passed on, because the framework parses all cookies for every request, and
+# older versions of Python take half a second for 16 KB of quotes and backslashes.
 _OWN_COOKIE = re.compile(rb"(?:__Secure-)?studio_[a-z]+(?:_[0-9]{1,5})?=[A-Za-z0-9_-]{1,100}")
 _PORTS = {"http": ":80", "https": ":443"}
 _PACKAGE = str(Path(__file__).parents[2])
@@ -42,13 +42,13 @@ _log = logging.getLogger("subsetprivacy.collect")
 
 
 class AccessControl(Protocol):
-    """What tells strangers from others."""
+    """The checks that distinguish strangers from known senders."""
 
     async def turns_away(self, scope: Scope) -> bool:
-        """Tell whether a request is not even read, because too many strangers wait already."""
+        """Tell whether a request is refused unread because too many strangers are waiting."""
 
     async def refuse_stranger(self, kind: str, scope: Scope) -> Response | None:
-        """Return the answer to somebody who may send nothing large, or None if they may: an owner."""
+        """Return the reply to a sender who may not send a large body, or None for an owner, who may."""
 
 
 class Guard:
@@ -57,13 +57,13 @@ class Guard:
     Parameters
     ----------
     app
-        What it stands before.
+        The application behind it.
     secure
         Whether people reach the server by https.
     base_url
-        The address people reach it by, where it is known; requests from there are its own, too.
+        The address at which people reach it, if known. Requests from there also count as its own.
     access
-        Who knows whom; without it nobody is a stranger.
+        The check of senders. Without it, no one is a stranger.
     """
 
     def __init__(
@@ -83,17 +83,17 @@ class Guard:
         kind = kind_of(scope["path"])
         scope["headers"] = _with_own_cookies(scope["headers"])
         guarded = _Sender(send, headers_of(kind, secure=self._secure), scope, is_head=scope["method"] == "HEAD")
-        if scope["method"] == "HEAD":  # answered as GET is, without the body
+        if scope["method"] == "HEAD":  # answered like GET, without the body
             scope = {**scope, "method": "GET"}
         try:
             await self._answer(kind, scope, receive, guarded)
-        except Exception as error:  # whatever it is
+        except Exception as error:  # any error
             status = note_failure(error)
             if not guarded.has_begun:
                 await _refused(kind, status)(scope, receive, guarded)
 
     async def _answer(self, kind: str, scope: Scope, receive: Receive, send: Send) -> None:
-        if "\0" in scope["path"]:  # in no address of ours, and PostgreSQL takes no such text
+        if "\0" in scope["path"]:  # not in any of our addresses, and PostgreSQL refuses such text
             await _refused(kind, 404)(scope, receive, send)
             return
         if len(scope["query_string"]) > MOST_QUERY:
@@ -115,7 +115,7 @@ class Guard:
             await self._pass_on(kind, scope, receive, send, _SMALL_BYTES)
 
     async def _answer_large(self, kind: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """Read what may be large, if somebody sends it who may."""
+        """Read a large body if the sender may send one."""
         stranger = None if self._access is None else await self._access.refuse_stranger(kind, scope)
         if stranger is not None:
             await stranger(scope, receive, send)
@@ -141,18 +141,19 @@ class Guard:
         await self._app(scope, _Replay(body, receive), send)
 
     def _objection(self, kind: str, scope: Scope) -> int | None:
-        """Return the status with which a request that changes something is refused before it is read."""
+        """Return the status that refuses a changing request before it is read, or None."""
         headers: list[tuple[bytes, bytes]] = scope["headers"]
         if kind in {"page", "data"}:
             return None if is_json(headers) else 415
         if kind == "api":
-            return None  # by token only: cookies are not looked at
+            return None  # by token only: cookies are ignored
         return None if self._is_own(headers, scope["scheme"]) else 403
 
     def _is_own(self, headers: Sequence[tuple[bytes, bytes]], scheme: str) -> bool:
         """Tell whether a page of this server sends the request.
 
-        Browsers say so in Sec-Fetch-Site, but not to plain http on a local network: there the Origin must be ours.
+        Browsers report this in Sec-Fetch-Site, except over plain http on a local network. There the Origin must be
+        ours.
         """
         site = _values(headers, b"sec-fetch-site")
         if site:
@@ -163,7 +164,7 @@ class Guard:
         try:
             own = _origin(f"{'https' if self._secure else scheme}://{host[0]}")
         except ValueError:
-            return False  # no host is called so
+            return False  # no host has this name
         return origin[0].lower() in self._origins | {own}
 
 
@@ -171,16 +172,16 @@ _ALONG = {408: {"Connection": "close"}, 503: {"Retry-After": "1"}}
 
 
 def _refused(kind: str, status: int) -> Response:
-    """Return the answer that refuses a request.
+    """Return the reply that refuses a request.
 
-    The connection throws the rest of a body away: a browser that is still sending would not see the answer if it
-    were closed.
+    The connection discards the rest of a body. A browser that is still sending would not see the reply if the
+    connection were closed.
     """
     return refusal(kind, status, headers=_ALONG.get(status))
 
 
 class _Sender:
-    """Sends what the application answers under the headers of its kind, in pieces; to HEAD the headers alone."""
+    """Send the application's reply with the headers of its kind, in pieces. For HEAD, send only the headers."""
 
     def __init__(
         self, send: Send, headers: Sequence[tuple[bytes, bytes]], scope: Scope, *, is_head: bool = False
@@ -195,7 +196,7 @@ class _Sender:
     def _of(self, status: int) -> Sequence[tuple[bytes, bytes]]:
         if status < 400:
             return self._headers
-        # A refusal is never kept, whatever the route's good answers are.
+        # A refusal is never cached, whatever the route's good replies are.
         return [(name, b"no-store" if name == b"cache-control" else value) for name, value in self._headers]
 
     async def __call__(self, message: Message) -> None:
@@ -206,7 +207,7 @@ class _Sender:
         elif self._is_head:
             message = {**message, "body": b""}
         elif len(message.get("body", b"")) > PIECE_BYTES:
-            self._scope[ANSWER_BYTES] = len(message["body"])  # all of it is kept until the last piece is taken
+            self._scope[ANSWER_BYTES] = len(message["body"])  # the whole reply is kept until the last piece is read
             body = memoryview(message["body"])
             last = (len(body) - 1) // PIECE_BYTES * PIECE_BYTES
             for at in range(0, last, PIECE_BYTES):  # each waits until the last is read
@@ -217,7 +218,7 @@ class _Sender:
 
 
 class _Replay:
-    """Gives the application the body that was read."""
+    """Pass the body that was read to the application."""
 
     def __init__(self, body: bytes, receive: Receive) -> None:
         self._body: bytes | None = body
@@ -254,12 +255,12 @@ async def _read_body(receive: Receive, most: int) -> bytes | int | None:
 
 
 def _may_be_large(kind: str, path: str) -> bool:
-    """Tell whether texts of surveys or lists of codes are sent there."""
+    """Tell whether a route takes survey texts or lists of codes."""
     return kind not in {"page", "data"} and (path.endswith("codes") or "/drafts" in path)
 
 
 def _declared_bytes(headers: Sequence[tuple[bytes, bytes]]) -> int | None:
-    """Return how long a body says that it is; None if it does not."""
+    """Return the declared length of a body, or None."""
     lengths = _values(headers, b"content-length")
     if not lengths:
         return None if _values(headers, b"transfer-encoding") else 0
@@ -267,7 +268,7 @@ def _declared_bytes(headers: Sequence[tuple[bytes, bytes]]) -> int | None:
 
 
 def _with_own_cookies(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Return headers without cookies that are none of ours."""
+    """Return the headers without foreign cookies."""
     kept = []
     for name, value in headers:
         if name.lower() == b"cookie":
@@ -297,12 +298,12 @@ def _origin(address: str) -> str:
 
 
 def note_failure(error: Exception) -> int:
-    """Log where a request failed, no more, and return its status: where the database is away, another try may do."""
+    """Log only where a request failed, and return its status. The client may retry if the database is unavailable."""
     _log.error("%s in %s", type(error).__name__, _place(error))
     return 503 if isinstance(error, (OperationalError, PoolTimeout)) else 500
 
 
 def _place(error: BaseException) -> str:
-    """Return the file and line of ours where an error came from."""
+    """Return the file and line of this package where an error occurred."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(_PACKAGE)]
     return f"{frames[-1].filename.removeprefix(_PACKAGE)}:{frames[-1].lineno}" if frames else "the server"

@@ -1,4 +1,4 @@
-"""The headers of every kind of route, word for word."""
+"""The headers of every kind of route, in full."""
 
 from functools import cache
 
@@ -17,7 +17,7 @@ _COMMON = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "X-Robots-Tag": "noindex, nofollow",
 }
-# These say what a page may do; with anything else browsers ignore them.
+# These restrict what a page may do. Browsers ignore them for anything else.
 _OF_PAGES = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Embedder-Policy": "require-corp",
@@ -38,20 +38,20 @@ _NO_PAGE = {
 }
 
 KINDS: dict[str, dict[str, str]] = {
-    # What a respondent opens.
+    # The respondents' page.
     "page": {"Content-Security-Policy": _PAGE_POLICY} | _OF_PAGES | _NEVER_FRAMED | _NEVER_KEPT,
-    # The same page before it is published, shown beside the editor.
+    # The same page before it is published, shown next to the editor.
     "preview": {
         "Content-Security-Policy": _PAGE_POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'"),
         "X-Frame-Options": "SAMEORIGIN",
     }
     | _OF_PAGES
     | _NEVER_KEPT,
-    # What a respondent's page asks for and sends.
+    # What a respondent's page loads and sends.
     "data": _NO_PAGE | _NEVER_FRAMED | _NEVER_KEPT,
-    # Scripts and styles, the same for everybody; their address changes with their content.
+    # Scripts and styles, the same for everyone. Their address changes with their content.
     "static": _NO_PAGE | _NEVER_FRAMED | {"Cache-Control": "public, max-age=31536000, immutable"},
-    # The researcher's pages, and whatever else people may land on.
+    # The researchers' pages, and any other page.
     "studio": {"Content-Security-Policy": _STUDIO_POLICY} | _OF_PAGES | _NEVER_FRAMED | _NEVER_KEPT,
     # For programs.
     "api": _NO_PAGE | _NEVER_FRAMED | _NEVER_KEPT,
@@ -62,7 +62,7 @@ _SECURE = {"Strict-Transport-Security": "max-age=63072000"}
 
 
 def kind_of(path: str) -> str:
-    """Return the kind of a route by its path; what is not a route has a kind, too."""
+    """Return the kind of a route by its path. Other paths have a kind too."""
     first, *rest = path.split("/")[1:] or [""]
     if first == "s":
         return "page" if len(rest) == 1 or rest[1:] == [""] else "data"
@@ -86,7 +86,7 @@ def headers_of(kind: str, *, secure: bool = False) -> tuple[tuple[bytes, bytes],
     kind
         One of `KINDS`.
     secure
-        Whether people reach the server by https: then browsers are told never to use anything else.
+        Whether people reach the server by https. Then browsers are told to use nothing else.
     """
     headers = {**KINDS[kind], **_COMMON, **(_SECURE if secure else {})}
     return tuple((name.lower().encode(), value.encode()) for name, value in headers.items())

@@ -1,4 +1,4 @@
-"""Running the application: the socket, and the server."""
+"""Run the application: the socket and the server."""
 
 import errno
 import gc
@@ -17,17 +17,17 @@ from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages.for_surveys import HIGH_PORT, LOCAL_HOST, OTHER_PORT
 
 _MOST_CONNECTIONS = 8000
-_BACKLOG = 512  # connections that are taken at once, before others are closed for them
-_SPARE_FILES = 64 + _BACKLOG  # for the database and whatever else is open
+_BACKLOG = 512  # open connections before the server closes some for new ones
+_SPARE_FILES = 64 + _BACKLOG  # for the database and other open files
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Take a port, 0 for any that is free.
+    """Bind a port. 0 takes any free port.
 
     Raises
     ------
     ArgumentError
-        If it is taken or may not be, or the host is none of this machine.
+        If the port is taken or not allowed, or the host is not an address of this machine.
     """
     try:
         family, kind, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -56,16 +56,16 @@ def _refused(error: OSError, host: str, port: int) -> ArgumentError:
 
 
 def run(app: FastAPI, taken: socket.socket, started: Callable[[], None] = lambda: None) -> None:
-    """Serve until a signal comes, then answer who is waiting, write everything, and return or raise KeyboardInterrupt.
+    """Serve until a signal arrives, then finish all requests and writes, and return or raise KeyboardInterrupt.
 
     Parameters
     ----------
     app
         The application.
     taken
-        A socket by `bind`.
+        A socket from `bind`.
     started
-        Called when requests are answered.
+        Called when the server answers requests.
     """
     config = uvicorn.Config(
         app,
@@ -76,7 +76,7 @@ def run(app: FastAPI, taken: socket.socket, started: Callable[[], None] = lambda
         log_config=log_settings(),
         access_log=False,
         server_header=False,
-        proxy_headers=False,  # nobody's address is wanted, not even through a proxy
+        proxy_headers=False,  # no client addresses, not even through a proxy
         backlog=_BACKLOG,
         timeout_keep_alive=15,
         timeout_graceful_shutdown=10,
@@ -95,21 +95,21 @@ class _Server(uvicorn.Server):
         self._tell = tell
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and tell so."""
+        """Start, and report it."""
         gc.collect()
-        gc.freeze()  # what is loaded by now stays: to look through it again and again would stop everything for 100 ms
+        gc.freeze()  # what is loaded now stays; scanning it again and again would pause everything for 100 ms
         await super().startup(sockets=sockets)
         if self.started:
             self._tell()
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    """End the program in the ordinary way: the server sends itself the signal again once it has shut down."""
+    """End the program as usual. The server sends itself the signal again once it has shut down."""
     raise SystemExit(0)
 
 
 def _most_connections() -> int:
-    """Return how many connections to take at once; the system's limit of open files is raised as far as it goes."""
+    """Return how many connections to accept at once, after raising the system's limit of open files."""
     try:
         import resource
     except ImportError:  # Windows

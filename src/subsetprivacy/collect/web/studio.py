@@ -1,4 +1,4 @@
-"""The studio: where researchers write surveys, publish them, and read what was released."""
+"""The studio, where researchers write surveys, publish them, and read released results."""
 
 from fastapi import APIRouter
 from starlette.responses import Response

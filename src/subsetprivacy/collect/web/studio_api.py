@@ -1,4 +1,4 @@
-"""The page that explains the API to whoever is signed in."""
+"""The page that explains the API to signed-in users."""
 
 from typing import Annotated
 

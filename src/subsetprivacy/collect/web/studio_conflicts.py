@@ -1,4 +1,4 @@
-"""Pages about drafts that someone else has changed: nothing is done in silence, and nothing that was typed is lost."""
+"""Pages about drafts that someone else has changed. They say what happened and keep everything that was typed."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -18,15 +18,15 @@ from subsetprivacy.collect.web.studio_pages import render
 from subsetprivacy.errors import ArgumentError
 
 _AROUND = 2  # lines shown around each difference
-_MOST_STEPS = 2_000_000  # of comparing two texts, a fifth of a second: what takes more is shown as one difference
-_MOST_LINES = 5_000  # shown one by one: each takes a hundred bytes of a page
+_MOST_STEPS = 2_000_000  # of comparing two texts, a fifth of a second; longer comparisons are shown as one difference
+_MOST_LINES = 5_000  # shown one by one; each takes a hundred bytes of a page
 
 
 @frozen
 class DiffLine:
     """A line of a difference: "same", "old" (of the first text only), "new" (of the second), "gap" (lines left out).
 
-    Where that would be too many, all that are old are one, and all that are new.
+    If there are too many, all old lines become one, and all new lines.
     """
 
     kind: str
@@ -34,16 +34,16 @@ class DiffLine:
 
 
 def conflict_page(person: StudioUser, present: Draft, text: str, format: str, *, editor: str = "file") -> Response:
-    """Show that a draft was saved by someone else, with the text that was not saved, to be kept, edited or dropped.
+    """Show that someone else saved a draft, with the unsaved text to keep, edit or discard.
 
     Parameters
     ----------
     person
-        Who is signed in.
+        The signed-in user.
     present
         The draft as it is now.
     text, format
-        What was to be saved.
+        The text to save.
     editor
         Where it was written: "file", or "form".
     """
@@ -53,13 +53,13 @@ def conflict_page(person: StudioUser, present: Draft, text: str, format: str, *,
 
 
 def unpublished_page(person: StudioUser, present: Draft, text: str, format: str) -> Response:
-    """Show that a draft is no longer what was to be published, and what has changed."""
+    """Show that a draft has changed since the publish page was opened, and how."""
     lines = line_diff(*_alike(text, format, present.text, present.format))
     return render("unpublished.html", status=409, person=person, lines=lines, draft=present, format=format)
 
 
 def _alike(old: str, old_format: str, new: str, new_format: str) -> tuple[str, str]:
-    """Return two texts as they are, or both in the format of the second where they are surveys in two formats."""
+    """Return two texts as they are, or both in the format of the second if they are surveys in two formats."""
     if old_format == new_format:
         return old, new
     try:
@@ -70,13 +70,13 @@ def _alike(old: str, old_format: str, new: str, new_format: str) -> tuple[str, s
 
 
 def gone_page(person: StudioUser, text: str, format: str) -> Response:
-    """Show the text of a draft that was deleted while it was written, to be saved as a new one."""
+    """Show the text of a draft that was deleted while it was edited, to save as a new one."""
     values: dict[str, Any] = {"text": text, "format": format, "formats": (), "problems": (), "revision": ""}
     return render("file.html", status=404, person=person, draft=None, saved=False, is_gone=True, **values)
 
 
 def line_diff(old: str, new: str) -> tuple[DiffLine, ...]:
-    r"""Return how two texts differ, line by line; nothing where they have the same lines.
+    r"""Return how two texts differ, line by line. Empty if they have the same lines.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def line_diff(old: str, new: str) -> tuple[DiffLine, ...]:
 
 
 def _one_difference(before: Sequence[str], after: Sequence[str]) -> tuple[DiffLine, ...]:
-    """Return all lines between those with which both texts begin and end, the old as one and the new as one."""
+    """Return all lines between the common beginning and end of both texts, the old as one and the new as one."""
     start = 0
     while before[start : start + 1] == after[start : start + 1]:
         start += 1
@@ -118,15 +118,15 @@ def _one_difference(before: Sequence[str], after: Sequence[str]) -> tuple[DiffLi
 
 
 class _TooLongError(Exception):
-    """A comparison has taken all the steps that it may."""
+    """A comparison has reached its limit of steps."""
 
 
 class _Comparison(SequenceMatcher[str]):
-    """A comparison line by line that gives up after so many steps.
+    """A comparison line by line that gives up after a number of steps.
 
-    Each search for a run of equal lines looks at every place where a line of a part of the first text is found in the
-    second; then the parts before and after the run are searched. Where lines are repeated that is cubic, so that the
-    lengths of the texts bound nothing.
+    Each search for a run of equal lines visits every place where a line of the first text occurs in the second. Then it
+    searches the parts before and after the run. With repeated lines this takes cubic time, so the lengths of the texts
+    are no useful limit.
     """
 
     def __init__(self, before: Sequence[str], after: Sequence[str]) -> None:

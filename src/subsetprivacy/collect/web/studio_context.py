@@ -1,4 +1,4 @@
-"""What the studio's pages share: the store, who is signed in, and what each may do."""
+"""What the studio's pages share: the store, the signed-in user, and permissions."""
 
 import re
 from asyncio import Semaphore
@@ -19,7 +19,7 @@ from subsetprivacy.collect.web.refusals import RefusalError
 from subsetprivacy.collect.web.result_cache import ResultCache
 
 SIGN_IN = "/studio/sign-in"
-MOST_AT_ONCE = 3  # requests about drafts and surveys; with each more, respondents wait longer for the processor
+MOST_AT_ONCE = 3  # requests about drafts and surveys; each one makes respondents wait longer for the processor
 _ID = re.compile(r"[a-z2-7]{16}(?:[a-z2-7]{10})?")  # a draft has 16 letters, a survey 26
 _PORT = re.compile(r":([0-9]{1,5})$")
 
@@ -31,7 +31,7 @@ class Studio:
     Attributes
     ----------
     base_url
-        The address people reach the server by, where it is known; links are relative otherwise.
+        The address at which people reach the server, if known. Otherwise links are relative.
     """
 
     engine: Engine
@@ -52,17 +52,17 @@ class Studio:
         return ResultCache(self.engine)
 
     def cookie(self, host: str, kind: str = "session") -> str:
-        """Return the name of a cookie, for whoever reaches the server by this host and port.
+        """Return the name of a cookie for this host and port.
 
-        A browser sends the cookies of a host to all its ports: without the port in the name, of two servers on one
-        machine each would sign people out of the other. By https the name is one never sent over plain http.
+        A browser sends the cookies of a host to all its ports. Without the port in the name, two servers on one machine
+        would sign people out of each other. With https, the name is one that browsers never send over plain http.
         """
         port = _PORT.search(host)
         name = f"studio_{kind}_{port[1]}" if port else f"studio_{kind}"
         return f"__Secure-{name}" if self.secure else name
 
     async def wait_for_turn(self, name: str, *, known: bool) -> None:
-        """Let a try at a password wait for its turn."""
+        """Delay an attempt at a password until its turn."""
         wait = self.throttle.take_turn(name)
         if wait is None:
             raise RefusalError(429, headers={"Retry-After": "30"})
@@ -76,28 +76,28 @@ def studio_of(request: Request) -> Studio:
 
 
 async def in_turn(request: Request) -> AsyncIterator[None]:
-    """Let what may take long, checking drafts and estimating, wait until few others do the same.
+    """Delay slow requests, which check drafts or estimate, until few others run.
 
-    It is done in the threads that respondents' pages need, too: they must not all be taken.
+    They run in the same threads as respondents' pages, and must not occupy all of them.
     """
     if "/drafts" in request.url.path or "/surveys" in request.url.path:
         async with studio_of(request).turns:
             yield
     else:
-        yield  # a sign-in may wait long, and must not hold a turn
+        yield  # a sign-in may wait long, and must not occupy a turn
 
 
 def held_cookie(request: Request, kind: str = "session") -> str:
-    """Return the value of a cookie of the studio, "" where there is none."""
+    """Return the value of a cookie of the studio, or ""."""
     return request.cookies.get(studio_of(request).cookie(request.headers.get("host", ""), kind), "")
 
 
 class NotSignedInError(Exception):
-    """Nobody is signed in."""
+    """No one is signed in."""
 
 
 def somebody(request: Request) -> StudioUser:
-    """Return who is signed in."""
+    """Return the signed-in user."""
     studio = studio_of(request)
     secret = held_cookie(request)
     person = accounts.person_of_session(studio.engine, secret) if secret else None
@@ -107,7 +107,7 @@ def somebody(request: Request) -> StudioUser:
 
 
 def owner(request: Request) -> StudioUser:
-    """Return the owner who is signed in."""
+    """Return the signed-in owner."""
     person = somebody(request)
     if not person.is_owner:
         raise RefusalError(403, "Only an owner may do this.")
@@ -115,7 +115,7 @@ def owner(request: Request) -> StudioUser:
 
 
 def is_id(text: str) -> bool:
-    """Tell whether a text can be the id of a survey or a draft at all."""
+    """Tell whether a text has the form of an id of a survey or a draft."""
     return _ID.fullmatch(text) is not None
 
 

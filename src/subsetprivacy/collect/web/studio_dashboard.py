@@ -1,4 +1,4 @@
-"""The dashboard of a survey: everything on it is worked out at a release and stays until the next."""
+"""The dashboard of a survey. Everything on it is computed at a release and stays until the next."""
 
 from attrs import frozen
 
@@ -24,7 +24,7 @@ _NAMES = {"en": "English", "de": "Deutsch", "ar": "العربية"}
 
 @frozen(eq=False)
 class VariablePanel:
-    """What is shown of a variable: its heading, and all that is found."""
+    """The panel of a variable: its heading and its findings."""
 
     title: str
     question: str
@@ -35,7 +35,7 @@ class VariablePanel:
 
 @frozen(eq=False)
 class GroupPanel:
-    """A group of variables whose answers are kept row by row: what can be saved of it, and what it risks."""
+    """A group of variables whose answers are kept row by row: its exports, and its risk."""
 
     number: int
     title: str
@@ -44,7 +44,7 @@ class GroupPanel:
 
 @frozen(eq=False)
 class Dashboard:
-    """All that is shown of a survey, the findings in one language."""
+    """The content of the dashboard, with findings in one language."""
 
     results: Results
     words: Words
@@ -60,7 +60,7 @@ class Dashboard:
 
     @property
     def told_apart(self) -> str:
-        """How many people all questions of a person together could tell apart."""
+        """How many people all questions of a person could tell apart."""
         number = 2**self.results.fingerprint_bits
         return f"about {self.words.whole(number)}" if number < _MANY else "more than a million"
 
@@ -76,7 +76,7 @@ class Dashboard:
 
     @property
     def pairs_left_out(self) -> str:
-        """How many pairs are not shown, because there are so many; empty where all are."""
+        """How many pairs are not shown because there are too many. Empty if all are shown."""
         left = self.results.findings.pairs_left_out
         return self.words.count("pair.left_out", left) if left else ""
 
@@ -87,7 +87,7 @@ class Dashboard:
 
 
 def dashboard(released: Released, results: Results, language: str = "en") -> Dashboard:
-    """Return all that is shown of a survey, from what is released and its results."""
+    """Return the dashboard of a survey, from its released data and results."""
     words, findings = words_of(language), results.findings
     titles = {variable.name: variable.title for variable in findings}
     pairs = [

@@ -1,4 +1,4 @@
-"""Drafts: beginning, deleting and publishing them."""
+"""Create, delete and publish drafts."""
 
 from typing import Annotated, Any
 
@@ -40,13 +40,13 @@ Sent = Annotated[Form, Depends(read_form)]
 
 @router.get("/new")
 def new_page(person: Owner) -> Response:
-    """Offer the ways to begin."""
+    """Show the ways to start a survey."""
     return _new(person)
 
 
 @router.post("/new")
 def begin(request: Request, person: Owner, form: Sent) -> Response:
-    """Begin a draft from an example, a file, or a file's text that had mistakes."""
+    """Create a draft from an example, a file, or the corrected text of a file."""
     example = next((offered for offered in EXAMPLES if offered.id == form.text("example")), None)
     if example is not None:
         text, format = example.text, "toml"
@@ -75,7 +75,7 @@ def delete_page(request: Request, draft_id: str, person: Owner) -> Response:
 
 @router.post("/{draft_id}/delete")
 def delete(request: Request, draft_id: str, person: Owner, form: Sent) -> Response:
-    """Delete a draft, if it is the one that was looked at."""
+    """Delete a draft if it has not changed since the page was opened."""
     draft = find_draft(request, draft_id)
     try:
         publishing.delete_draft(studio_of(request).engine, draft_id, revision=form.text("revision"))
@@ -89,13 +89,13 @@ def delete(request: Request, draft_id: str, person: Owner, form: Sent) -> Respon
 
 @router.get("/{draft_id}/publish")
 def publish_page(request: Request, draft_id: str, person: Owner) -> Response:
-    """Show what publishing means before it is done."""
+    """Show what publishing means and ask for confirmation."""
     return _publish_page(request, person, find_draft(request, draft_id))
 
 
 @router.post("/{draft_id}/publish")
 def publish(request: Request, draft_id: str, person: Owner, form: Sent) -> Response:
-    """Publish a draft, if it is the one that was shown; the same form sent twice publishes once."""
+    """Publish a draft if it is the one that was shown. The same form sent twice publishes once."""
     studio = studio_of(request)
     shown, format = _read_text(form.text("text").encode()), form.text("format")
     draft = publishing.read_draft(studio.engine, draft_id) if is_id(draft_id) else None
@@ -124,7 +124,7 @@ def publish(request: Request, draft_id: str, person: Owner, form: Sent) -> Respo
 
 
 def find_draft(request: Request, draft_id: str) -> Draft:
-    """Return a draft; a page that says so where there is none."""
+    """Return a draft, or refuse if there is none."""
     draft = publishing.read_draft(studio_of(request).engine, draft_id) if is_id(draft_id) else None
     if draft is None:
         raise RefusalError(404)
@@ -133,7 +133,7 @@ def find_draft(request: Request, draft_id: str) -> Draft:
 
 @frozen
 class DraftLine:
-    """A draft in a list: which version was published of it last, and whether it was changed since."""
+    """A draft in a list: its last published version, and whether the draft has changed since."""
 
     id: str
     title: str
@@ -142,7 +142,7 @@ class DraftLine:
 
 
 def draft_lines(engine: Engine) -> list[DraftLine]:
-    """Return all drafts, with what was published of them."""
+    """Return all drafts with their last published versions."""
     newest = {line.draft: line for line in reversed(publishing.surveys(engine))}  # the newest of a draft comes first
     lines = []
     with reading(engine) as connection:
@@ -167,7 +167,7 @@ def _publish_page(
     problem: PublishingError | None = None,
     is_published: bool = False,
 ) -> Response:
-    """Show what publishing means; `is_published` says that it was done by someone else since the page was opened."""
+    """Show what publishing means. `is_published` says that someone else has published since the page was opened."""
     try:
         survey = read_survey(draft.text, draft.format)
     except SurveyError:
@@ -195,7 +195,7 @@ def _has_placeholders(draft: Draft) -> bool:
     try:
         return bool(placeholders_in(read_survey(draft.text, draft.format)))
     except SurveyError:
-        return False  # publishing says what is wrong with it
+        return False  # publishing reports its problems
 
 
 def _read_text(content: bytes) -> str:

@@ -1,4 +1,4 @@
-"""The editor: one file, written by a form or as text, beside a preview of what respondents see."""
+"""The editor of a survey file, as a form or as text, next to a preview of what respondents see."""
 
 import json
 from typing import Annotated, Any
@@ -51,14 +51,14 @@ def form_page(request: Request, draft_id: str, person: Owner) -> Response:
 
 
 def _study_follows(request: Request, draft: Draft, survey: SurveyDefinition) -> bool:
-    """Tell whether the study may change with the title: not once people were asked, who must be asked the same."""
+    """Tell whether the study may change with the title. Once people were asked, it must stay the same."""
     asked = any(line.draft == draft.id for line in publishing.surveys(studio_of(request).engine))
     return not asked and survey.study == study_of(survey.title)
 
 
 @router.post("/{draft_id}")
 async def save_form(request: Request, draft_id: str, person: Owner) -> Response:
-    """Write the form's document into the file, if no one else has changed that since."""
+    """Write the form's document into the file, unless someone else has changed the file since."""
     body = await request.body()
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise RefusalError(415)
@@ -77,7 +77,7 @@ def _save_document(request: Request, draft_id: str, body: bytes) -> Response:
         return JSONResponse(
             {"saved": False, "problems": [in_words_of_the_form(problem) for problem in error.problems]}, 422
         )
-    except (ChangedError, NotFoundError) as error:  # the page sends the text on to one that shows what to do
+    except (ChangedError, NotFoundError) as error:  # the page sends the text to another page, which shows what to do
         status = 409 if isinstance(error, ChangedError) else 404
         return JSONResponse({"saved": False, "problems": [], "text": text}, status)
     except (ValueError, RecursionError):
@@ -87,7 +87,7 @@ def _save_document(request: Request, draft_id: str, body: bytes) -> Response:
 
 
 def _read_sent(body: bytes) -> dict[str, Any]:
-    """Return what the form sends: its document, the format of the file, and the revision that was opened.
+    """Return the form's document, the format of the file, and the revision that was opened.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def _read_sent(body: bytes) -> dict[str, Any]:
 
 @router.get("/{draft_id}/file")
 def file_page(request: Request, draft_id: str, person: Owner, saved: str = "") -> Response:
-    """Show the draft as text; `saved` is the revision that was just kept."""
+    """Show the draft as text. `saved` is the revision that was just saved."""
     draft = find_draft(request, draft_id)
     problems: tuple[SurveyProblem, ...] = ()
     try:
@@ -117,9 +117,9 @@ def file_page(request: Request, draft_id: str, person: Owner, saved: str = "") -
 
 @router.post("/{draft_id}/file")
 def save_file(request: Request, draft_id: str, person: Owner, form: Sent) -> Response:
-    """Keep the text, or say what is wrong with it; or write the same survey in another format.
+    """Save the text or show its problems, or convert the survey to another format.
 
-    A draft that someone else has changed since is not overwritten: a page shows both.
+    A draft that someone else has changed since is not overwritten. A page shows both.
     """
     text, format, editor = form.text("text"), form.text("format"), form.text("editor")
     draft = publishing.read_draft(studio_of(request).engine, draft_id) if is_id(draft_id) else None
@@ -148,7 +148,7 @@ def save_file(request: Request, draft_id: str, person: Owner, form: Sent) -> Res
 
 @router.get("/{draft_id}/export/{name}")
 def download(request: Request, draft_id: str, name: str, person: Owner) -> Response:
-    """Give the file to save."""
+    """Return the file as a download."""
     draft = find_draft(request, draft_id)
     if name != f"survey.{draft.format}":
         raise RefusalError(404)
@@ -158,8 +158,8 @@ def download(request: Request, draft_id: str, name: str, person: Owner) -> Respo
 
 
 # The preview ------------------------------------------------------------------------------------
-# The respondents' page never sends a cookie, here neither: what lets it in is a pass in its address, which ends with
-# the session that asked for it.
+# The respondents' page never sends a cookie, not even here. A pass in its address gives access, and ends with the
+# session that requested it.
 
 
 @router.get("/{draft_id}/preview")
@@ -178,7 +178,7 @@ def preview_page(request: Request, draft_id: str, given: str) -> Response:
 
 @router.get("/{draft_id}/preview/{given}/manifest")
 def preview_manifest(request: Request, draft_id: str, given: str) -> Response:
-    """Give the page the draft as it would be published, marked as a preview."""
+    """Return the draft as it would be published, marked as a preview."""
     _check_pass(request, draft_id, given)
     draft = find_draft(request, draft_id)
     try:

@@ -1,4 +1,4 @@
-"""Surveys to begin with."""
+"""Surveys to start from."""
 
 from attrs import frozen
 
@@ -9,7 +9,7 @@ from subsetprivacy.collect.survey.reading import read_survey
 
 @frozen
 class Example:
-    """A survey to begin with: what it shows, and its file."""
+    """A survey to start from: a description and its file."""
 
     id: str
     title: str
@@ -35,12 +35,12 @@ title = "Exams, honestly"
 study = "exams"
 mode = "open"
 batch = 100
-introduction = "Four short questions about exams. Nobody can tell from what you send how you answered."
+introduction = "Four short questions about exams. No one can tell from what you send how you answered."
 
 [[variables]]
 id = "copied"
 label = "Copied in an exam"
-question = "Have you ever copied from somebody in an exam?"
+question = "Have you ever copied from someone in an exam?"
 options = ["no", "yes"]
 
 [[variables]]
@@ -62,32 +62,32 @@ question = "What do you study?"
 options = ["medicine", "law", "economics", "languages", "history", "mathematics", "physics", "chemistry", "other"]
 """
 
-EMPTY = Example("empty", "Empty", "One question with four answers, to write over.", _EMPTY)
+EMPTY = Example("empty", "Empty", "One question with four answers, to overwrite.", _EMPTY)
 EXAMPLES = (
     EMPTY,
-    Example(  # the same as of `subsetprivacy survey example`
+    Example(  # the same as `subsetprivacy survey example`
         "work",
         "Work and health",
-        "Five questions of every kind, two of them linked; everybody gets a link of their own.",
+        "Five questions of every kind, two of them linked. Everyone gets a personal link.",
         example_text("toml"),
     ),
     Example(
         "students",
         "Exams, honestly",
-        "Four questions with two to nine answers; one link for everybody.",
+        "Four questions with two to nine answers. Everyone gets the same link.",
         _STUDENTS,
     ),
 )
 
 
 def placeholders() -> list[str]:
-    """Return the texts of the empty survey that stand for others, and are not meant to be asked."""
+    """Return the placeholder texts of the empty survey, which are not meant to be asked."""
     survey = read_survey(EMPTY.text, "toml")
     return [survey.title, survey.study, survey.variables[0].question, *survey.variables[0].options]
 
 
 def placeholders_in(survey: SurveyDefinition) -> list[str]:
-    """Return those that a survey still has."""
+    """Return the placeholders that a survey still contains."""
     asked = {survey.title, survey.study}
     for variable in survey.variables:
         asked |= {variable.question, *variable.options}

@@ -1,4 +1,4 @@
-"""What a form sends, read without trust."""
+"""Read the data of a form, without trusting them."""
 
 import re
 from collections.abc import Mapping
@@ -20,13 +20,13 @@ _DISPOSITION = re.compile(
 
 @frozen
 class Form:
-    """The fields of a form; of a file that was chosen, its name and content."""
+    """The fields of a form, and the name and content of an uploaded file."""
 
     fields: Mapping[str, str]
     files: Mapping[str, tuple[str, bytes]]
 
     def text(self, name: str) -> str:
-        """Return a field, lines ended as in a file; "" where it was left out."""
+        """Return a field with line endings as in a file, or ""."""
         return self.fields.get(name, "").replace("\r\n", "\n").replace("\r", "\n")
 
     def number(self, name: str, least: int, most: int) -> int | None:
@@ -37,12 +37,12 @@ class Form:
         return int(text) if least <= int(text) <= most else None
 
     def is_on(self, name: str) -> bool:
-        """Tell whether a box was ticked."""
+        """Tell whether a box is ticked."""
         return self.fields.get(name) == "on"
 
 
 async def read_form(request: Request) -> Form:
-    """Return what a form sent."""
+    """Return the data of a form."""
     body = await request.body()
     kind = request.headers.get("content-type", "")
     if kind.partition(";")[0].strip().lower() == "multipart/form-data":
@@ -57,7 +57,7 @@ async def read_form(request: Request) -> Form:
 
 
 def _read_parts(kind: str, body: bytes) -> Form:
-    """Read a form with a file: flat, and in one pass, whatever is sent."""
+    """Read a form with a file in one pass, whatever is sent."""
     boundary = _BOUNDARY.search(kind)
     if boundary is None:
         raise RefusalError(400)

@@ -1,4 +1,4 @@
-"""The studio's pages: templates whose every value is escaped, and the files they load."""
+"""The studio's pages: templates that escape every value, and the files they load."""
 
 from collections.abc import Mapping
 from contextvars import ContextVar
@@ -16,7 +16,9 @@ from subsetprivacy._words import plural
 from subsetprivacy.collect.web.refusals import RefusalError
 from subsetprivacy.presenting.words import words_of
 
-SAMPLE: ContextVar[str | None] = ContextVar("SAMPLE", default=None)  # of a sample, where one can answer it
+SAMPLE: ContextVar[str | None] = ContextVar(
+    "SAMPLE", default=None
+)  # on the sample site, the address at which to answer
 _LOOPBACK = ("localhost", "::1")
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
@@ -38,12 +40,12 @@ def _environment() -> Environment:
 
 
 def count_of(amount: float, one: str, many: str) -> str:
-    """Return a number with the word that fits it."""
+    """Return a number with the singular or plural word."""
     return f"{words_of('en').whole(amount)} {plural(amount, one, many)}"
 
 
 def is_local(address: str) -> bool:
-    """Tell whether an address leads whoever has it to their own computer.
+    """Tell whether an address takes everyone to their own computer.
 
     Examples
     --------
@@ -65,11 +67,11 @@ def render(
     Parameters
     ----------
     template
-        Its file.
+        The template file.
     person
-        Who is signed in; decides what the menu offers.
+        The signed-in user, who determines the menu.
     **values
-        What the template shows. Text is escaped; only `Html` goes in as it is.
+        What the template shows. Text is escaped. Only `Html` is inserted as it is.
     """
     text = _environment().get_template(template).render(person=person, status=status, **values)
     return Response(text, status, headers, media_type="text/html")
@@ -84,7 +86,7 @@ def _static() -> dict[str, bytes]:
 
 @cache
 def _version() -> str:
-    """Return what changes whenever one of the files does, so that browsers may keep them for good."""
+    """Return a text that changes with any of the files, so that browsers may cache them forever."""
     return sha256(b"\0".join(name.encode() + b"\0" + text for name, text in sorted(_static().items()))).hexdigest()[:16]
 
 

@@ -1,4 +1,4 @@
-"""The people of the studio and the tokens of programs: for owners."""
+"""The owners' page for people and tokens."""
 
 from typing import Annotated, Any
 
@@ -20,20 +20,20 @@ Sent = Annotated[Form, Depends(read_form)]
 
 @router.get("/people")
 def people_page(request: Request, person: Owner) -> Response:
-    """Show accounts, tokens, and what was done last."""
+    """Show accounts, tokens, and recent activity."""
     return _page(request, person)
 
 
 @router.post("/people/invite")
 def invite(request: Request, person: Owner, form: Sent) -> Response:
-    """Make an account, and show the link to hand to its holder this once."""
+    """Create an account, and show its invitation link once."""
     name = form.text("name").strip().lower()
     return _inviting(request, person, name, lambda engine: accounts.invite(engine, person, name, form.text("role")))
 
 
 @router.post("/people/invite-again")
 def invite_again(request: Request, person: Owner, form: Sent) -> Response:
-    """Take a password away and show a link to set a new one."""
+    """Remove a password and show a link to set a new one."""
     name = form.text("name")
     return _inviting(request, person, name, lambda engine: accounts.invite_again(engine, person, name))
 
@@ -50,7 +50,7 @@ def remove(request: Request, person: Owner, form: Sent) -> Response:
 
 @router.post("/tokens/make")
 def make_token(request: Request, person: Owner, form: Sent) -> Response:
-    """Make a token for programs, and show it this once."""
+    """Create a token for programs, and show it once."""
     try:
         token = accounts.make_token(studio_of(request).engine, person, form.text("name"), form.text("role"))
     except AccountError as error:
@@ -60,7 +60,7 @@ def make_token(request: Request, person: Owner, form: Sent) -> Response:
 
 @router.post("/tokens/revoke")
 def revoke_token(request: Request, person: Owner, form: Sent) -> Response:
-    """Take a token back."""
+    """Revoke a token."""
     accounts.revoke_token(studio_of(request).engine, person, form.text("mark"))
     return go("/studio/people")
 

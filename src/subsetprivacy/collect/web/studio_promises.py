@@ -1,4 +1,4 @@
-"""What publishing a survey promises and risks: the numbers to look at before it is done."""
+"""What publishing a survey promises and risks, shown before publication."""
 
 import numpy as np
 from attrs import frozen
@@ -9,18 +9,18 @@ from subsetprivacy.design.document import name_of_kind
 from subsetprivacy.presenting.words import words_of
 
 _WORDS = words_of("en")
-MANY_BITS = 10.0  # about a thousand people told apart
+MANY_BITS = 10.0  # enough to tell about a thousand people apart
 _KINDS = {
     "yes_no": "“Is your answer one of these?”",
     "groups": "“Which group holds your answer?”",
     "bit": "“Are the two numbers the same or different?”",
-    "local": "marked on the device, which sends a set around it",
+    "local": "marked on the device, which sends a set that contains it",
 }
 
 
 @frozen
 class PromiseLine:
-    """What is said of one variable before it is published."""
+    """What the publish page shows about one variable."""
 
     label: str
     asked: str
@@ -32,16 +32,16 @@ class PromiseLine:
 
 @frozen
 class Promises:
-    """What is said of a survey before it is published.
+    """What the publish page shows about a survey.
 
     Attributes
     ----------
     linked
-        The groups that are kept side by side, by their titles, and the bits of what is kept of them together.
+        The groups that are kept together, by their titles, and the bits of what is kept.
     warnings
-        What to think about first.
+        Warnings to consider first.
     notices
-        What else to bear in mind.
+        Further remarks.
     """
 
     lines: tuple[PromiseLine, ...]
@@ -83,18 +83,18 @@ def _warnings(survey: SurveyDefinition, linked: tuple[tuple[str, float], ...]) -
     out = []
     if survey.mode == "open":
         out.append(
-            "Anybody with the link can answer, and on a second device again. Results are of those who chose to "
-            "answer, and every page says so."
+            "Anyone with the link can answer, and can answer again on a second device. The results describe the "
+            "people who chose to answer, and every page says so."
         )
     for names, bits in linked:
         if bits > MANY_BITS:
             out.append(
-                f"The answers about {names} are kept side by side. What is kept of a person is like a number plate of "
-                f"{bits:.0f} bits, which tells about {_WORDS.whole(2**bits)} people apart. Link fewer variables, or "
-                "take designs with few questions (Hadamard)."
+                f"The answers about {names} are kept together. They work like a license plate of {bits:.0f} bits, "
+                f"which can tell about {_WORDS.whole(2**bits)} people apart. Link fewer variables, or use designs with "
+                "few questions (Hadamard)."
             )
     if not survey.contact.strip():
-        out.append("There is no contact: respondents cannot tell who asks, or whom to turn to.")
+        out.append("There is no contact. Respondents cannot tell who asks, or whom to contact.")
     if not survey.introduction.strip():
-        out.append("There is no introduction: the first page says nothing of why you ask.")
+        out.append("There is no introduction. The first page does not say why you ask.")
     return out

@@ -1,4 +1,4 @@
-"""Results of a survey: the dashboard, the number of releases for whoever waits, and files to save."""
+"""Results of a survey: the dashboard, the number of releases for open pages, and downloads."""
 
 from typing import Annotated
 
@@ -29,7 +29,7 @@ TYPES = {
 
 @router.get("/{survey_id}")
 def results_page(request: Request, survey_id: str, person: SignedIn, language: str = "en") -> Response:
-    """Show the dashboard; what it says of the data in one of the languages of the service."""
+    """Show the dashboard, with findings in one of the languages of the service."""
     if language not in LANGUAGES:
         raise RefusalError(404)
     studio, line = studio_of(request), find_survey(request, survey_id)
@@ -44,18 +44,18 @@ def results_page(request: Request, survey_id: str, person: SignedIn, language: s
 
 @router.get("/{survey_id}/release")
 def latest_release(request: Request, survey_id: str, person: SignedIn) -> Response:
-    """Tell how many releases there are."""
+    """Return the number of releases."""
     return JSONResponse({"releases": find_survey(request, survey_id).releases})
 
 
 @router.get("/{survey_id}/export/{name}")
 def save(request: Request, survey_id: str, name: str, person: SignedIn) -> Response:
-    """Give a file to save: the survey, its results, everything, or the rows of a group."""
+    """Return a download: the survey, its results, everything, or the rows of a group."""
     return saved(studio_of(request), find_survey(request, survey_id), name)
 
 
 def saved(studio: Studio, line: SurveyLine, name: str) -> Response:
-    """Return a file to save, called after the survey and what is in it."""
+    """Return a download named after the survey and its content."""
     content = export(studio, line, name)
     called = saved_name(studio.cache.released(line).manifest, line.version, name)
     headers = {"Content-Disposition": f'attachment; filename="{called}"'}
@@ -63,7 +63,7 @@ def saved(studio: Studio, line: SurveyLine, name: str) -> Response:
 
 
 def export(studio: Studio, line: SurveyLine, name: str) -> bytes:
-    """Return the content of a file to save.
+    """Return the content of a download.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def export(studio: Studio, line: SurveyLine, name: str) -> bytes:
 
 
 def found_of(studio: Studio, line: SurveyLine) -> Results:
-    """Return the results of a survey, worked out once for a release."""
+    """Return the results of a survey, computed once per release."""
     return studio.cache.made(line, "results", results)
 
 

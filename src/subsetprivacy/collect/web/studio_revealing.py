@@ -15,14 +15,14 @@ from subsetprivacy.collect.survey.revealing_sets import (
     set_words,
 )
 
-_SHOWN = 4  # of a question at once; the others are folded away
-_MOST_PRICED = 24  # sets of which it is told what it costs to forbid them: some hundredths of a second each
+_SHOWN = 4  # shown per question; the others are folded
+_MOST_PRICED = 24  # sets with the cost of forbidding them: some hundredths of a second each
 _MOST_OPTIONS_PRICED = 12  # beyond, tenths
 
 
 @frozen
 class SetLine:
-    """A set that an answer may become: in words, how often, and what forbidding it would cost where that is told."""
+    """A set that an answer may become: in words, how often, and the cost of forbidding it where it is shown."""
 
     words: str
     chance: str
@@ -31,26 +31,26 @@ class SetLine:
 
 @frozen
 class RevealingPanel:
-    """What is said of one question.
+    """The panel of one question.
 
     Attributes
     ----------
     label
-        What the question is called.
+        The title of the question.
     size, options
-        How many answers the smallest sets leave, and of how many.
+        How many answers the smallest sets leave, and out of how many.
     number
         How many such sets there are, in words.
     first, others
-        The sets that are shown at once, and those that are folded away.
+        The sets that are shown, and those that are folded.
     unnamed
         How many more there are.
     runs
-        Larger sets of neighbouring answers.
+        Larger sets of neighboring answers.
     forbidden
         The sets that are never sent, in words.
     price
-        What that costs, as part of a sentence; "" where nothing is forbidden.
+        What that costs, as part of a sentence, or "" if nothing is forbidden.
     are_all_needed
         Whether none of the first can be forbidden.
     """
@@ -69,10 +69,10 @@ class RevealingPanel:
 
 
 def revealing_panels(survey: SurveyDefinition) -> tuple[RevealingPanel, ...]:
-    """Return what is said of each question; nothing of those whose answers rule nothing out.
+    """Return the panels of all questions whose answers rule something out.
 
-    Those that leave the fewest answers come first. What forbidding costs is worked out for them and for so many sets
-    that the page does not have to be waited for.
+    Those that leave the fewest answers come first. The cost of forbidding is computed for these, and for so few sets
+    that the page stays fast.
     """
     revealing = [(variable, sets) for variable in survey.variables if (sets := revealing_sets(variable)) is not None]
     revealing.sort(key=lambda pair: pair[1].size)
@@ -120,7 +120,7 @@ def _line(revealing: RevealingSet, cost: str = "") -> SetLine:
 
 
 def _cost(price: Price | None, *, is_first: bool) -> str:
-    """Return what a further set costs; all prices of the page are counted from the design without any forbidden set."""
+    """Return the cost of another set. All costs on the page are relative to the design without forbidden sets."""
     if price is None:
         return "it cannot be forbidden" if is_first else "it cannot be forbidden as well"
     more = f"{price.more_percent}%" if price.more_percent else "no"

@@ -1,4 +1,4 @@
-"""Setting up, signing in and out, accepting an invitation, and one's own account."""
+"""Set-up, sign-in and sign-out, invitations, and the user's own account."""
 
 from hmac import compare_digest
 from typing import Annotated, Any
@@ -32,7 +32,7 @@ def sign_in_page(request: Request) -> Response:
 
 @router.post("/sign-in")
 async def sign_in(request: Request, form: Sent) -> Response:
-    """Let somebody in."""
+    """Sign a user in."""
     studio = studio_of(request)
     name = plain_name(form.text("name"))
     browser = held_cookie(request, "browser")
@@ -72,18 +72,18 @@ def setup_page(request: Request) -> Response:
 
 @router.post("/setup")
 async def set_up(request: Request, form: Sent) -> Response:
-    """Make the first account, once."""
+    """Create the first account, once."""
     studio = studio_of(request)
     expected, given = studio.setup_token or "", form.text("token").strip()
     try:
         if not expected or not compare_digest(expected.encode(), given.encode()):
-            raise AccountError("This is not the token of the set-up link that the server printed.")
+            raise AccountError("This is not the token from the set-up link that the server printed.")
         _check_repeated(form)
         name, password = form.text("name"), form.fields.get("password", "")
         person = await studio.hashing.run(accounts.set_up, studio.engine, name, password, known=name or "set-up")
     except AccountError as error:
         values: dict[str, Any] = {"name": form.text("name")[:64], "least": LEAST_PASSWORD, "ready": bool(expected)}
-        values["token"] = given[:64]  # it stood in the fragment, which is gone
+        values["token"] = given[:64]  # it was in the fragment, which is gone
         return render("setup.html", status=422, problem=error_in_words(error), **values)
     studio.setup_token = None
     return await welcome(request, person)
@@ -91,13 +91,13 @@ async def set_up(request: Request, form: Sent) -> Response:
 
 @router.get("/invitation")
 def invitation_page() -> Response:
-    """Show the form with which an invitation is accepted; who is invited stands in the fragment alone."""
+    """Show the form that accepts an invitation. Only the fragment of the address contains the name."""
     return render("invitation.html", problem=None, name="", least=LEAST_PASSWORD)
 
 
 @router.post("/invitation")
 async def accept_invitation(request: Request, form: Sent) -> Response:
-    """Set the password of somebody invited."""
+    """Set the password of an invited person."""
     studio = studio_of(request)
     name = plain_name(form.text("name"))
     token, password = form.text("token").strip(), form.fields.get("password", "")
@@ -114,13 +114,13 @@ async def accept_invitation(request: Request, form: Sent) -> Response:
 
 @router.get("/account")
 def account_page(person: SignedIn) -> Response:
-    """Show one's own account."""
+    """Show the user's own account."""
     return render("account.html", person=person, problem=None, least=LEAST_PASSWORD)
 
 
 @router.post("/account/password")
 async def change_password(request: Request, person: SignedIn, form: Sent) -> Response:
-    """Change one's own password; every other browser is signed out."""
+    """Change the user's own password and sign out every other browser."""
     studio = studio_of(request)
     tries = own_tries(person.name, "signed in")
     await studio.wait_for_turn(tries, known=True)

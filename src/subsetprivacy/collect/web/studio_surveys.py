@@ -1,4 +1,4 @@
-"""Published surveys: the list, their links and codes, closing and deleting them."""
+"""Published surveys: list them, make links and codes, close and delete them."""
 
 import csv
 import io
@@ -25,10 +25,10 @@ Owner = Annotated[StudioUser, Depends(owner)]
 SignedIn = Annotated[StudioUser, Depends(somebody)]
 Sent = Annotated[Form, Depends(read_form)]
 _CHANGED = (
-    "A survey of its study was published, closed or deleted, or the key of the study published, after you opened this "
-    "page. Read the page again, and decide again."
+    "After you opened this page, someone published, closed or deleted a survey of its study, or published the key of "
+    "the study. Read the page again, and decide again."
 )
-_MOST_SHOWN = 500  # links on a page; more are better kept in a file
+_MOST_SHOWN = 500  # links on a page; more are better in a file
 
 
 @router.get("")
@@ -48,13 +48,15 @@ def manage_page(request: Request, survey_id: str, person: Owner) -> Response:
 
 @router.post("/surveys/{survey_id}/codes")
 def make_codes(request: Request, survey_id: str, person: Owner, form: Sent) -> Response:
-    """Make one-time links and hand them out this once: on a page, or as a file."""
+    """Make one-time links and show them once, on a page or as a file."""
     studio, line = studio_of(request), find_survey(request, survey_id)
     n, base = form.number("n", 1, MOST_CODES), studio.base_url or form.text("address").strip().rstrip("/")
     if n is None:
-        return _manage(request, person, line, problem=f"Say how many links: from 1 to {MOST_CODES}.")
+        return _manage(request, person, line, problem=f"Enter how many links to make, from 1 to {MOST_CODES}.")
     if not base.startswith(("http://", "https://")) or len(base) > 200 or not base.isprintable():
-        return _manage(request, person, line, problem="Give the address people reach this server by, with http.")
+        return _manage(
+            request, person, line, problem="Enter the address at which people reach this server, starting with http."
+        )
     codes = survey_actions.make_codes(studio, person, line, n)
     links = [f"{base}/s/{survey_id}#{code}" for code in codes]
     if form.text("as") == "page" and n <= _MOST_SHOWN:
@@ -65,7 +67,7 @@ def make_codes(request: Request, survey_id: str, person: Owner, form: Sent) -> R
 
 @router.post("/surveys/{survey_id}/earlier-codes")
 def keep_codes(request: Request, survey_id: str, person: Owner, form: Sent) -> Response:
-    """Let in links of an earlier wave, so that people keep their questions."""
+    """Accept links from an earlier wave, so that people keep their questions."""
     studio, line = studio_of(request), find_survey(request, survey_id)
     codes = [text.rpartition("#")[2].strip() for text in form.text("links").split("\n") if text.strip()]
     try:
@@ -75,7 +77,7 @@ def keep_codes(request: Request, survey_id: str, person: Owner, form: Sent) -> R
     except PublishingError as error:
         return _manage(request, person, line, problem=error_in_words(error))
     accounts.record(studio.engine, person, f"let {len(codes)} earlier links into “{line.title}” ({line.id})")
-    return _manage(request, person, line, told=f"{len(codes)} links of the earlier wave now open this survey, too.")
+    return _manage(request, person, line, told=f"{len(codes)} links from the earlier wave now open this survey too.")
 
 
 @router.get("/surveys/{survey_id}/close")
@@ -86,7 +88,7 @@ def close_page(request: Request, survey_id: str, person: Owner) -> Response:
 
 @router.post("/surveys/{survey_id}/close")
 def close(request: Request, survey_id: str, person: Owner, form: Sent) -> Response:
-    """Close a survey: the last release. The same form sent twice does so once."""
+    """Close a survey and make the last release. The same form sent twice does so once."""
     studio, line, last_wave = studio_of(request), find_survey(request, survey_id), not form.is_on("more_waves")
     try:
         survey_actions.close(studio, person, line, last_wave=last_wave, state=form.text("state"))
@@ -99,17 +101,17 @@ def close(request: Request, survey_id: str, person: Owner, form: Sent) -> Respon
         if is_public == last_wave or (last_wave and has_open):
             return go(f"/studio/surveys/{survey_id}")  # as this form would have left it
         key = "was published" if is_public else "was kept secret"
-        message = f"The survey was closed in the meantime, and the key of the study {key}. Nothing was done now."
+        message = f"The survey was closed in the meantime, and the key of the study {key}. Nothing changed now."
         return _manage(request, person, line, problem=message, status=409)
     return go(f"/studio/surveys/{survey_id}")
 
 
 @router.post("/surveys/{survey_id}/key")
 def publish_key(request: Request, survey_id: str, person: Owner, form: Sent) -> Response:
-    """Publish the key of the study, for good."""
+    """Publish the key of the study, permanently."""
     line = find_survey(request, survey_id)
     if not form.is_on("sure"):
-        return _manage(request, person, line, problem="Tick the box first: a key that is published stays so.")
+        return _manage(request, person, line, problem="Tick the box first. You cannot take back a published key.")
     try:
         survey_actions.publish_key(studio_of(request), person, line, state=form.text("state"))
     except ChangedError:
@@ -126,7 +128,7 @@ def delete_page(request: Request, survey_id: str, person: Owner) -> Response:
 
 @router.post("/surveys/{survey_id}/delete")
 def delete(request: Request, survey_id: str, person: Owner, form: Sent) -> Response:
-    """Delete a survey and all that was kept of it, if its title was typed."""
+    """Delete a survey and all its data if its title was typed."""
     studio, line = studio_of(request), find_survey(request, survey_id)
     if " ".join(form.text("title").split()) != " ".join(line.title.split()):
         return _deleting(request, person, line, problem="This is not the title of the survey.")
@@ -139,7 +141,7 @@ def delete(request: Request, survey_id: str, person: Owner, form: Sent) -> Respo
 
 
 def find_survey(request: Request, survey_id: str) -> SurveyLine:
-    """Return a survey; a page that says so where there is none."""
+    """Return a survey, or refuse if there is none."""
     line = studio_of(request).cache.line(survey_id)
     if line is None:
         raise RefusalError(404)
@@ -186,7 +188,7 @@ def _deleting(
     status: int = 422,
     is_left: bool = False,
 ) -> Response:
-    """Show the page that asks before a survey is deleted, or that tells that something of it is left in the files."""
+    """Show the page that asks before a survey is deleted, or that reports traces in the files."""
     studio = studio_of(request)
     state = publishing.state_of_study(studio.engine, line.study)  # before the rest: that may be newer, never older
     return render(

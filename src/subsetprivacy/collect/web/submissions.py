@@ -1,8 +1,8 @@
-"""What respondents' pages send, taken before the framework.
+"""Take what respondents' pages send, before the framework.
 
-The framework, with all it can do for a request, costs half a millisecond of the processor: more than to check a
-submission and to write it to disk. These two paths are known beforehand, so they are answered here, by the same rules
-as anything else: headers word for word, limits, errors without details.
+The framework takes half a millisecond of processor time per request, more than checking a submission and writing it to
+disk. So these two paths are answered here, by the same rules as all others: fixed headers, limits, errors without
+details.
 """
 
 import json
@@ -22,14 +22,14 @@ _UNREAD = {408: Reply(408, {"status": "busy"}), 413: Reply(413, {"status": "too 
 
 
 class SubmissionMiddleware:
-    """Answers ``POST /s/{id}/lock`` and ``POST /s/{id}/submit``; anything else goes on to the application.
+    """Answer ``POST /s/{id}/lock`` and ``POST /s/{id}/submit``, and pass everything else to the application.
 
     Parameters
     ----------
     app
-        What comes after it.
+        The application behind it.
     collector
-        What takes the answers.
+        The collector of answers.
     secure
         Whether people reach the server by https.
     """
@@ -64,7 +64,7 @@ class SubmissionMiddleware:
 
 
 def _addressed(scope: Scope) -> tuple[str, str] | None:
-    """Return the survey and the act that a request is about, if it is one of the two."""
+    """Return the survey and the action of a request, if it is one of the two."""
     if scope["type"] != "http" or scope["method"] != "POST":
         return None
     parts: list[str] = scope["path"].split("/")
@@ -84,5 +84,5 @@ def _fixed(status: int, secure: bool) -> tuple[tuple[bytes, bytes], ...]:
     if status == 503:
         own.append((b"retry-after", b"%d" % RETRY_SECONDS))
     if status == 408:
-        own.append((b"connection", b"close"))  # the rest of the body is not waited for
+        own.append((b"connection", b"close"))  # do not wait for the rest of the body
     return (*own, *headers_of("data", secure=secure))

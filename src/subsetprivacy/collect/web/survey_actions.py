@@ -1,4 +1,4 @@
-"""What people in the studio and programs do to a survey: the act, what is to be forgotten then, and its record."""
+"""Actions on a survey, by people and programs: the change, the caches to clear, and the log entry."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -12,7 +12,7 @@ from subsetprivacy.collect.web.studio_context import Studio
 from subsetprivacy.presenting.words import error_text
 
 T = TypeVar("T")
-NO_SURVEY = "There is no survey of this id."
+NO_SURVEY = "There is no survey with this id."
 
 
 def make_codes(studio: Studio, person: StudioUser, line: SurveyLine, n: int) -> list[str]:
@@ -22,11 +22,12 @@ def make_codes(studio: Studio, person: StudioUser, line: SurveyLine, n: int) -> 
     return codes
 
 
-# What cannot be undone takes the `state` of the study that the person looked at: `ChangedError` if it is another now.
+# An action that cannot be undone takes the `state` of the study that the person saw, and raises `ChangedError` if it
+# changed.
 
 
 def close(studio: Studio, person: StudioUser, line: SurveyLine, *, last_wave: bool, state: str | None = None) -> None:
-    """Close a survey: the last release."""
+    """Close a survey and make the last release."""
     _tried(lambda: publishing.close(studio.engine, line.id, last_wave=last_wave, state=state))
     _forget(studio, line)
     _record(studio, person, f"closed {_named(line)}{'' if last_wave else ', more waves to come'}")
@@ -38,13 +39,13 @@ def publish_key(studio: Studio, person: StudioUser, line: SurveyLine, *, state: 
     _forget(studio, line)
     _record(studio, person, f"published the key of the study “{line.study}”")
     key = studio.collector.key(line.id)
-    if key is None:  # deleted at once
+    if key is None:  # deleted right away
         raise RefusalError(404, NO_SURVEY)
     return key
 
 
 def delete(studio: Studio, person: StudioUser, line: SurveyLine, *, state: str | None = None) -> bool:
-    """Delete a survey with everything that was ever kept of it; return whether the files hold nothing of it either."""
+    """Delete a survey with all its data. Return whether its traces in the files are erased too."""
     try:
         is_erased = _tried(lambda: publishing.delete(studio.engine, line.id, state=state))
     finally:

@@ -118,7 +118,7 @@ function aboutCard() {
     el(
       "div",
       { class: "pair" },
-      field("Who answers", choice(["mode"], held.mode, [["code", "people with a link of their own"], ["open", "anybody with the link"]], set("mode"))),
+      field("Who answers", choice(["mode"], held.mode, [["code", "people with a personal link"], ["open", "anyone with the link"]], set("mode"))),
       field("Batch", textInput(["batch"], held.batch, number, { type: "number", min: 10, step: 1 }), "Results appear after twice as many people, and change with every so many more: 10 at least."),
     ),
     el(
@@ -126,14 +126,14 @@ function aboutCard() {
       { class: "more" },
       el("summary", {}, "Thanks, contact, language, study"),
       field("Thanks", textArea(["thanks"], held.thanks, set("thanks"), 2)),
-      field("Contact", textInput(["contact"], held.contact, set("contact")), "Who asks, and whom to turn to."),
+      field("Contact", textInput(["contact"], held.contact, set("contact")), "Who asks, and whom to contact."),
       el(
         "div",
         { class: "pair" },
         field("Language of the page", choice(["language"], held.language, [["en", "English"], ["de", "Deutsch"], ["ar", "العربية"]], set("language"))),
-        field("Study", study, "Surveys of the same study ask a person the same again."),
+        field("Study", study, "Surveys of the same study ask a person the same questions."),
       ),
-      tick("Begin with a practice question of each kind", held.practice, (on) => editor.change(() => (held.practice = on))),
+      tick("Start with a practice question of each kind", held.practice, (on) => editor.change(() => (held.practice = on))),
     ),
   );
 }
@@ -144,8 +144,8 @@ function linksCard() {
   return el(
     "section",
     { class: "card", "aria-label": "Linked questions" },
-    el("h2", {}, "Kept side by side"),
-    el("p", { class: "dim" }, "Every question is counted by itself, so that nobody can tell which answers belong together. Link questions to see how they go together: then their answers are kept side by side, and respondents are told."),
+    el("h2", {}, "Kept together"),
+    el("p", { class: "dim" }, "Every question is counted separately, so that no one can tell which answers belong together. To see how questions are related, link them. Their answers are then kept together, and respondents are told."),
     links.map((link, k) => linkFields(link, k)),
     el("button", { type: "button", class: "small", click: add }, "Link questions"),
   );

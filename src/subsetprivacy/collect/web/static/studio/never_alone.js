@@ -20,9 +20,9 @@ export function forgetAnswer(variable, gone) {
 // Tell why no set can be forbidden, where survey/forbidding.py would refuse any.
 function refusal({ options, design }) {
   if (options.length < 3) return "Not with two answers: both stay possible anyway.";
-  if (options.length === 3) return "Not with three answers: all pairs are needed to tell the shares. Write five answers or more.";
+  if (options.length === 3) return "Not with three answers: all pairs are needed to estimate the shares. Write five answers or more.";
   if (options.length > 4 || design.kind === "fixed_size") return null;
-  return "Not with four answers that are asked by yes or no: all questions are needed to tell the shares. Write five answers or more, or choose “On the device” under “How it is asked”, with 3 answers sent together.";
+  return "Not with four answers and yes/no questions: all questions are needed to estimate the shares. Write five answers or more, or choose “On the device” under “How it is asked”, with 3 answers sent together.";
 }
 
 /** Make the fields of the sets of a question. */
@@ -35,7 +35,7 @@ export function neverAloneFields(editor, k) {
     });
   const refused = refusal(variable);
   const why =
-    "Nothing is sent that says only these: “thought of it” or “did it” would admit something. The page that publishes names the sets that can be sent, and how many more people it takes to forbid one of the first. Add another here, and that page tells its price.";
+    "The page never sends only these answers: “thought of it” or “did it” would admit something. The page that publishes names the sets that can be sent, and how many more people it takes to forbid one of the first. Add another here, and that page tells its price.";
   return el(
     "div",
     { class: "field", "data-path": JSON.stringify(["variables", k, "never_alone"]), tabindex: "-1" },

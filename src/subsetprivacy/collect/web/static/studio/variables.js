@@ -8,7 +8,7 @@ const DESIGNS = [
   ["uniform", "Uniform: any list of answers may be asked about"],
   ["hadamard", "Hadamard: few different lists, a small fingerprint"],
   ["partition", "Groups: in which of several groups is it?"],
-  ["fixed_size", "On the device: it hides the answer among others, and sends all of them"],
+  ["fixed_size", "On the device: it hides the answer among others and sends all of them"],
   ["warner", "Secret number, for two answers"],
 ];
 const TABLES = { partition: { groups: 3 }, fixed_size: { size: 2 }, warner: { q: 0.25 } };
@@ -55,12 +55,12 @@ export function variableCard(editor, k) {
       field(
         "Label",
         textInput(["variables", k, "label"], variable.label, (text) => editor.change(() => relabel(editor, k, text, rename))),
-        "What it is called in tables and pictures.",
+        "Its name in tables and pictures.",
       ),
       field(
         "Name",
         textInput(["variables", k, "id"], variable.id, (text) => editor.change(() => renameId(editor, k, text)), { class: "mono", spellcheck: "false" }),
-        "For files and columns; keep it when you ask again.",
+        "For files and columns. Keep it when you ask again.",
       ),
     ),
     designFields(editor, k),
@@ -68,7 +68,7 @@ export function variableCard(editor, k) {
       "details",
       { class: "more", open: Boolean(variable.help || variable.guess || variable.never_alone) },
       el("summary", {}, "Help text, guess of the shares, answers never left alone"),
-      field("A further sentence under the question", textInput(["variables", k, "help"], variable.help, (text) => editor.change(() => (variable.help = text)))),
+      field("Another sentence under the question", textInput(["variables", k, "help"], variable.help, (text) => editor.change(() => (variable.help = text)))),
       guessFields(editor, k),
       neverAloneFields(editor, k),
     ),
@@ -135,7 +135,7 @@ function optionList(editor, k) {
     el("legend", {}, "Possible answers"),
     el("ol", { "data-path": JSON.stringify(["variables", k, "options"]), tabindex: "-1" }, rows),
     el("button", { type: "button", class: "small", click: () => addOption(editor, k, variable.options.length) }, "Add an answer"),
-    el("p", { class: "hint" }, "Four or more hide best. Enter goes on to the next; a pasted list fills several lines."),
+    el("p", { class: "hint" }, "Four or more answers hide best. Press Enter for the next one. A pasted list fills several lines."),
   );
 }
 
@@ -178,7 +178,7 @@ function designFields(editor, k) {
       return ["variables", k, "design"];
     }),
   );
-  const parts = [field("How it is asked", chosen, "Leave it as recommended, unless you know better: it goes by the number of answers and what is linked.")];
+  const parts = [field("How it is asked", chosen, "Keep the recommended way unless you have a reason not to. It depends on the number of answers and on what is linked.")];
   const table = typeof variable.design === "object" ? variable.design : {};
   for (const [name, [label, bounds]] of Object.entries(NUMBERS)) {
     if (typeof table[name] !== "number") continue;
