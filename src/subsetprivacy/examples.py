@@ -1,6 +1,6 @@
 """Two example populations: the paper's urn and the Adult census extract.
 
-The Adult numbers are counts of the 32 561 rows of the training file of the
+The Adult numbers are counts of the 32,561 rows of the training file of the
 UCI "Adult" data (Kohavi and Becker 1996), which the paper analyzes
 (`tab:race_pop_dist`, `tab:cont_full`).
 """

@@ -71,12 +71,12 @@ def _keep_prose(match):
 
 # Numbers ----------------------------------------------------------------------------------------
 
-NUMBER = r"(?<![\w.,/:^_-])(?:\d{1,3}(?:[   ]\d{3})+|\d+)?(?:\.\d+)?"
+NUMBER = r"(?<![\w.,/:^_-])(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?"
 PATTERNS = {
     "percent": re.compile(rf"({NUMBER})[   ]?\\?(?:%|per cent\b|percent\b)"),
     "times": re.compile(rf"({NUMBER})[   ]times\b"),
     "bits": re.compile(rf"({NUMBER})[   -]bits?\b"),
-    "decimal": re.compile(r"(?<![\w.])(?<!\w-)(\d*\.\d+)(?![\w.]*\d)"),
+    "decimal": re.compile(r"(?<![\w.])(?<!\w-)((?:\d{1,3}(?:,\d{3})+|\d*)\.\d+)(?![\w.]*\d)"),
 }
 NOT_A_CLAIM = re.compile(r"\b(?:Python|NumPy|SciPy|version|draft|Sphinx|attrs|click) \d+(?:\.\d+)*|\barXiv:\d+\.\d+")
 
@@ -96,7 +96,21 @@ def numbers(prose):
 
 
 def value(number):
-    return float(re.sub(r"[   ]", "", number))
+    """Return the number that a text writes, with or without commas between thousands.
+
+    >>> value("32,561"), value(".5")
+    (32561.0, 0.5)
+    """
+    return float(number.replace(",", ""))
+
+
+def spaced(prose):
+    """Return the numbers of a text whose thousands are separated by spaces and not by commas.
+
+    >>> spaced("of 32 561 people, 8,192 at a time, in 2016 300 of them")
+    ['32 561']
+    """
+    return re.findall(r"(?<![\w.,:/-])\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?![\w.]*\d)", prose)
 
 
 def literals(code):

@@ -112,7 +112,7 @@ def test_limits_that_pages_state_are_those_of_the_server():
     crowd, kb, mb = connections.ConnectionLimits(), 1024, 1024 * 1024
     stated = {
         OPERATING: [
-            f"| connections | {serving._MOST_CONNECTIONS // 1000} 000, or",
+            f"| connections | {serving._MOST_CONNECTIONS:,}, or",
             f"| replies that are not read | {connections.SOCKET_BYTES // kb} KB a connection, "
             f"of {crowd.most_stalled} connections; closed after {connections.WRITE_SECONDS:.0f} seconds",
             f"| requests that are not complete | {connections.HEAD_SECONDS:.0f} seconds, then 408",
@@ -137,7 +137,7 @@ def test_limits_that_pages_state_are_those_of_the_server():
     }
     for page, sentences in stated.items():
         written = " ".join(text(page).split())
-        assert [one for one in sentences if one.replace(",", " ") not in written.replace(",", " ")] == [], page.name
+        assert [sentence for sentence in sentences if sentence not in written] == [], page.name
 
 
 # What the reference says of the exit codes and the JSON of the commands ------------------------------

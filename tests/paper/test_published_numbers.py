@@ -62,7 +62,7 @@ def test_only_red_is_possible():
 def test_adult_population():
     # tab:race_pop_dist prints six digits.
     assert adult.race == pytest.approx([0.009551, 0.031909, 0.095943, 0.008323, 0.854274], abs=5e-7)
-    # notes: the counts behind it, of 32 561.
+    # notes: the counts behind it, of 32,561.
     assert adult.race_counts.tolist() == [311, 1039, 3124, 271, 27_816]
     assert adult.race_counts.sum() == 32_561
     # tab:cont_full, in the order Female low, Female high, Male low, Male high.
@@ -128,7 +128,7 @@ def test_adult_case_14():
 )
 def test_adult_limits_of_the_loss(method, limit, digits):
     # notes, for fig:adult_race_l2_loss: n times the L2 loss tends to the trace of the limit covariance. At the
-    # expected counts, whole numbers for n = 325 610, the estimated covariance is the limit itself.
+    # expected counts, whole numbers for n = 325,610, the estimated covariance is the limit itself.
     counts = exact_counts(RACE, adult.race, 10 * 32_561)
     fit = sp.estimate(counts, method)
     assert counts.n * np.trace(fit.cov) == printed(limit, digits)

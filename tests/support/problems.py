@@ -56,7 +56,7 @@ def random_distribution(p, rng):
 
 
 def random_counts(k, rng):
-    """Sample k of a mixed lot: p = 4 … 8, true zeros, rare categories, 30 to 10 000 people, three kinds of design."""
+    """Sample k of a mixed lot: p = 4 … 8, true zeros, rare categories, 30 to 10,000 people, three kinds of design."""
     p, kind = 4 + k % 5, k // 5 % 4
     w = rng.random(p)
     n = 30 if kind == 3 else int(rng.choice([30, 100, 1000, 10_000]))

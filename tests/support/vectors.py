@@ -11,7 +11,7 @@ The file is one JSON object. Byte strings are lower-case hexadecimal text; every
 ``"rules"``
     ``[{"kind": "yes_no" | "groups" | "bit" | "local", "draw": {…}}, …]``: as a variable of a manifest states them.
 ``"draws"``
-    10 000 rows ``[rule, seed, label, value, result]``: the first three are positions (rule and label in the lists
+    10,000 rows ``[rule, seed, label, value, result]``: the first three are positions (rule and label in the lists
     above, seed a seed number). A fresh Stream(seed, study, variable) is taken for each row.
     Kinds "yes_no" and "groups": value is null, result the list of codes of `draw_question`, in its order.
     Kind "bit": value is null, result 0 or 1 of `draw_bit`. Kind "local": value is the position of the true

@@ -27,7 +27,7 @@ def example() -> None:
 @output_format(FORMATS)
 @force
 def adult(output: Path, format: str | None, force: bool) -> None:
-    """Write race, sex and income of the 32561 people of the Adult data.
+    """Write race, sex and income of the 32,561 people of the Adult data.
 
     The rows are rebuilt from the published counts and sorted by race, sex and income. They contain nothing about a
     person beyond these counts.

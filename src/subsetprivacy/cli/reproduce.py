@@ -100,7 +100,7 @@ def reproduce(
         from subsetprivacy.reproduce.adult_file import read_adult
 
         options |= {"adult": read_adult(adult_file), "source": "file"}
-        say(f"{name_of(adult_file)} is the data file of the paper: 32561 rows, all counts agree.")
+        say(f"{name_of(adult_file)} is the data file of the paper: 32,561 rows, all counts agree.")
     start = monotonic()
     try:
         with terminable():

@@ -53,7 +53,7 @@ def loglinear(
     NotIdentifiableError
         If the subsets of some variable do not determine its distribution.
     TooLargeError
-        If there are more than 65 536 combinations of categories.
+        If there are more than 65,536 combinations of categories.
 
     Warns
     -----

@@ -247,7 +247,7 @@ def hadamard(categories: Iterable[Label] | int, questions: int | None = None) ->
     Parameters
     ----------
     categories
-        Four (but not five) to 1 048 576 distinct labels. Their order is kept.
+        Four (but not five) to 1,048,576 distinct labels. Their order is kept.
         A number stands for that many categories, labeled 0, 1, 2 ….
     questions
         The number of questions, one less than a power of two, by default the

@@ -97,7 +97,7 @@ def estimate(
 
         - ``tol`` (``"mle"``, ``"em"``, ``"icm"``, ``"conic"``): the gap to reach, which bounds the log-likelihood
           per person still to gain; 1e-9. For ``"conic"``, the tolerance of the solver; 1e-12.
-        - ``max_iter`` (the same four): the maximum number of iterations; 200 for ``"mle"`` and ``"conic"``, 100 000 for
+        - ``max_iter`` (the same four): the maximum number of iterations; 200 for ``"mle"`` and ``"conic"``, 100,000 for
           the others.
         - ``start`` (``"mle"``, ``"em"``, ``"icm"``): a distribution to start from. For ``"one-step"``, the moment
           estimate to start from: ``"mom"`` as in the paper, ``"mom-conditional"``, or ``"auto"`` (default), which is

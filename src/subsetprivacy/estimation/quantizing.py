@@ -29,7 +29,7 @@ def quantize(W: FloatArray, blocks: int = 64) -> tuple[FloatArray, IntArray]:
 
     Notes
     -----
-    Lloyd's algorithm on the square roots of at most 20 000 rows. This is Hellinger's distance, in which small
+    Lloyd's algorithm on the square roots of at most 20,000 rows. This is Hellinger's distance, in which small
     probabilities matter. The algorithm starts from rows spread in proportion to their squared distance from earlier
     ones, by a fixed sequence instead of random numbers, so the same rows always give the same clusters.
 

@@ -81,7 +81,7 @@ class EncodedStream:
     Notes
     -----
     It reads the files once for the response and once for the covariates, to check all cells and to learn the levels,
-    and then once per iteration. Rows come in the order of the files, at most 65 536 at a time, and fewer if the
+    and then once per iteration. Rows come in the order of the files, at most 65,536 at a time, and fewer if the
     matrix is wide. The batches equal the result of `formula_matrix` for the same rows in memory, to the last bit.
 
     Examples

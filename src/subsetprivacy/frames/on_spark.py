@@ -2,7 +2,7 @@
 
 Drawn rows are written before anything else. Spark recomputes lost partitions with other random numbers, so no exchange
 of rows may come between a draw and its files. Otherwise rows of a second draw would be lost or duplicated. (In a trial
-with a killed worker and 30 000 rows, Spark 4.0 silently lost 3 400 rows and duplicated others, and Spark 4.3 gave up
+with a killed worker and 30,000 rows, Spark 4.0 silently lost 3,400 rows and duplicated others, and Spark 4.3 gave up
 the job.)
 """
 

@@ -7,7 +7,7 @@ the even distribution answers them by chance too.
 
 The maximum likelihood estimate of the share is pulled towards 0 where weights are estimated as zero, and the
 likelihood ratio is then far from its law (a share of .10 is estimated as .02 with 50 categories, 63 Hadamard
-questions and 10 000 people; the test at 5% rejects 0 to 1% for Adult race). So a free step is added (see
+questions and 10,000 people; the test at 5% rejects 0 to 1% for Adult race). So a free step is added (see
 `linear`), which changes nothing where no estimate is zero: the estimate is unbiased, its standard error holds.
 
 Always saying "yes" is not told apart: the code of an answer does not say which of the two sides was asked

@@ -171,7 +171,7 @@ class Bytes:
         out = np.empty((self._p, self._p))
         for i, (high, rows, left) in enumerate(zip(self._planes, self._parts, self._tables, strict=True)):
             for low, columns, right in zip(self._planes[: i + 1], self._parts, self._tables, strict=False):
-                # People with the same two bytes are added up first, which leaves 65 536 cells to multiply.
+                # People with the same two bytes are added up first, which leaves 65,536 cells to multiply.
                 pair = (high.astype(np.uint16) << 8) | low
                 cells = np.bincount(pair, weights=y, minlength=1 << 16).reshape(256, 256)
                 out[rows, columns] = left.T @ cells @ right

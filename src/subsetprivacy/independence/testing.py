@@ -55,7 +55,7 @@ def independence_test(
         categories.
     permutations
         How many random tables with the same margins the p-value rests on.
-        Where there are at most 10 000 such tables, all are looked at
+        Where there are at most 10,000 such tables, all are looked at
         instead. 0 for the asymptotic p-value.
     null
         ``"permutation"`` (default); ``"bootstrap"``: people simulated from

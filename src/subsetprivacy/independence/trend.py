@@ -58,7 +58,7 @@ def trend_test(
         ``"two-sided"``; ``"greater"``: the scores of the variable rise with those of the groups; ``"less"``: they
         fall.
     permutations
-        How many random tables with the same margins the p-value rests on. Where there are at most 10 000 such
+        How many random tables with the same margins the p-value rests on. Where there are at most 10,000 such
         tables, all are looked at instead. 0 for the asymptotic p-value.
     budget
         About how many seconds may be spent on random tables; None for no limit.

@@ -41,7 +41,7 @@ class Association(Result):
     Standard errors are those of the delta method: the joint estimate's covariance, and the gradient of what is
     asked. They warn where normal theory is doubtful. Profile intervals take all values that the likelihood does not
     reject: better near 0 and 1, in small samples, and for ratios. Measured coverage at 95%: 2 x 2 by `warner`,
-    n = 2000, profile .95, delta .95 (difference) and .98 (ratios); uniform 4 x 4, n = 10 000, profile .95 to .96,
+    n = 2000, profile .95, delta .95 (difference) and .98 (ratios); uniform 4 x 4, n = 10,000, profile .95 to .96,
     delta .96 (difference, ratio) and .91 (an odds ratio with a rare cell).
     """
 

@@ -64,7 +64,7 @@ def precision(design: Design, w: FloatArray) -> Precision:
     the information over the listed support is used. For more than 1024
     categories it is the moment estimator, whose variance is an upper bound for
     maximum likelihood. If the support cannot be listed, it is the information
-    of 200 000 simulated people, with its standard error.
+    of 200,000 simulated people, with its standard error.
     """
     profile = SizeProfile.of(design)
     if profile is not None and np.ptp(w) == 0:

@@ -69,7 +69,7 @@ def leakage_given(
     - size leakage :math:`1 - p(x)^\top Q\, p(x)`, among the people with the same covariates.
 
     Sums over subsets are exact up to 500 million products. Beyond that, and if the subsets cannot be listed, up to
-    200 000 rows are simulated and the result includes the standard error. For an unknown design, only published rows
+    200,000 rows are simulated and the result includes the standard error. For an unknown design, only published rows
     can be evaluated, assuming that they are coarsened at random.
 
     Examples

@@ -503,7 +503,7 @@ class Regression(Result):
     def sharpened(self) -> tuple[float, float] | None:
         """The expected share of rows in which one value has a probability above 95%.
 
-        The first number uses covariates and subset, the second the covariates alone. Both come from at most 50 000 of
+        The first number uses covariates and subset, the second the covariates alone. Both come from at most 50,000 of
         the people. None if the people are not in memory, the design is not known, or there is no solution.
         """
         if self.held is None or not self.problem.design.is_known or np.isnan(self.fit.theta).any():

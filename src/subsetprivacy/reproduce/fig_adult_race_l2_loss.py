@@ -24,7 +24,7 @@ theory, but starts far away. Here it is the package's version, which keeps the s
 that the package finds and certifies, not CVXPY's. Both are the same.
 
 People are drawn with replacement, so that the distribution of the data is the population. The paper does not say how it
-draws. Without replacement the losses of 10 000 of 32 561 people would be smaller, most of all that of the sample. The
+draws. Without replacement the losses of 10,000 of 32,561 people would be smaller, most of all that of the sample. The
 price would seem higher, which may explain the paper's "about four"."""
 
 SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000)

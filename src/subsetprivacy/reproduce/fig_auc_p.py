@@ -17,7 +17,7 @@ from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, corrected, spread
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 
 ABOUT = f"""What happens to tests of independence when both variables have more categories? With p categories each
-variable has 2^p - 2p - 2 subsets. The number of pairs is the square of that: 36 for four categories, 56 644 for eight.
+variable has 2^p - 2p - 2 subsets. The number of pairs is the square of that: 36 for four categories, 56,644 for eight.
 The paper's list says 1000 people, its caption 2000. Both are shown here, with rho = 0.05.
 
 {HOW}

@@ -14,7 +14,7 @@ from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.checks import Check, says, stated
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 
-ABOUT = """With many categories the uniform design has too many subsets to list: 16 354 of them for 14 categories, a
+ABOUT = """With many categories the uniform design has too many subsets to list: 16,354 of them for 14 categories, a
 number of 31 digits for a hundred. The paper calls for “new mechanisms with fewer subset candidates”. The rows of a
 Hadamard matrix are such a mechanism: about as many yes/no questions as categories, chosen so that all pairs of
 categories are treated equally. Moments are then a fast transform, whose time grows little faster than p.

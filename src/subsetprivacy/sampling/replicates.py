@@ -150,7 +150,7 @@ def _jackknife(units: Units) -> Replicates:
     left = np.flatnonzero(units.sizes[units.stratum] > 1)
     if len(left) > 20_000:
         raise ArgumentError(
-            f"a jackknife must have at most 20000 units to leave out; got {len(left)}.", BOOTSTRAP_REPLICATES
+            f"a jackknife must have at most 20,000 units to leave out; got {len(left):,}.", BOOTSTRAP_REPLICATES
         )
     stratum = units.stratum[left]
     size = units.sizes[stratum]

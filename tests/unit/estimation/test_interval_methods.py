@@ -236,7 +236,7 @@ def test_wald_covers_in_a_regular_case():
 @pytest.mark.slow
 @pytest.mark.parametrize("information", ["observed", "expected"])
 def test_wald_covers_on_adult_race(information):
-    # n = 10 000, 3000 replications: the standard error is .004; the demand is 93 to 97 %.
+    # n = 10,000, 3000 replications: the standard error is .004; the demand is 93 to 97 %.
     samples = sp.simulate_many(sp.uniform(adult.races), adult.race, 10_000, 3000, seed=14)
     with quietly():
         fits = sp.estimate_many(samples, information=information)

@@ -75,7 +75,7 @@ def test_the_seed_makes_a_difference_and_blocks_do_not():
 
 
 def test_honest_data_raise_an_alarm_as_often_as_the_level_says():
-    """The steps do not change the law: four of 2 001 places of the data among their samples are alarms."""
+    """The steps do not change the law: four of 2,001 places of the data among their samples are alarms."""
     alarm, rng = Alarm(5), np.random.default_rng(7)
     pvalues = np.array(
         [
@@ -109,7 +109,7 @@ def test_ties_but_for_rounding_are_as_extreme_and_no_pvalue_is_0():
 
 
 def test_where_time_is_short_fewer_samples_that_reach_the_level_are_drawn():
-    test = simulated("x", Counted(2.0, cost=4e-4).sampler)  # 2 400 of them take a second, 9 600 take four
+    test = simulated("x", Counted(2.0, cost=4e-4).sampler)  # 2,400 of them take a second, 9,600 take four
     final = settled(test, alarm_for([test, *[EXACT] * 23]))
     assert final.samples == 2400
     assert final.is_alarm

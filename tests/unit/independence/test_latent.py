@@ -144,7 +144,7 @@ def test_no_other_optimiser_finds_a_better_fit(axes, given):
 
 
 def test_expected_counts_give_back_the_distribution():
-    # 15 000 times the product of mu and L are whole numbers.
+    # 15,000 times the product of mu and L are whole numbers.
     counts = exact_counts(PRIVATE, W.ravel(), 15_000)
     fit = fit_null(counts, (0, 1), (2,), generator=1)
     assert fit.w == pytest.approx(W, abs=1e-5)

@@ -72,7 +72,7 @@ def test_nothing_to_shuffle(n):
 
 
 def test_many_rows_are_all_there_and_spread():
-    # 300 000 rows: some ten ties of 32-bit keys are expected.
+    # 300,000 rows: some ten ties of 32-bit keys are expected.
     order = shuffled(300_000, SeededSource(np.random.default_rng(1)))
     assert np.array_equal(np.sort(order), np.arange(300_000))
     share = (order[:100_000] < 100_000).mean()

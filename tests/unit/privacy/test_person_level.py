@@ -72,7 +72,7 @@ def test_the_mean_over_people_is_the_design(people):
 
 @pytest.mark.parametrize("p", [5, 20, 40])
 def test_many_people_whatever_the_bookkeeping(p):
-    # 50 000 people of 5, 20 and 40 categories go through three implementations of the same products.
+    # 50,000 people of 5, 20 and 40 categories go through three implementations of the same products.
     w = np.arange(1, p + 1) / (p * (p + 1) / 2)
     rng = np.random.default_rng(1)
     x = rng.choice(p, 50_000, p=w)

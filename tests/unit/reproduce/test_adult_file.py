@@ -14,7 +14,7 @@ INCOMES = {"low": "<=50K", "high": ">50K"}
 
 
 def people():
-    """All 32 561 people in random order, but for the cases, as (race, sex, income)."""
+    """All 32,561 people in random order, but for the cases, as (race, sex, income)."""
     rows = adult.rows()
     everybody = [(r, s, INCOMES[i]) for r, s, i in zip(rows["race"], rows["sex"], rows["income"])]
     random.Random(1).shuffle(everybody)

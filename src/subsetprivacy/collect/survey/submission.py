@@ -10,7 +10,7 @@ from subsetprivacy.collect.survey.drawing import Stream, draw_question
 from subsetprivacy.collect.survey.manifest import Manifest
 from subsetprivacy.design.secret_bit import EQUAL
 
-MOST_BYTES = 32_768  # 64 variables, each asked as 24 groups of two, take 29 000
+MOST_BYTES = 32_768  # 64 variables, each asked as 24 groups of two, take 29,000
 CODE_BYTES = 6
 SKIPPED = -1
 _KEYS = {"code": {"fingerprint", "ticket", "opening", "answers"}, "open": {"fingerprint", "ticket", "answers"}}
