@@ -74,7 +74,7 @@ def check_distribution(w: Distribution | ArrayLike, labels: Sequence[Label], nam
         If a label is missing or unknown, the length is wrong, an entry is
         negative or not finite, or the sum is not one.
     """
-    if isinstance(w, Mapping) or _is_labelled(w, labels):
+    if isinstance(w, Mapping) or _is_labeled(w, labels):
         w = _from_mapping(dict(w.items()), labels, name)  # type: ignore[union-attr]
     try:
         vector = np.asarray(w, dtype=np.float64)
@@ -102,7 +102,7 @@ def check_distribution(w: Distribution | ArrayLike, labels: Sequence[Label], nam
     return np.maximum(vector, 0.0)
 
 
-def _is_labelled(w: Any, labels: Sequence[Label]) -> bool:
+def _is_labeled(w: Any, labels: Sequence[Label]) -> bool:
     """Tell whether `w` is a pandas series whose index has names, not only numbers."""
     index = getattr(w, "index", None)
     if not hasattr(w, "items") or index is None or callable(index):

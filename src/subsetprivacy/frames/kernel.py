@@ -242,8 +242,8 @@ class Kernel:
         """Return the designs as realized, and the dummy rows of a covered design in blocks."""
         if self.covered is None:
             return self.designs, iter(())
-        realised, blocks = self._publishers[0].dummies(reports, rng)
-        return {self.names[0]: realised}, blocks
+        realized, blocks = self._publishers[0].dummies(reports, rng)
+        return {self.names[0]: realized}, blocks
 
     def _look_up(self, k: int, batch: Any) -> Values:
         return self._read(k, batch, self._readers[k], self.cleaning)

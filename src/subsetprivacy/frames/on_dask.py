@@ -155,13 +155,13 @@ class _DaskRun:
         """Draw the dummy rows of a covered design into separate files."""
         if self.kernel.covered is None:
             return self.kernel.designs, []
-        realised = self.kernel.covered.realised(reports)
-        total = realised.D * int(realised.dummies or 0)
+        realized = self.kernel.covered.realized(reports)
+        total = realized.D * int(realized.dummies or 0)
         blocks = [(at, min(at + BATCH_ROWS, total)) for at in range(0, total, BATCH_ROWS)]
-        task = _shared(self.tasks.draw_dummies(realised))
+        task = _shared(self.tasks.draw_dummies(realized))
         before = {path.rpartition("/")[2] for path in self.system.ls(folder, detail=False)}
         made = self._done(_tasks(draw_dummies, blocks, task, self._made(folder)), folder, before)
-        return {self.kernel.names[0]: realised}, made
+        return {self.kernel.names[0]: realized}, made
 
     def _dealt(self, files: list[str]) -> Sequence[Any]:
         """Return the written rows, which are not drawn again, partitioned by their random words."""

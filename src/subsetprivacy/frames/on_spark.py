@@ -185,12 +185,12 @@ class _SparkRun:
         if self.kernel.covered is None:
             return self.kernel.designs
         (total,) = self.spark.read.parquet(staging).groupBy().sum(self.tasks.reports).first()
-        realised = self.kernel.covered.realised(int(total or 0))
-        assert realised.dummies is not None
-        numbers = self.spark.range(realised.D * realised.dummies)
-        dummies = self._made(numbers, ["id"], self.tasks.draw_dummies(realised))
+        realized = self.kernel.covered.realized(int(total or 0))
+        assert realized.dummies is not None
+        numbers = self.spark.range(realized.D * realized.dummies)
+        dummies = self._made(numbers, ["id"], self.tasks.draw_dummies(realized))
         dummies.write.mode("append").parquet(staging)
-        return {self.kernel.names[0]: realised}
+        return {self.kernel.names[0]: realized}
 
 
 def _mapped(

@@ -68,8 +68,8 @@ def cover(
     design = covered(data.design, floor, reveals=reveals)
     reports = data.codes[~data.design.is_missing(data.codes)] if data.design.mu_full == 0 else data.codes
     source = random_source(renamed_argument("rng", rng, "seed", seed))
-    rows, realised = add_dummies(reports, design, source, missing=len(data) - len(reports))
-    return SubsetData.trusted(rows, realised)
+    rows, realized = add_dummies(reports, design, source, missing=len(data) - len(reports))
+    return SubsetData.trusted(rows, realized)
 
 
 def add_dummies(
@@ -82,9 +82,9 @@ def add_dummies(
     Rows of missing values do not count as reports that need dummy rows.
     """
     real = with_dummy_category(codes, design, source)
-    realised, drawn = dummy_rows(len(codes), design, source)
+    realized, drawn = dummy_rows(len(codes), design, source)
     together = np.concatenate([real, *drawn, np.full(missing, design.missing_code)])
-    return together[shuffled(len(together), source)], realised
+    return together[shuffled(len(together), source)], realized
 
 
 def with_dummy_category(codes: IntArray, design: Covered, source: RandomSource) -> IntArray:
@@ -94,8 +94,8 @@ def with_dummy_category(codes: IntArray, design: Covered, source: RandomSource) 
 
 def dummy_rows(reports: int, design: Covered, source: RandomSource) -> tuple[Covered, Iterator[IntArray]]:
     """Return the realized design for this many reports, and their dummy rows in blocks that are drawn lazily."""
-    realised = design.realised(reports)
-    return realised, _drawn(realised, source)
+    realized = design.realized(reports)
+    return realized, _drawn(realized, source)
 
 
 def _drawn(design: Covered, source: RandomSource) -> Iterator[IntArray]:

@@ -137,9 +137,9 @@ def privatize(
     codes, reports, source = _draw(values, publisher, variable or _joint_name(design), source_of)
     if design.covered is None:
         return SubsetData.trusted(codes, design)
-    realised, dummies = publisher.dummies(reports, source)
+    realized, dummies = publisher.dummies(reports, source)
     together = np.concatenate([codes, *dummies])
-    return SubsetData.trusted(together[shuffled(len(together), source)], realised)
+    return SubsetData.trusted(together[shuffled(len(together), source)], realized)
 
 
 def warn_if_revealing(design: Design, *, stacklevel: int = 2) -> None:

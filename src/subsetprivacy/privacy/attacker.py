@@ -41,7 +41,7 @@ class Setting:
         return cls(design, people, belief)
 
     @cached_property
-    def law(self) -> tuple[IntArray, FloatArray, FloatArray]:
+    def subset_distribution(self) -> tuple[IntArray, FloatArray, FloatArray]:
         """The subsets that can occur, their probabilities, and their sizes under the attacker's belief."""
         codes, mu = self.design.support()
         P = mu * self.rows.inner(self.w)

@@ -32,7 +32,7 @@ def leakage(setting: Setting, *, seed: int = 0) -> Bits:
     list, the result is a mean over simulated people, with its standard error.
     """
     if setting.design.enumerable:
-        _, P, size = setting.law
+        _, P, size = setting.subset_distribution
         seen = P > 0
         noise = 0.0 if setting.design.noise is None else float(setting.design.noise @ setting.w)
         return Bits(max(noise - float(P[seen] @ np.log2(size[seen])), 0.0))

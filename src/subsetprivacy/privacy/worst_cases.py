@@ -24,5 +24,5 @@ def largest_posterior(setting: Setting) -> float:
 
 def revealed_shares(setting: Setting) -> dict[str, float]:
     """Return for each variable the share of rows that reveal it. A single variable is named "the value"."""
-    _, P, _ = setting.law
+    _, P, _ = setting.subset_distribution
     return {name: float(P[rows].sum()) for name, rows in revealing_reports(setting.design).items()}

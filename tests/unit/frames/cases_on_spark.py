@@ -156,10 +156,10 @@ def test_covered_design_of_many_kinds_of_rows(session, tmp_path):
     table = people(session)[1].selectExpr("'red' AS colour")
     design = sp.covered(sp.uniform([*LABELS, *(f"colour {k}" for k in range(16))]), 0.1)
     private = sp.privatize_table(table, {"colour": design}, tmp_path / "out")
-    realised = spark_folder.read_document(session, tmp_path / "out").designs["colour"]
-    assert realised.code_bits > 18
+    realized = spark_folder.read_document(session, tmp_path / "out").designs["colour"]
+    assert realized.code_bits > 18
     codes = private.toArrow().column("colour").to_numpy()
-    assert len(codes) == 600 + realised.D * realised.dummies
+    assert len(codes) == 600 + realized.D * realized.dummies
     is_dummy = codes & 1 == 0
     place = np.arange(len(codes)) / len(codes)
     assert abs(place[is_dummy].mean() - 0.5) < 8 * np.sqrt(1 / 12 / is_dummy.sum())
@@ -171,11 +171,11 @@ def test_covered_design(session, tmp_path):
     private = privatize_on_spark(
         table, Kernel(variables_of({"colour": design})), tmp_path / "out", keep_order=False, overwrite=False
     )
-    realised = spark_folder.read_document(session, tmp_path / "out").designs["colour"]
-    assert (realised.people, realised.dummies) == (4000, design.dummies_for(4000))
+    realized = spark_folder.read_document(session, tmp_path / "out").designs["colour"]
+    assert (realized.people, realized.dummies) == (4000, design.dummies_for(4000))
     assert private.columns == ["colour"]
-    counts = sp.count(private, "colour", design=realised)
-    assert counts.n == 4000 + realised.D * realised.dummies
+    counts = sp.count(private, "colour", design=realized)
+    assert counts.n == 4000 + realized.D * realized.dummies
     error = 0.013  # the standard error of each share
     assert np.abs(sp.estimate(counts).w - [0.5, 0.3, 0.15, 0.05]).max() < 8 * error
     with pytest.raises(ArgumentError, match="`keep_order` must be left out"):

@@ -106,10 +106,10 @@ def test_covered_design_of_many_kinds_of_rows(scheduler, tmp_path):
     table = people()[1].assign(colour="red")
     design = sp.covered(sp.uniform([*LABELS, *(f"colour {k}" for k in range(16))]), 0.1)
     private = sp.privatize_table(table, {"colour": design}, tmp_path / "out")
-    realised = sp.read_release(tmp_path / "out").designs["colour"]
-    assert realised.code_bits > 18
+    realized = sp.read_release(tmp_path / "out").designs["colour"]
+    assert realized.code_bits > 18
     codes = private.compute()["colour"].to_numpy(np.int64)
-    assert len(codes) == 600 + realised.D * realised.dummies
+    assert len(codes) == 600 + realized.D * realized.dummies
     is_dummy = codes & 1 == 0
     place = np.arange(len(codes)) / len(codes)
     assert abs(place[is_dummy].mean() - 0.5) < 8 * np.sqrt(1 / 12 / is_dummy.sum())
@@ -183,10 +183,10 @@ def test_covered_design(scheduler, tmp_path):
     design = sp.covered(DESIGN, 0.1)
     kernel = Kernel(variables_of({"colour": design}))
     private = privatize_on_dask(table, kernel, tmp_path / "out", keep_order=False, overwrite=False)
-    realised = sp.read_release(tmp_path / "out").designs["colour"]
-    assert (realised.people, realised.dummies) == (600, design.dummies_for(600))
-    assert len(private) == 600 + realised.D * realised.dummies
-    realised.require_rows(len(private))
+    realized = sp.read_release(tmp_path / "out").designs["colour"]
+    assert (realized.people, realized.dummies) == (600, design.dummies_for(600))
+    assert len(private) == 600 + realized.D * realized.dummies
+    realized.require_rows(len(private))
     with pytest.raises(ArgumentError, match="`keep_order` must be left out"):
         privatize_on_dask(table, kernel, tmp_path / "no", keep_order=True, overwrite=False)
 

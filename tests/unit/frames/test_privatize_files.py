@@ -222,9 +222,9 @@ def test_an_id_that_is_there_twice_is_found_wherever_it_is(tmp_path, small_units
 def test_a_covered_design_gets_its_dummy_rows(table, tmp_path, small_units):
     plan = sp.covered(RACE, 0.1)
     release = privatize_table(table, {"race": plan}, tmp_path / "private.parquet")
-    realised = release.designs["race"]
-    assert realised.people == 5000
-    assert release.rows == 5000 + realised.D * realised.dummies
+    realized = release.designs["race"]
+    assert realized.people == 5000
+    assert release.rows == 5000 + realized.D * realized.dummies
     fit = sp.estimate(release.count("race"))
     truth = np.array([Counter(people()["race"])[label] / 5000 for label in RACE.categories])
     assert np.abs(fit.w - truth).max() < 8 * fit.se.max()

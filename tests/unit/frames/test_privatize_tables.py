@@ -147,9 +147,9 @@ def test_values_of_which_none_is_a_category_are_explained():
 def test_a_covered_design_adds_its_dummy_rows_in_memory(tmp_path):
     made = privatize_table(pd.DataFrame(people()), {"race": sp.covered(RACE, 0.1)}, tmp_path / "private.parquet")
     release = sp.read_release(tmp_path / "private.parquet")
-    realised = release.designs["race"]
-    assert realised.people == N
-    assert len(made) == release.rows == N + realised.D * realised.dummies
+    realized = release.designs["race"]
+    assert realized.people == N
+    assert len(made) == release.rows == N + realized.D * realized.dummies
 
 
 def test_a_key_gives_the_same_subsets_in_memory_and_lazily(tmp_path):

@@ -126,22 +126,22 @@ def test_batches_and_dummies_make_a_covered_release(monkeypatch):
     publisher = Publisher(design, missing="full")
     bits = source()
     batches = [publisher.draw(*publisher.look_up([*"abcd", "a", "a", "b", "d", None] * 10), bits) for _ in range(3)]
-    realised, blocks = publisher.dummies(240, bits)
+    realized, blocks = publisher.dummies(240, bits)
     blocks = list(blocks)
-    assert (realised.people, realised.dummies) == (240, 80)  # .2 of 400 rows, twice
+    assert (realized.people, realized.dummies) == (240, 80)  # .2 of 400 rows, twice
     assert [len(block) for block in blocks] == [50, 30, 50, 30]
     _, dummy = design.split(np.concatenate(blocks))
     assert (dummy >> 0 & 1).tolist() == [1] * 80 + [0] * 80
     codes = np.concatenate(batches)
     assert (codes == design.missing_code).sum() == 30
-    people = sp.SubsetData(np.concatenate([codes, *blocks]), realised)
+    people = sp.SubsetData(np.concatenate([codes, *blocks]), realized)
     assert people.counts().n == 400  # and it can be estimated from: rows and design agree
     assert set(np.bitwise_count(design.split(codes[codes != design.missing_code])[1]).tolist()) == {1}
 
 
 def test_other_designs_have_no_dummies():
-    realised, blocks = Publisher(ASKED).dummies(240, source())
-    assert realised is ASKED
+    realized, blocks = Publisher(ASKED).dummies(240, source())
+    assert realized is ASKED
     assert list(blocks) == []
 
 

@@ -176,7 +176,7 @@ def test_information_of_nothing_but_full_sets_is_refused():
 
 def test_support_of_too_many_is_refused():
     with pytest.raises(TooLargeError, match="at most 22 categories; got 30"):
-        Setting.of(sp.uniform(range(30)), np.full(30, 1 / 30)).law  # noqa: B018
+        Setting.of(sp.uniform(range(30)), np.full(30, 1 / 30)).subset_distribution  # noqa: B018
 
 
 # Derivatives --------------------------------------------------------------------------------------
