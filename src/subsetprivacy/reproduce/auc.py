@@ -65,9 +65,9 @@ def random_crossing(rng: np.random.Generator, p: int, n: int, rho: float) -> Cro
 
 
 def limit_pvalue(crossing: Crossing, method: IndependenceMethod, df: DegreesOfFreedom = "corrected") -> float:
-    """Return the p-value as the paper has it: of the limit distribution, for moments that of the likelihood ratio.
+    """Return the p-value as in the paper, from the limit distribution. Moments use that of the likelihood ratio.
 
-    Bonferroni's is the least one of the 2 x 2 tables times pq, not cut off at 1, since cut off many would tie.
+    Bonferroni's is the smallest of the 2 x 2 tables times pq. It is not capped at 1, because many would then tie.
     """
     statistic = float(STATISTICS[method](crossing.sheet, crossing.counts[None, :])[0])
     pairs = crossing.first.design.p * crossing.second.design.p if method == "bonferroni" else 1
@@ -123,7 +123,7 @@ class Areas:
         return np.asarray(np.sqrt(self.covariances[:, k, k]))
 
     def lead(self, first: str, other: str) -> tuple[FloatArray, FloatArray]:
-        """Return how far one test is ahead of another in the same samples, and the standard errors."""
+        """Return the lead of one test over another in the same samples, and the standard errors."""
         sign = np.array([(name == first) - (name == other) for name in TESTS], float)
         variance = np.einsum("i,kij,j->k", sign, self.covariances, sign)
         return self.values @ sign, np.sqrt(np.maximum(variance, 0))

@@ -96,7 +96,7 @@ class Decisions:
 
 
 def perform(run: Run) -> ExperimentResult:
-    """Simulate every size; compare with the limit distributions and with one another."""
+    """Simulate every size, and compare the tests with their limit distributions and with each other."""
     W = run.adult.sex_income / run.adult.sex_income.sum()
     outcome, exact = simulate(run, W), laws(W)
     checks = [
@@ -135,7 +135,7 @@ def simulate(run: Run, W: FloatArray) -> Decisions:
 
 
 def ratios(outcome: Decisions, exact: dict[str, NoncentralChiSquare]) -> list[Check]:
-    """Return how many times the people of Y subsets take for a power of 80%, exactly and simulated."""
+    """Return the ratio of the people that subsets and Y need for a power of 80%, exact and simulated."""
     n = {name: limit.people(TARGET, LEVEL) for name, limit in exact.items()}
     at = [outcome.size_at(name) for name in ("LRT:MLE", ENLARGED)]
     log, error = at[0][0] - at[1][0], float(np.hypot(at[0][1], at[1][1]))
@@ -173,7 +173,7 @@ def people(outcome: Decisions, exact: dict[str, NoncentralChiSquare]) -> list[Ch
 
 
 def information(outcome: Decisions, exact: dict[str, NoncentralChiSquare]) -> list[Check]:
-    """Return whether X tells more than Y and Y more than subsets, in power and in people."""
+    """Check that X is more informative than Y, and Y than subsets, in power and in people."""
     pairs = (
         (VALUES, ENLARGED, "the transformation from the original data X to intermediate data Y loses some information"),
         (ENLARGED, "LRT:MLE", "the subset sampling further loses information"),
@@ -267,7 +267,7 @@ def degrades(outcome: Decisions) -> Check:
 
 
 def limit_checks(outcome: Decisions, exact: dict[str, NoncentralChiSquare], W: FloatArray) -> list[Check]:
-    """Return the simulated powers next to their limit distributions, over the sizes where those are to be trusted."""
+    """Return the simulated powers next to their limit distributions, over the sizes where those are reliable."""
     rare, large = rarest(W), ("LRT:MLE", "Pearson", HELD)
     cheap = [(name, OPEN_SIZES, outcome.open[:, :, i]) for i, name in enumerate((VALUES, ENLARGED))]
     rest = [(name, SIZES, outcome.of(name)) for name in large]

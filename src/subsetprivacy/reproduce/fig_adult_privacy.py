@@ -41,11 +41,11 @@ class PerCategory:
     Attributes
     ----------
     size_kept, bits_kept
-        Of the size leakage and of the bits that the value itself would reveal, the share that a subset does.
+        The shares of the size leakage and of the bits of the value itself that a subset reveals.
     size
         The size leakage itself.
     guessed
-        The chance that the best guess is right.
+        The probability that the best guess is right.
     """
 
     size_kept: FloatArray
@@ -136,7 +136,7 @@ def _leaked(seen: PersonLeakage, person: int) -> str:
 
 
 def rarity(races: list[str], w: FloatArray, each: PerCategory) -> list[Check]:
-    """Return what becomes of the conclusion that rare categories are protected much better, by three measures."""
+    """Return whether rare categories are protected much better, by three measures."""
     order = np.argsort(w)  # the rarest first
     claim, printed = "rare categories are protected better", "rare categories much better than the frequent categories"
     rises = "rising with the share of the category"

@@ -185,10 +185,10 @@ def _ratio(means: Means) -> tuple[float, float]:
 
 
 def without_replacement(traces: dict[str, float], everybody: int) -> str:
-    """Return the ratio of losses if no one is drawn twice: the part of choosing people is smaller in both.
+    """Return the ratio of losses if no one is drawn twice, which reduces the variation from choosing people in both.
 
-    What a subset adds to the error of the sample has mean zero given the people, so that the loss of MLE is that of the
-    sample and a rest, which remains.
+    Given the people, the error that a subset adds has mean zero. The loss of MLE is therefore the loss of the sample
+    plus a remainder, which does not change.
     """
     n = np.array(SIZES)
     left = traces[SAMPLE] * (everybody - n) / (everybody - 1)

@@ -38,8 +38,8 @@ Times depend on the machine. The checks compare ratios that are far from their t
 
 N, CATEGORIES, TESTS = 2000, (4, 5, 6, 7, 8), 100
 CHANGE, MOST = 1e-8, 100_000
-FIFTH, FEWEST = 5, 3  # EM is timed on the first fifth of the samples, but on three
-REPEATS = 3  # of what takes milliseconds, the quickest of which counts: other programs only make it longer
+FIFTH, FEWEST = 5, 3  # EM is timed on the first fifth of the samples, but on at least three
+REPEATS = 3  # runs of tests that take milliseconds; the fastest counts, since other programs only slow it
 METHODS: dict[str, IndependenceMethod] = {
     "LRT:MoM": "lrt-mom",
     "Bon": "bonferroni",
@@ -47,7 +47,7 @@ METHODS: dict[str, IndependenceMethod] = {
     "LRT:MLE, ours": "lrt",
 }
 MUCH = 10  # times: what “much shorter” is taken to be
-FASTER, AFFORDABLE = 2, 30  # times, on a busy machine: how far maxima on counts are ahead of EM, and behind moments
+FASTER, AFFORDABLE = 2, 30  # times, on a busy machine: maxima on counts against EM, and against moments
 BY_PEOPLE, BY_PAIRS = "LRT:MLE, EM over people", "LRT:MLE, EM over pairs"
 
 
@@ -84,7 +84,7 @@ def em_by_people(columns: SubsetColumns) -> float:
 
 
 def em_by_pairs(columns: SubsetColumns) -> float:
-    """Return the same with the distinct pairs of subsets and their shares in the place of people."""
+    """Return the same with the distinct pairs of subsets and their shares instead of people."""
     n = len(columns.codes)
     _, at, times = np.unique(columns.codes, return_index=True, return_counts=True)
     one, two = columns.first[at], columns.second[at]

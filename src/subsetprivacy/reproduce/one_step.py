@@ -43,7 +43,7 @@ CLOSE, FAR = 0.01, 0.05
 def losses(rng: np.random.Generator, w: tuple[float, ...], n: int) -> list[float]:
     """Return one sample's numbers, as in NAMES, times n: losses, squared distances to the maximum, (ŵ - w)'I(ŵ - w).
 
-    With the sign in print a step goes as far the other way: to twice the start less the end.
+    With the printed sign, a step goes as far in the opposite direction: to twice the start minus the end.
     """
     design, truth = uniform(range(len(w))), np.array(w)
     counts = simulate(design, truth, n, seed=rng)
@@ -135,8 +135,8 @@ def _loss(where: str, limit: float, values: FloatArray, column: int) -> Check:
 def wrong_sign(name: str, w: FloatArray, moments: FloatArray, printed: FloatArray) -> Check:
     """Check that a step with the printed sign loses more than its start, as both limit distributions imply.
 
-    In the limit the error of moments is that of the maximum and a part that is not correlated with it; the step takes
-    that part away, with the other sign it doubles it.
+    In the limit the error of moments is that of the maximum plus an uncorrelated part. The step removes that part, and
+    with the other sign doubles it.
     """
     design = uniform(range(len(w)))
     right = 3 * float(np.trace(moment_limit(design, w)) - np.trace(limit_covariance(design, w)))

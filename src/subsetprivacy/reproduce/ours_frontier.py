@@ -43,7 +43,7 @@ def perform(run: Run) -> ExperimentResult:
 
 
 def _ordering(best: dict[OptimalKind, Optimum]) -> Check:
-    """Check that more freedom in the design lowers the loss, by more than what is left unproven."""
+    """Check that more freedom in the design lowers the loss, by more than the unproven gap."""
     conditional, independent = best["conditional"].loss, best["independent"].loss
     even = best["independent"].uniform_loss
     return says(

@@ -28,7 +28,7 @@ likelihood. More questions recover the loss."""
 
 SIZES = (8, 14, 16, 64, 256, 1024, 4096)
 BEYOND = 65_536  # timed only
-LISTED, SKEWED = 16, 8  # the most categories whose uniform design is drawn; and those of the uneven example
+LISTED, SKEWED = 16, 8  # largest number of categories with a uniform design; categories of the uneven example
 N, TIMES = 10_000, 5
 ONE_IN = 0.001  # chance of a false alarm
 SLOWER = 4  # times p log p: how far off the time may be

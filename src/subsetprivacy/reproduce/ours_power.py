@@ -29,7 +29,7 @@ costs p - 1 = 3."""
 P, N, RHO, LEVEL, SHUFFLES = 4, 2000, 0.05, 0.05, 199
 RANDOM, EVEN = "random margins and designs", "equally likely, uniform designs"
 CASES = (RANDOM, EVEN)
-ASIDE = 1.07  # where the ball of moments stands, to be seen beside that of maxima
+ASIDE = 1.07  # horizontal offset of moments, to be visible next to maxima
 ROUGH = 0.01  # of power: how far the limit distribution may be off with 2000 people
 
 

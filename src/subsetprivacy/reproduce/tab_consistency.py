@@ -59,7 +59,7 @@ def _limit_draw(rng: np.random.Generator, covariance: FloatArray) -> float:
 
 
 def perform(run: Run) -> ExperimentResult:
-    """Simulate every setting, compare all 36 numbers, and judge what the text says of them."""
+    """Simulate every setting, compare all 36 numbers, and check what the text says about them."""
     results = run.replicate(losses, SETTINGS)
     rows = []
     for i, (p, n) in enumerate(SETTINGS):
@@ -89,7 +89,7 @@ def perform(run: Run) -> ExperimentResult:
 
 
 def text(p: int, values: FloatArray) -> list[Check]:
-    """Judge what the text says of the table, by the same samples of 1000 people."""
+    """Check what the text says about the table, with the same samples of 1000 people."""
     em, mle, one_step, _, mom, _, mle_limit, mom_limit = values.T
     gap, error = mean_and_error(mom_limit - mle_limit)
     (away, own), (beyond, beyond_error) = mean_and_error(mle - mle_limit), mean_and_error(mom - mom_limit)

@@ -40,8 +40,8 @@ def people(p: int, way: str) -> int:
 def mean_indicators(rng: np.random.Generator, w: FloatArray, n: int) -> FloatArray:
     """Return the share of n people whose subset holds each category, under the uniform design.
 
-    Given the value, every other category is in the subset with probability 1/2, but for subsets that are too small or
-    too large; from 60 categories on those have no chance worth a digit, and the counts are binomial.
+    Given the value, every other category is in the subset with probability 1/2, except for subsets that are too small
+    or too large. From 60 categories on these are negligible, and the counts are binomial.
     """
     p, holders = len(w), rng.multinomial(n, w)
     if p > 60:
@@ -53,7 +53,7 @@ def mean_indicators(rng: np.random.Generator, w: FloatArray, n: int) -> FloatArr
 
 
 def _subsets(rng: np.random.Generator, p: int, j: int, n: int) -> IntArray:
-    """Return how many of n uniform subsets around j hold each category: random bits, again unless 2 ≤ |a| ≤ p - 2."""
+    """Return how many of n uniform subsets around j hold each category: random bits, redrawn unless 2 ≤ |a| ≤ p - 2."""
     total, left = np.zeros(p, np.int64), n
     while left:
         bits = (rng.integers(0, 1 << p, left)[:, None] >> np.arange(p) & 1).astype(np.int8)
