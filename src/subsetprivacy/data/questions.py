@@ -336,7 +336,7 @@ def are_questions(rows: IntArray, design: Design) -> BoolArray:
     """Tell which rows of codes are questions of a design. More than two codes must be in ascending order."""
     inside = (rows >= 0) & (rows < 1 << design.code_bits)
     safe = np.where(inside, rows, design.missing_code)
-    law = design.question_distribution() if not design.is_independent else None
+    law = design.question_law() if not design.is_independent else None
     if law is None:
         asked = design.asks(safe)
     else:

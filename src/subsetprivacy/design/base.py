@@ -332,7 +332,7 @@ class Design(Composed):
         known = (self.mu(options.ravel()) > 0) | ((options.ravel() == 0) & (self.mu_full > 0))
         return known.reshape(options.shape).all(axis=1)
 
-    def question_distribution(self) -> tuple[IntArray, FloatArray] | None:
+    def question_law(self) -> tuple[IntArray, FloatArray] | None:
         """Return every question and its probability; None if the design has no questions or does not list them.
 
         A question is a row with the codes of its answers, in ascending order.

@@ -86,7 +86,7 @@ class Covered(Design):
     def example(cls) -> "Covered":
         """Return questions about four categories with dummy rows for 600 people."""
         base = Independent.example()
-        return Covered(base.categories, base, 0.125).realized(600)
+        return Covered(base.categories, base, 0.125).realised(600)
 
     @property
     def description(self) -> str:
@@ -180,7 +180,7 @@ class Covered(Design):
     def _exact_floor(self) -> Fraction:
         return Fraction(repr(self.floor))  # the decimal as written, so that rounding adds no row
 
-    def realized(self, people: int) -> "Covered":
+    def realised(self, people: int) -> "Covered":
         """Return the design of data about this many people, with the number of their dummy rows."""
         return evolve(self, people=people, dummies=self.dummies_for(people))
 

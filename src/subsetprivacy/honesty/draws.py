@@ -267,7 +267,7 @@ def _compared(
     """
     if how.by_pairs:
         return _by_pairs(check, design, rows, n, how)
-    law = design.question_distribution()
+    law = design.question_law()
     assert law is not None  # the questions are listed
     listed, nu = law
     if from_counts:

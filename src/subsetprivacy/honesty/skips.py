@@ -339,7 +339,7 @@ def _groups_test(questions: QuestionCounts, design: Design, seed: Seed, samples:
     groups: IntArray = questions.shown[skipped]
     if has_alike_pairs(design):
         return pairs_test(design, groups, n, seed, samples)
-    law = design.question_distribution()
+    law = design.question_law()
     assert law is not None  # the questions are listed
     listed, nu = law
     if len(listed) < 2:
