@@ -11,7 +11,7 @@ from attrs import frozen
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy.predictors.atoms import Atoms
-from subsetprivacy.predictors.families import OutcomeModel
+from subsetprivacy.predictors.families import OutcomeDensity
 from subsetprivacy.predictors.indicators import Indicators
 from subsetprivacy.predictors.people import CellPeople, PeopleBlock
 from subsetprivacy.regression.coordinates import Linear
@@ -32,7 +32,7 @@ class CorrectedObjective:
 
     people: CellPeople
     atoms: Atoms
-    family: OutcomeModel
+    family: OutcomeDensity
     indicators: Indicators
 
     @property

@@ -26,7 +26,7 @@ class OutcomeDerivatives:
     curvature: FloatArray
 
 
-class OutcomeModel(Protocol):
+class OutcomeDensity(Protocol):
     """A model of an outcome given linear predictors."""
 
     @property

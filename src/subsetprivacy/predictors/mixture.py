@@ -16,7 +16,7 @@ from attrs import field, frozen
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.predictors.atoms import Atoms
 from subsetprivacy.predictors.corrected import largest_move
-from subsetprivacy.predictors.families import OutcomeModel
+from subsetprivacy.predictors.families import OutcomeDensity
 from subsetprivacy.predictors.people import CellPeople, PeopleBlock
 from subsetprivacy.regression.blocks import BLOCK
 from subsetprivacy.regression.coordinates import Linear
@@ -68,7 +68,7 @@ class MixtureObjective:
 
     people: CellPeople
     atoms: Atoms
-    family: OutcomeModel
+    family: OutcomeDensity
     cells: IntArray
     link: MultinomialLogit = field(init=False)
 

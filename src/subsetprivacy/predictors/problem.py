@@ -10,7 +10,7 @@ from subsetprivacy._choices import OutcomeFamily, RegressionMethod
 from subsetprivacy._types import BoolArray, FloatArray, IntArray, Label
 from subsetprivacy.design import Design
 from subsetprivacy.predictors.atoms import Atoms
-from subsetprivacy.predictors.families import Binomial, Multinomial, Normal, OutcomeModel, Poisson
+from subsetprivacy.predictors.families import Binomial, Multinomial, Normal, OutcomeDensity, Poisson
 from subsetprivacy.predictors.indicators import Indicators, working_indicators
 from subsetprivacy.predictors.layout import ModelLayout
 from subsetprivacy.predictors.people import CellPeople
@@ -71,11 +71,11 @@ class OutcomeProblem:
         return float(len(self.people)) if self.weighted == "sampling" else self.people.n
 
     @cached_property
-    def model(self) -> OutcomeModel:
+    def model(self) -> OutcomeDensity:
         """The model of the outcome."""
         if self.categories is not None and len(self.categories) > 2:
             return Multinomial(len(self.categories) - 1)
-        models: dict[str, OutcomeModel] = {"linear": Normal(), "logit": Binomial(), "poisson": Poisson()}
+        models: dict[str, OutcomeDensity] = {"linear": Normal(), "logit": Binomial(), "poisson": Poisson()}
         return models[self.family]
 
     @cached_property
