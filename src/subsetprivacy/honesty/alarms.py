@@ -1,4 +1,4 @@
-"""One test of the data, and when its p-value is an alarm: all tests of a data set share one small chance to err."""
+"""`DataTest`, and the p-value below which a test is an alarm, so that all tests share one small error probability."""
 
 from collections.abc import Iterable, Sequence
 from math import ceil
@@ -14,36 +14,36 @@ from subsetprivacy.messages.for_tests import CHECK_WITH_BUDGET
 from subsetprivacy.pvalues import positive
 from subsetprivacy.tables import percent
 
-CHANCE = 0.01  # that honest people raise any alarm
-SECONDS = 1.5  # of a plain machine, which tests that draw further samples share; the same samples on every machine
+CHANCE = 0.01  # the maximum probability that honest people raise any alarm
+SECONDS = 1.5  # on a typical machine, for further samples of all tests; the same samples on every machine
 SPARES = (4, 2, 1)
 _WRITTEN = ("by", "statistic", "df", "pvalue", "law", "level", "samples")
-SUSPECT = 0.02  # the p-value of the first samples up to which it may end below a level
+SUSPECT = 0.02  # up to this p-value of the first samples, the final one may be below a level
 
 
 @frozen(eq=False)
 class DataTest:
-    """One test of the data: the statistic, and how likely one at least as large is by chance.
+    """A test of the data.
 
     Attributes
     ----------
     by
-        What people are compared by: ``"questions"``, ``"options"``, ``"pairs of options"``, ``"positions"``,
+        What the test compares: ``"questions"``, ``"options"``, ``"pairs of options"``, ``"positions"``,
         ``"sides"`` or ``"answers"``.
     statistic, df, pvalue
-        The statistic, its degrees of freedom (None where the distribution is not chi-square), and the p-value,
-        which is never 0.
+        The statistic, its degrees of freedom (None if the distribution is not chi-square), and the p-value, which is
+        never 0.
     law
-        What the p-value rests on: ``"chi-square"``, ``"half chi-square"``, ``"exact"``, ``"normal"``,
+        The distribution behind the p-value: ``"chi-square"``, ``"half chi-square"``, ``"exact"``, ``"normal"``,
         ``"simulated (199)"`` or ``"bootstrap (499)"``.
     level
         The p-value below which the test is an alarm.
     samples
-        How many samples the p-value is from; 0 where it is from a formula.
+        The number of samples behind the p-value; 0 for a formula.
     is_rough
-        Whether the formula is rough and the samples that would replace it take too long.
+        Whether the formula is approximate and the samples to replace it would take too long.
     sampler
-        Draws the samples, and further ones; None where none are needed, and when the test is settled.
+        Draws the samples; None if none are needed, or once the test is settled.
     """
 
     DOCUMENT: ClassVar[tuple[str, ...]] = (*_WRITTEN, "is_rough", "is_alarm")
@@ -70,12 +70,12 @@ class DataTest:
 
     @property
     def lacks_samples(self) -> bool:
-        """Whether no sample is as extreme as the data, and still there are too few of them for an alarm."""
+        """Whether no sample is as extreme as the data, but there are too few samples for an alarm."""
         return bool(self.samples) and (1 + self.samples) * max(self.pvalue, self.level) <= 1 + 1e-9
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """That there are too few samples for an alarm, where that is so."""
+        """A note if there are too few samples for an alarm."""
         if not self.lacks_samples:
             return ()
         text = (
@@ -91,19 +91,19 @@ class DataTest:
 
 @frozen
 class Alarm:
-    """Below which p-value each test of a data set is an alarm (Bonferroni).
+    """The p-value below which each test of a data set is an alarm (Bonferroni).
 
     Attributes
     ----------
     tests
-        How many tests are made of the whole data set.
+        The number of tests of the whole data set.
     chance
-        The probability that honest people raise any alarm, at most.
+        The maximum probability that honest people raise any alarm.
     seconds
-        How long each test may draw further samples.
+        The time for further samples of each test.
     spare
-        How many times the samples are drawn without which no p-value is below the level. With 4, a test is an alarm
-        although up to three samples are as extreme, with 1 only if none is.
+        A multiple of the number of samples without which no p-value is below the level. With 4, a test can be an alarm
+        with up to three samples as extreme; with 1, only if no sample is.
     """
 
     DOCUMENT: ClassVar[tuple[str, ...]] = ("chance", "tests", "level")
@@ -115,16 +115,16 @@ class Alarm:
 
     @property
     def level(self) -> float:
-        """The p-value below which a test is an alarm: an equal part of the chance for each."""
+        """The p-value below which a test is an alarm: an equal part of `chance` for each test."""
         return self.chance / max(self.tests, 1)
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What the level means for the whole data set; empty where nothing is tested."""
+        """The meaning of the level for the whole data set; empty if nothing is tested."""
         if not self.tests:
             return ()
         each = "It" if self.tests == 1 else "Each"
-        below = np.format_float_positional(self.level, precision=2, fractional=False, trim="-")  # no power of ten
+        below = np.format_float_positional(self.level, precision=2, fractional=False, trim="-")  # not scientific
         text = (
             f"The data are put to {counted(self.tests, 'test')}. {each} is an alarm below p = {below}, so that honest "
             f"people raise any alarm with a probability of at most {percent(self.chance)}."
@@ -133,16 +133,16 @@ class Alarm:
 
 
 def alarm_for(tests: Sequence[DataTest], chance: float = CHANCE, budget: float = SECONDS) -> Alarm:
-    """Return when each of these tests, all that are made of a data set, is an alarm.
+    """Return the alarm level for all tests of a data set.
 
     Parameters
     ----------
     tests
         The tests, with their first samples.
     chance
-        That honest people raise any alarm.
+        The maximum probability that honest people raise any alarm.
     budget
-        The seconds, on a plain machine, for all further samples together.
+        The seconds, on a typical machine, for all further samples in total.
     """
     level = Alarm(len(tests), chance).level
     costs = [test.sampler.cost for test in tests if test.sampler is not None and test.needs_samples]
@@ -151,7 +151,7 @@ def alarm_for(tests: Sequence[DataTest], chance: float = CHANCE, budget: float =
 
 
 def even_share(needs: Iterable[float], budget: float = SECONDS) -> float:
-    """Return the seconds that each may take at most, where those who need fewer leave the rest to the others."""
+    """Return the time limit of each test, where tests that need less time leave the rest to the others."""
     ordered = sorted(needs)
     left = budget
     for k, need in enumerate(ordered):
@@ -163,16 +163,16 @@ def even_share(needs: Iterable[float], budget: float = SECONDS) -> float:
 
 
 def simulated(by: str, sampler: NullSampler, samples: int = FIRST) -> DataTest:
-    """Compare a statistic with others that are drawn under the hypothesis, the first of them."""
+    """Compare a statistic with a first set of samples drawn under the hypothesis."""
     pvalue, drawn = sampler.pvalue(most=samples)
     statistic = float(sampler.statistic)
     return DataTest(by, statistic, None, pvalue, f"simulated ({drawn})", samples=drawn, sampler=sampler)
 
 
 def settled(test: DataTest, alarm: Alarm) -> DataTest:
-    """Return the test at the level of the data set, with as many samples as that takes.
+    """Return the test at the level of the data set, with as many samples as it needs.
 
-    A formula that is rough stays where there is no time for so many samples.
+    An approximate formula stays if there is no time for the samples.
     """
     level, sampler = alarm.level, test.sampler
     final = evolve(test, level=level, sampler=None)
@@ -187,5 +187,5 @@ def settled(test: DataTest, alarm: Alarm) -> DataTest:
 
 
 def judged(test: DataTest, level: float) -> DataTest:
-    """Return the test at a level as it is, without further samples."""
+    """Return the test at a given level, without further samples."""
     return evolve(test, level=level, sampler=None)

@@ -1,9 +1,9 @@
-r"""Samples for the tests of honesty where counts are small, many at once.
+r"""Samples for the honesty tests with small counts, in batches.
 
-A sample has the same questions, with answers drawn by the fitted shares. Each sample is fitted by one step of scoring
-from those shares, projected on the simplex, in the place of maximum likelihood, with which it agrees to first order.
-For many samples together that is thirty times as fast. The data are fitted in the same way, from their own shares. The
-two statistics are those of `check_honesty`: Pearson's of a free fit, and the squared score for answers by chance.
+A sample has the same questions, with answers drawn from the fitted shares. Each sample is fitted by one step of scoring
+from those shares, projected on the simplex. This agrees with maximum likelihood to first order, and is thirty times as
+fast for many samples. The data are fitted in the same way, from their own shares. The two statistics are those of
+`check_honesty`: Pearson's statistic of a free fit, and the squared score for random answers.
 """
 
 from contextlib import suppress
@@ -19,7 +19,7 @@ from subsetprivacy.honesty.random_answers import chance_model
 from subsetprivacy.honesty.resampling import NullSampler
 from subsetprivacy.honesty.table import tabulate
 
-_SAMPLE, _CELL, _SQUARE = 1.2e-5, 1e-7, 2e-10  # seconds for a sample, its cells, and the squares of their rows
+_SAMPLE, _CELL, _SQUARE = 1.2e-5, 1e-7, 2e-10  # seconds per sample, per cell, and per squared row
 _BLOCK, _MOST_CELLS = 200, 1 << 21
 _LIFTED = 0.05
 _DEPENDENT = 1e-12
@@ -33,7 +33,7 @@ class _Fitted:
     fit: Step
 
     def redraw(self, generator: np.random.Generator, number: int) -> FloatArray:
-        """Draw new answers to the same questions by the fit, a row for each sample."""
+        """Draw new answers to the same questions from the fit, a row for each sample."""
         table = self.model.table
         slot = np.arange(len(table.codes)) - np.searchsorted(table.question, table.question)
         law = np.zeros((len(table.asked), int(slot.max()) + 1))
@@ -43,7 +43,7 @@ class _Fitted:
         return drawn[:, table.question, slot].astype(np.float64)
 
     def refit(self, observed: FloatArray) -> FloatArray:
-        """Return the shares fitted to each row: a step from those of the data, a little off the boundary."""
+        """Return the shares fitted to each row: one step from those of the data, moved slightly off the boundary."""
         table, rows = self.model.table, self.model.rows
         size = self.fit.expected / table.exposure
         score = rows.spread((observed - self.fit.expected) / size)
@@ -60,7 +60,7 @@ class _Fitted:
         return np.asarray(((observed - E) ** 2 / E).sum(axis=-1) - (g * _solve(H, g, self.model.rank)).sum(axis=-1))
 
     def by_chance(self, observed: FloatArray, chance: LinearModel) -> FloatArray:
-        """Return the squared score for answers by chance of each row; 0 where it points to fewer than none."""
+        """Return the squared score for random answers of each row; 0 if it points to a negative share."""
         table, rows = self.model.table, chance.rows
         L = self.model.rows.inner(self.refit(observed))
         g, H = rows.spread((observed - table.exposure * L) / L), rows.gram(table.exposure / L)
@@ -71,11 +71,11 @@ class _Fitted:
 
 
 def _solve(H: FloatArray, b: FloatArray, rank: int) -> FloatArray:
-    """Return x with Hx = b for each matrix, the shortest of them where H has a lower rank."""
+    """Return x with Hx = b for each matrix, the shortest solution if H is singular."""
     d = 1 / np.sqrt(np.maximum(np.diagonal(H, axis1=-2, axis2=-1), 1e-300))
     scaled, right = H * d[..., None] * d[..., None, :], (d * b)[..., None]
     if rank == H.shape[-1]:
-        with suppress(np.linalg.LinAlgError):  # next to singular all the same
+        with suppress(np.linalg.LinAlgError):  # nearly singular after all
             return np.asarray(d * np.linalg.solve(scaled, right)[..., 0])
     values, vectors = np.linalg.eigh(scaled)
     V = vectors[..., -rank:] / np.sqrt(np.maximum(values[..., None, -rank:], _DEPENDENT))
@@ -83,12 +83,12 @@ def _solve(H: FloatArray, b: FloatArray, rank: int) -> FloatArray:
 
 
 def answer_samplers(counts: SubsetCounts, seeds: tuple[int, int]) -> tuple[NullSampler, NullSampler | None]:
-    """Return the samplers of two tests: that some shares explain the answers, and that no one answers by chance.
+    """Return the samplers of two tests: that some shares explain the answers, and that no one answers at random.
 
     Parameters
     ----------
     counts
-        The answers, of a design that leaves a degree of freedom to spare.
+        The answers, of a design that leaves a degree of freedom.
     seeds
         A seed for each test.
     """

@@ -24,14 +24,14 @@ from subsetprivacy.messages.for_tests import (
     MORE_QUESTIONS_OR_DRAWS,
 )
 
-_OVERHEAD, _CELL = 3e-3, 9e-9  # seconds of a replication however small the table, and for each square of a row
+_OVERHEAD, _CELL = 3e-3, 9e-9  # the least seconds per replication, and the seconds per squared row
 
 Second: TypeAlias = Callable[[FloatArray, FloatArray], float]
 
 
 @frozen(slots=False, eq=False)
 class Tested:
-    """A test of the answers, the fit it is about, and a second statistic with its bootstrap p-value if there is one."""
+    """A test of the answers, its fit, and optionally a second statistic with its bootstrap p-value."""
 
     part: GoodnessOfFit
     fit: Step
@@ -54,15 +54,15 @@ def answers_part(
     model
         The model.
     pvalue_method
-        How the p-value is found.
+        How the p-value is computed.
     second
-        Another statistic of the answers and the estimate, to be resampled with the first.
+        A second statistic of the answers and the estimate, resampled with the first.
     """
     observed = model.table.observed
     fit = model.step(observed, model.estimate(observed))
     value = second(observed, fit.start)
     least = float(fit.expected.min())
-    if model.df == 0:  # nothing to test; the fit is asked for
+    if model.df == 0:  # nothing to test, but the fit is needed
         return Tested(GoodnessOfFit(name, 0.0, 0, 1.0, CHI_SQUARE, least), fit, value, None)
     cost = _OVERHEAD + _CELL * model.rows.rows * model.rows.p**2
     resample, notes = pvalue_method.choose(fit.expected, cost)
@@ -80,19 +80,19 @@ def answers_part(
 
 
 def _statistics(model: LinearModel, fit: Step, second: Second, generator: np.random.Generator) -> tuple[float, float]:
-    """Return both statistics of a sample that is drawn from the fit."""
+    """Return both statistics of a sample drawn from the fit."""
     observed = model.table.redraw(fit.expected, generator)
     start = model.estimate(observed)
     return model.step(observed, start).statistic, second(observed, start)
 
 
 def require_spare(model: LinearModel) -> LinearModel:
-    """Return the model if the answers have a degree of freedom to spare.
+    """Return the model if the answers leave a degree of freedom.
 
     Raises
     ------
     NotIdentifiableError
-        If every set of answers fits, with the numbers and what would help.
+        If every set of answers fits, with the numbers and advice.
     """
     if model.df > 0:
         return model
@@ -111,7 +111,7 @@ def _many(number: int, what: str) -> str:
 
 
 def _help(table: AnswerTable) -> Advice | Hint:
-    """Return what would leave degrees of freedom to spare."""
+    """Return advice on how to get more degrees of freedom."""
     design = table.design
     if alone := one_at_a_time(design):
         return alone

@@ -1,4 +1,4 @@
-"""What all checks of the data have in common."""
+"""`DataCheck`, the base class of all checks of the data."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
@@ -19,19 +19,19 @@ _COLUMNS = ("compared by", "statistic", "df", "p-value", "law", "alarm below", "
 
 
 class DataCheck(Result):
-    """A check of the data: tests that honest people pass, any of which may raise an alarm.
+    """A check of the data: tests that honest people pass. Each may raise an alarm.
 
     Attributes
     ----------
     tests
-        The tests that were made.
+        The tests.
     problem
-        Why there is no test; None where there is one.
+        Why there is no test; None if there is one.
     """
 
     __slots__ = ()
 
-    why_not_restored: ClassVar[str] = "keep the counts, and check them again, or pickle the check"
+    why_not_restored: ClassVar[str] = "save the counts and check them again, or pickle the check"
     title: ClassVar[str]
 
     tests: tuple[DataTest, ...]
@@ -43,20 +43,20 @@ class DataCheck(Result):
         return any(test.is_alarm for test in self.tests)
 
     def named_tests(self) -> tuple[tuple[str, DataTest], ...]:
-        """Return the tests with what they test, in a word."""
+        """Return the tests, each with a short name."""
         return tuple((test.by, test) for test in self.tests)
 
     @property
     def alarm_level(self) -> float | None:
-        """The p-value below which a test is an alarm; None where nothing is tested."""
+        """The p-value below which a test is an alarm; None if nothing is tested."""
         return self.tests[0].level if self.tests else None
 
     def settled(self, alarm: Alarm) -> Self:
-        """Return the check at the level of the whole data set, with the samples that this takes."""
+        """Return the check at the level of the whole data set, with as many samples as it needs."""
         return self._with(tuple(settled(test, alarm) for test in self.tests))
 
     def judged(self, chance: float) -> Self:
-        """Return the check at a level of its own, with the samples that it has."""
+        """Return the check at a separate level, with the samples that it has."""
         return self._with(tuple(judged(test, chance / len(self.tests)) for test in self.tests))
 
     def _with(self, tests: tuple[DataTest, ...]) -> Self:
@@ -64,14 +64,14 @@ class DataCheck(Result):
         return changed
 
     def _caveats(self) -> tuple[Note, ...]:
-        """Return the notes that every check has: why there is no test, and where samples are too few."""
+        """Return the notes that every check has: why there is no test, or that there are too few samples."""
         problem = () if self.problem is None else (self.problem,)
         return (*problem, *(note for test in self.tests for note in test.notes))
 
     # Output -----------------------------------------------------------------------------------
 
     def _numbers(self) -> Mapping[str, Any]:
-        """Return what `to_dict` has besides the tests."""
+        """Return what `to_dict` contains in addition to the tests."""
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
@@ -108,17 +108,17 @@ def not_tested(text: str) -> Note:
 
 
 def problem_of(error: SubsetPrivacyError, kind: NoteKind = NoteKind.NOT_TESTED) -> Note:
-    """Return the reason that an error gives."""
+    """Return the message of an error as a reason."""
     return Note(kind, error.message[:1].upper() + error.message[1:], error.advice)
 
 
 def require_questions(questions: Any) -> QuestionCounts:
-    """Return what was given if it says how questions were put.
+    """Return the argument if it is `QuestionCounts`.
 
     Raises
     ------
     ArgumentError
-        If it does not.
+        If it is something else.
     """
     if isinstance(questions, QuestionCounts):
         return questions

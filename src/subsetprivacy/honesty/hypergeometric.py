@@ -1,26 +1,26 @@
-"""How many people of each group are in a random sample of all, for any number of people."""
+"""Hypergeometric samples for any number of people."""
 
 import numpy as np
 
 from subsetprivacy._types import FloatArray, IntArray
 
-_EXACT = 10**7  # people up to which NumPy's exact draw is used, which holds a number for each person
-_NORMAL = 1e6  # variance from which a number is normal, far within its rounding
+_EXACT = 10**7  # up to so many people, NumPy's exact draw is used, which stores a number per person
+_NORMAL = 1e6  # from this variance on, the normal approximation is exact to rounding
 
 
 def skips_at_random(generator: np.random.Generator, people: IntArray, k: int, size: int) -> IntArray:
-    """Draw k of all people without replacement, `size` times, and return how many are of each group.
+    """Draw k people without replacement, `size` times, and return how many are in each group.
 
     Parameters
     ----------
     generator
-        Where the draws come from.
+        The random generator.
     people
-        The number of people of each group.
+        The number of people in each group.
     k
-        How many are drawn.
+        The number of people drawn.
     size
-        How many samples, a row each.
+        The number of samples, a row each.
     """
     if people.sum() <= _EXACT:
         return generator.multivariate_hypergeometric(people, k, size, method="count")
@@ -34,10 +34,10 @@ def skips_at_random(generator: np.random.Generator, people: IntArray, k: int, si
 
 
 def _hypergeometric(generator: np.random.Generator, good: int, bad: int, draws: IntArray) -> IntArray:
-    """Draw how many of `draws` people are among the good ones, where good and bad ones are many together.
+    """Draw how many of `draws` people are good, if there are too many people for NumPy.
 
-    NumPy's draw ends at a billion. Where the variance is large the number is normal. Otherwise good ones, draws, or
-    what they leave are few, and drawing with replacement makes no difference that could be seen.
+    NumPy's limit is a billion. If the variance is large, the number is normal. Otherwise the good people, the draws or
+    the remaining people are few, and drawing with replacement makes no visible difference.
     """
     total = good + bad
     share = draws / total
@@ -49,7 +49,7 @@ def _hypergeometric(generator: np.random.Generator, good: int, bad: int, draws: 
 
 
 def _with_replacement(generator: np.random.Generator, good: int, total: int, draws: IntArray) -> FloatArray:
-    """Draw by the binomial distribution with the smallest number of trials of the four that describe the same draw."""
+    """Draw from the binomial distribution with the fewest trials among the four that describe the same draw."""
     bad, rest = total - good, total - draws
     ways = np.stack([np.full(len(draws), good), np.full(len(draws), bad), draws, rest])
     chances = np.stack(
@@ -58,5 +58,5 @@ def _with_replacement(generator: np.random.Generator, good: int, total: int, dra
     way = ways.argmin(axis=0)
     at = np.arange(len(draws))
     number = generator.binomial(ways[way, at], chances[way, at]).astype(np.float64)
-    # Bad ones drawn, and good ones left: turned into good ones drawn.
+    # Convert bad people drawn, or good people left, to good people drawn.
     return np.asarray(np.choose(way, [number, draws - number, number, good - number]))

@@ -1,17 +1,17 @@
-r"""The fit of a linear model to the answers, without the constraint that weights are not negative.
+r"""The unconstrained fit of a linear model to the answers.
 
-Pearson's statistic at the maximum likelihood estimate has its chi-square law only where no weight is near
-zero: on the boundary the fit cannot bend as far as the noise, and honest answers are rejected too often
-(8% instead of 5% for Adult race with 500 people). So the weights of the statistic come from an estimate in the
-simplex, but the fit itself is free:
+Pearson's statistic at the maximum likelihood estimate has a chi-square distribution only if no weight is near zero. On
+the boundary the fit is too constrained to follow the noise, and honest answers are rejected too often (8% instead of
+5% for Adult race with 500 people). So the weights of the statistic come from an estimate in the simplex, but the fit is
+unconstrained:
 
 .. math:: X^2 = \min_d \sum_a \frac{(n_a - t_a r_a^\top(w + d))^2}{t_a r_a^\top w}
           = \sum_a \frac{(n_a - E_a)^2}{E_a} - g^\top H^{-1} g,
 
-with :math:`g = \sum_a (n_a - E_a) r_a / L_a`, :math:`H = \sum_a (t_a / L_a)\, r_a r_a^\top`. At an estimate with no
-zero the score g vanishes and this is Pearson's statistic; elsewhere it is chi-square as well (Neyman's C(α)).
-Because :math:`Hw = n1`, the step sums to zero by itself, and the covariance of the free estimate on the plane
-:math:`\sum w = 1` is :math:`H^{-1} - ww^\top/n`.
+with :math:`g = \sum_a (n_a - E_a) r_a / L_a`, :math:`H = \sum_a (t_a / L_a)\, r_a r_a^\top`. At an estimate without
+zeros, the score g vanishes and this is Pearson's statistic. Elsewhere it also has a chi-square distribution (Neyman's
+C(α)). Because :math:`Hw = n1`, the step sums to zero, and the covariance of the free estimate on the plane :math:`\sum
+w = 1` is :math:`H^{-1} - ww^\top/n`.
 """
 
 from functools import cached_property
@@ -26,14 +26,14 @@ from subsetprivacy.estimation.simplex import project
 from subsetprivacy.honesty.table import AnswerTable
 from subsetprivacy.incidence import Incidence
 
-MOST_EXACT = 400  # categories, beyond which maximum likelihood with many zeros takes seconds
+MOST_EXACT = 400  # with more categories, maximum likelihood with many zeros takes seconds
 _MOST_LIFTED = 0.05
 _REGULAR = 1e-9
-_DEPENDENT = 1e-12  # rows are small numbers: what is dependent is so to rounding, what is not is far from it
+_DEPENDENT = 1e-12  # rows are small numbers, so dependence is clear up to rounding
 
 
 class WithChance:
-    """Rows [r_a, 1/m]: people who pick one of the m answers by chance are one more category."""
+    """Rows [r_a, 1/m]: people who pick one of the m answers at random form an additional category."""
 
     def __init__(self, base: Incidence, chance: float) -> None:
         self._base, self._chance = base, chance
@@ -45,7 +45,7 @@ class WithChance:
 
     @property
     def p(self) -> int:
-        """One more than the categories."""
+        """The number of categories plus one."""
         return self._base.p + 1
 
     def inner(self, w: FloatArray) -> FloatArray:
@@ -68,7 +68,7 @@ class WithChance:
 
 @frozen(slots=False, eq=False)
 class LinearModel:
-    """The model of a table of answers; with `chance`, a share of people answers by chance."""
+    """The model of a table of answers; with `chance`, a share of people answer at random."""
 
     table: AnswerTable
     chance: float | None = None
@@ -84,20 +84,20 @@ class LinearModel:
 
     @cached_property
     def rank(self) -> int:
-        """How many directions of the weights the cells can tell apart."""
+        """The number of identifiable directions of the weights."""
         gram = self.rows.gram(np.ones(self.rows.rows))
         return len(gram) if _is_regular(gram) else int((np.linalg.eigvalsh(gram) > _DEPENDENT * np.trace(gram)).sum())
 
     @property
     def df(self) -> int:
-        """The degrees of freedom to spare: the weights sum to one, which costs one direction."""
+        """The remaining degrees of freedom. The constraint that weights sum to one uses one direction."""
         return self.table.free_cells - (self.rank - 1)
 
     def estimate(self, observed: FloatArray) -> FloatArray:
-        """Return an estimate in the simplex to take the statistic's weights from, a little off the boundary.
+        """Return an estimate in the simplex for the weights of the statistic, moved slightly off the boundary.
 
-        Any that converges with the root of n will do: maximum likelihood, and where that takes long the
-        projection of a free fit. It is lifted by about one person per category.
+        Any root-n consistent estimate works: maximum likelihood, or the projection of a free fit if that is too slow.
+        About one person is added per category.
         """
         p = self.rows.p
         if p <= MOST_EXACT:
@@ -122,7 +122,7 @@ class LinearModel:
 
 @frozen(slots=False, eq=False)
 class Step:
-    """A free fit: from where, by how much, and what it leaves unexplained."""
+    """An unconstrained fit: its start, the change, and the unexplained part."""
 
     start: FloatArray
     change: FloatArray
@@ -132,25 +132,25 @@ class Step:
 
     @property
     def free(self) -> FloatArray:
-        """The free estimate; entries can be negative."""
+        """The unconstrained estimate; entries can be negative."""
         return self.start + self.change
 
     def covariance(self, n: float) -> FloatArray:
-        """Return the covariance of the free estimate."""
+        """Return the covariance of the unconstrained estimate."""
         return self.solver.solve(np.eye(len(self.start))) - np.outer(self.start, self.start) / n
 
     def last(self) -> tuple[float, float]:
-        """Return the last entry of the change and its standard error where that entry is 0 at the start."""
+        """Return the last entry of the change and its standard error, for an entry that is 0 at the start."""
         unit = np.zeros(len(self.start))
         unit[-1] = 1.0
         return float(self.change[-1]), float(np.sqrt(self.solver.solve(unit)[-1]))
 
 
 class Solver:
-    """Solutions of Hx = b, the shortest of them where H has a lower rank."""
+    """Solutions of Hx = b, the shortest solution if H is singular."""
 
     def __init__(self, H: FloatArray, rank: int) -> None:
-        # A unit diagonal: cells may differ by many orders of magnitude.
+        # A unit diagonal, since cells may differ by many orders of magnitude.
         self._d = 1 / np.sqrt(np.maximum(H.diagonal(), 1e-300))
         scaled = H * self._d * self._d[:, None]
         self._factor: FloatArray | None = None
@@ -171,6 +171,6 @@ class Solver:
 
 
 def _is_regular(gram: FloatArray) -> bool:
-    """Tell that a matrix clearly has full rank, without its eigenvalues."""
+    """Return whether a matrix clearly has full rank, without computing eigenvalues."""
     factor, info = dpotrf(gram)
     return info == 0 and dpocon(factor, np.abs(gram).sum(axis=0).max())[0] > _REGULAR

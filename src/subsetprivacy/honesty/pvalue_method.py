@@ -1,4 +1,4 @@
-"""Which law a statistic is compared with: chi-square, or samples drawn from the fit where counts are small."""
+"""How p-values are computed: from the chi-square distribution, or from samples if counts are small."""
 
 from typing import Any, get_args
 
@@ -18,14 +18,14 @@ from subsetprivacy.messages.for_tests import BOOTSTRAP_FIT, FEWER_REPLICATIONS, 
 METHODS: tuple[FitMethod, ...] = get_args(FitMethod)
 CHI_SQUARE = "chi-square"
 HALF = "half chi-square"
-LEAST_REPLICATIONS = 19  # with fewer no p-value can be 5%
+LEAST_REPLICATIONS = 19  # with fewer, no p-value can be 5%
 MOST_REPLICATIONS = 1_000_000
-_SECONDS = 15.0  # of a plain machine, that an unasked bootstrap may take
+_SECONDS = 15.0  # on a typical machine, the limit for a bootstrap that was not requested
 
 
 @frozen(slots=False, eq=False)
 class PValueMethod:
-    """How p-values are found: by name, number of replications and source of randomness."""
+    """How p-values are computed: method, number of replications and random generator."""
 
     method: str
     replications: int
@@ -34,7 +34,7 @@ class PValueMethod:
 
     @classmethod
     def of(cls, method: FitMethod, replications: int, seed: Any) -> "PValueMethod":
-        """Check the arguments that every test here takes."""
+        """Check the arguments that all tests share."""
         check_choice(method, METHODS, "method")
         number = check_count(replications, "replications", least=LEAST_REPLICATIONS)
         if number > MOST_REPLICATIONS:
@@ -42,14 +42,14 @@ class PValueMethod:
         return cls(method, number, numpy_generator(seed))
 
     def choose(self, expected: FloatArray, cost: float) -> tuple[bool, tuple[Note, ...]]:
-        """Tell whether to bootstrap, with a note where the counts are small.
+        """Return whether to bootstrap, with a note if the counts are small.
 
         Parameters
         ----------
         expected
             The expected counts of the table.
         cost
-            The seconds of one replication on a plain machine.
+            The seconds of one replication on a typical machine.
         """
         small = _small(expected)
         if self.method == "bootstrap":
@@ -57,10 +57,10 @@ class PValueMethod:
         if not small:
             return False, ()
         if self.method == "chi-square":
-            text = f"{small}: the chi-square law that was asked for is doubtful."
+            text = f"{small}: the requested chi-square distribution is unreliable."
             return False, (Note(NoteKind.SMALL_COUNTS, text, BOOTSTRAP_FIT),)
         if cost * self.replications > _SECONDS:
-            text = f"{small} in a large table: the p-value is that of the chi-square law, which is doubtful here."
+            text = f"{small} in a large table: the p-value is from the chi-square distribution and unreliable."
             note = Note(NoteKind.SMALL_COUNTS, text, LONG_BOOTSTRAP)
             self.doubts.append(note)
             return False, (note,)
@@ -68,27 +68,27 @@ class PValueMethod:
         return True, (Note(NoteKind.SMALL_COUNTS, text),)
 
     def warn(self) -> None:
-        """Warn the caller's caller of laws that were used although they are doubtful."""
+        """Warn the caller's caller of chi-square distributions that were used although they are unreliable."""
         for note in unique(self.doubts):
             warn_of(note, stacklevel=3)
 
     @property
     def bootstrap(self) -> str:
-        """The name of the law of resampled statistics."""
+        """The name of the distribution of resampled statistics."""
         return f"bootstrap ({self.replications})"
 
     def resample(self, sampler: NullSampler) -> FloatArray:
-        """Return the p-values of the statistics of a sampler, from as many samples as were asked for."""
+        """Return the p-values of the statistics of a sampler, from the requested number of samples."""
         return sampler.pvalues(most=self.replications)[0]
 
 
 def are_small(expected: FloatArray) -> bool:
-    """Tell by Cochran's rule whether expected counts are too small for chi-square: one below 1, or a fifth below 5."""
+    """Return whether expected counts are too small for chi-square (Cochran's rule): one below 1, or a fifth below 5."""
     return bool(expected.min() < 1 or (expected < 5).mean() > 0.2)
 
 
 def _small(expected: FloatArray) -> str:
-    """Say that expected counts are small, if they are."""
+    """Return a phrase if expected counts are small."""
     if not are_small(expected):
         return ""
     below = float((expected < 5).mean())
@@ -96,13 +96,13 @@ def _small(expected: FloatArray) -> str:
 
 
 def chi_square_pvalue(statistic: float, df: int) -> float:
-    """Return the upper tail of the chi-square law."""
+    """Return the upper tail of the chi-square distribution."""
     return float(chdtrc(df, statistic))
 
 
 def half_pvalue(statistic: float) -> float:
-    """Return the upper tail of the law that is 0 half of the time and chi-square with 1 degree of freedom else.
+    """Return the upper tail of an equal mixture of 0 and the chi-square distribution with 1 degree of freedom.
 
-    It is the law where the parameter cannot be below its value under the hypothesis, as a share of nobody.
+    It applies if the parameter cannot be below its value under the hypothesis, such as a share of 0.
     """
     return float(chdtrc(1, statistic)) / 2 if statistic > 0 else 1.0

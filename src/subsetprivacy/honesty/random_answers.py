@@ -1,18 +1,18 @@
-r"""People who answer by chance: one more category, which holds an m-th of every answer.
+r"""People who answer at random: an additional category that gives each of m answers with probability 1/m.
 
-If a share :math:`\rho` of the people picks one of the m answers by chance, an answer has probability
-:math:`(1-\rho)\,r_a^\top w + \rho/m`. The share is identifiable if the column 1/m is no combination of the columns of
-the rows, that is if [r_a, 1/m] has rank p + 1. Questions that all have half of the categories do not give it:
-the even distribution answers them by chance too.
+If a share :math:`\rho` of the people pick one of the m answers at random, an answer has probability
+:math:`(1-\rho)\,r_a^\top w + \rho/m`. The share is identifiable if the column 1/m is not a combination of the columns
+of the rows, that is, if [r_a, 1/m] has rank p + 1. If all questions contain half of the categories, it is not
+identifiable, since a uniform distribution gives the same answers.
 
-The maximum likelihood estimate of the share is pulled towards 0 where weights are estimated as zero, and the
-likelihood ratio is then far from its law (a share of .10 is estimated as .02 with 50 categories, 63 Hadamard
-questions and 10,000 people; the test at 5% rejects 0 to 1% for Adult race). So a free step is added (see
-`linear`), which changes nothing where no estimate is zero: the estimate is unbiased, its standard error holds.
+If weights are estimated as zero, the maximum likelihood estimate of the share is biased towards 0, and the likelihood
+ratio is far from its limit distribution (a share of .10 is estimated as .02 with 50 categories, 63 Hadamard questions
+and 10 000 people; the test at 5% rejects 0 to 1% for Adult race). So an unconstrained step is added (see `linear`),
+which changes nothing if no estimate is zero. The estimate is then unbiased, and its standard error is valid.
 
-Always saying "yes" is not told apart: the code of an answer does not say which of the two sides was asked
-about. Where a set and its complement are asked equally often, as in `uniform`, those who always say "yes" or
-always "no" look like random answers and are counted with them.
+People who always say "yes" cannot be identified, because the code of an answer does not show which of the two sides was
+asked about. If a set and its complement are asked equally often, as in `uniform`, people who always say "yes" or always
+"no" look like random answers and are counted with them.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ _MOST_RANDOM = 0.95
 
 
 def chance_model(plain: LinearModel) -> tuple[LinearModel | None, Note | None]:
-    """Return the model with random answers, or the reason why there is none."""
+    """Return the model with random answers, or the reason why it is missing."""
     design = plain.table.design
     if alone := one_at_a_time(design):
         text = "Random answers are not estimated for several variables together."
@@ -47,28 +47,28 @@ def chance_model(plain: LinearModel) -> tuple[LinearModel | None, Note | None]:
         return None, Note(NoteKind.RANDOM_ANSWERS, text)
     model = LinearModel(plain.table, 1 / design.options)
     if model.rank == plain.rank:
-        text = f"Random answers cannot be told: {_why(plain)}."
+        text = f"Random answers cannot be identified: {_why(plain)}."
         return None, Note(NoteKind.RANDOM_ANSWERS, text, ASK_DIFFERENT_SIZES)
     return model, None
 
 
 def _why(plain: LinearModel) -> str:
-    """Say what random answers cannot be told from."""
+    """Return why random answers cannot be identified."""
     p, options = plain.rows.p, plain.table.design.options
     assert options is not None
     if np.allclose(plain.rows.inner(np.full(p, 1 / p)), 1 / options):
-        return "each question splits the categories evenly, so that they look like an even distribution"
+        return "each question splits the categories evenly, so they look like a uniform distribution"
     return "with these questions they look like a change of the weights"
 
 
 def score_statistic(model: LinearModel, observed: FloatArray, start: FloatArray) -> float:
-    """Return the squared score for random answers at a fit without them; 0 where it points to fewer than none."""
+    """Return the squared score for random answers at a fit without them; 0 if it points to a negative share."""
     share, se = model.step(observed, np.append(start, 0.0)).last()
     return max(share / se, 0.0) ** 2
 
 
 def random_part(tested: Tested, pvalue_method: PValueMethod) -> GoodnessOfFit:
-    """Return the test that nobody answers by chance, from the second statistic of the test of the answers."""
+    """Return the test that no one answers at random, from the second statistic of the test of the answers."""
     if tested.second_pvalue is None:
         pvalue, law = half_pvalue(tested.second), HALF
     else:
@@ -77,24 +77,24 @@ def random_part(tested: Tested, pvalue_method: PValueMethod) -> GoodnessOfFit:
 
 
 def random_answers(model: LinearModel, fit: Step, test: GoodnessOfFit) -> RandomAnswers:
-    """Return the share of random answers and the distribution of the others."""
+    """Return the share of random answers and the distribution of the other people."""
     cov = fit.covariance(model.table.n)
     share = float(fit.free[-1])
     rho = min(max(share, 0.0), 1.0)
     w = honest_distribution(model, fit, rho)
     # w = u/(1-rho) for the free weights u, hence dw = (du + w d rho)/(1-rho).
     variance = cov.diagonal()[:-1] + 2 * w * cov[-1, :-1] + w**2 * cov[-1, -1]
-    w_se = np.sqrt(np.maximum(variance, 0.0)) / (1 - min(rho, _MOST_RANDOM))  # beyond, w is not a number
+    w_se = np.sqrt(np.maximum(variance, 0.0)) / (1 - min(rho, _MOST_RANDOM))  # beyond this, w is NaN
     labels = tuple(model.table.design.categories)
     return RandomAnswers(share, float(np.sqrt(cov[-1, -1])), test, labels, read_only(w), read_only(w_se))
 
 
 def honest_distribution(model: LinearModel, fit: Step, rho: float) -> FloatArray:
-    """Return the maximum likelihood estimate with a share rho of random answers held; the free fit where p is large."""
+    """Return the maximum likelihood estimate with a fixed share rho of random answers; the free fit if p is large."""
     table = model.table
     assert model.chance is not None
     if rho >= _MOST_RANDOM or model.rank < model.rows.p:
-        return np.full(table.design.p, np.nan)  # next to nobody is left to tell, or the questions do not tell it
+        return np.full(table.design.p, np.nan)  # almost no one is left, or the distribution is not identifiable
     if model.rows.p > MOST_EXACT:
         return project(fit.free[:-1] / (1 - rho))
     seen = table.observed > 0

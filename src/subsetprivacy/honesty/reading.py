@@ -1,4 +1,4 @@
-"""From what a check was given to counts, and to the seed that follows from them."""
+"""The arguments of checks: counts, and seeds derived from them."""
 
 from collections.abc import Callable
 from hashlib import sha256
@@ -22,23 +22,23 @@ _VERSION = "subsetprivacy checks v1"
 def read_counts(
     data: Any, advice: Advice = CHECK_ONE_VARIABLE, column: str | None = None, design: Design | None = None
 ) -> SubsetCounts:
-    """Return the counts of what is checked.
+    """Return the counts to check.
 
     Parameters
     ----------
     data
-        What was given.
+        The argument of the check.
     advice
-        To take one variable at a time, by the function that was called.
+        Advice to check one variable at a time, for the function that was called.
     column, design
-        Of a table: its column, and the design.
+        For a table, its column and the design.
 
     Raises
     ------
     ArgumentError
         If it is neither data nor counts.
     TooLargeError
-        If the variables of a table are too many for one code.
+        If a table has too many variables for one code.
     """
     if column is not None or design is not None:
         return count(data, column, design=design)
@@ -54,7 +54,7 @@ def read_counts(
 
 
 def one_at_a_time(design: Design, advice: Advice = CHECK_ONE_VARIABLE) -> Hint | None:
-    """Return the advice for a product design, with the name of its first variable; None for all others."""
+    """Return the advice for a product design, with the name of its first variable; None for other designs."""
     return None if design.product is None else advice(name=repr(design.product.categories.names[0]))
 
 
@@ -64,7 +64,7 @@ def require_people(counts: SubsetCounts) -> SubsetCounts:
     Raises
     ------
     ArgumentError
-        If they are sums of sampling weights: the laws of the tests are those of counts.
+        If they are sums of sampling weights, since the tests need counts.
     """
     if counts.squares is not None:
         raise ArgumentError("`data` must count unweighted people to be checked; got sampling weights.", COUNT_PEOPLE)
@@ -72,12 +72,12 @@ def require_people(counts: SubsetCounts) -> SubsetCounts:
 
 
 def check_chance(chance: float) -> float:
-    """Return the probability of an alarm if it is one."""
+    """Return the probability of an alarm if it is valid."""
     return check_level(chance, "chance")
 
 
 def check_budget(budget: float) -> float:
-    """Return a number of seconds if it is one."""
+    """Return the number of seconds if it is valid."""
     if isinstance(budget, bool) or not isinstance(budget, (int, float)) or not 0 <= budget < float("inf"):
         raise ArgumentError(f"`budget` must be a number of seconds; got {shown(budget)}.")
     return float(budget)
@@ -87,22 +87,22 @@ def check_budget(budget: float) -> float:
 
 
 def data_seed(data: SubsetCounts | QuestionCounts, *what: str) -> int:
-    """Return a seed that follows from the counts, so that the same counts always give the same samples."""
+    """Return a seed derived from the counts, so that the same counts always give the same samples."""
     return _number(_digest(data), *what)
 
 
 def seeds_for(seed: Seed | None, data: Callable[[str], tuple[SubsetCounts, QuestionCounts | None]]) -> Any:
-    """Return the function from a variable and a check to its seed.
+    """Return a function from a variable and a check to its seed.
 
     Parameters
     ----------
     seed
-        A number or a generator; None for seeds that follow from the counts.
+        A number or a generator; None for seeds derived from the counts.
     data
         The counts and questions of a variable.
     """
     if seed is not None:
-        numpy_generator(seed)  # refuses what is no seed
+        numpy_generator(seed)  # raises if it is not a seed
         key = str(seed_number(seed))
         return lambda variable, check: _number(key, variable, check)
 
@@ -118,7 +118,7 @@ def _number(*parts: str) -> int:
 
 
 def _digest(data: SubsetCounts | QuestionCounts) -> str:
-    """Return a hash of counts, whatever order their lines have."""
+    """Return a hash of counts that does not depend on their order."""
     if isinstance(data, SubsetCounts):
         lines = np.column_stack([data.codes, data.counts])[data.counts > 0]
     else:

@@ -1,4 +1,4 @@
-"""Samples drawn under a hypothesis: a few at first, and more where an alarm depends on them."""
+"""Samples drawn under a hypothesis: a few at first, and more if an alarm depends on them."""
 
 from collections.abc import Callable, Iterator
 
@@ -14,27 +14,27 @@ _STEP = 4
 
 @frozen(eq=False)
 class NullSampler:
-    r"""The statistic of the data, and a way to draw such statistics under the hypothesis.
+    r"""The statistic of the data, and a function that draws statistics under the hypothesis.
 
     Attributes
     ----------
     statistic
-        That of the data, or several of them.
+        One or several statistics of the data.
     draw
-        Takes a generator and a number, and returns the statistics of so many samples, a row for each.
+        Takes a generator and a number, and returns the statistics of that many samples, a row for each.
     cost
-        The seconds that one sample takes on a plain machine. It follows from the sizes of the problem, so that every
-        machine draws the same samples.
+        The seconds per sample on a typical machine. It follows from the size of the problem, so every machine draws the
+        same samples.
     seed
         The same number always gives the same samples.
     block
-        How many samples are drawn at once.
+        The number of samples per batch.
 
     Notes
     -----
     With k of R samples as extreme, :math:`p = (1+k)/(1+R)`, which is never 0. Samples are drawn in steps, up to a
-    number that is fixed beforehand. Drawing stops once so many are as extreme that p cannot end below the level.
-    Longer runs belong to smaller p-values only, so p is below x with probability x at most, as if the number were
+    number that is fixed in advance. Drawing stops once so many samples are as extreme that p cannot end below the
+    level. Only small p-values lead to longer runs, so p is below x with probability at most x, as if the number were
     fixed.
     """
 
@@ -45,29 +45,29 @@ class NullSampler:
     block: int = 200
 
     def most(self, wanted: int, seconds: float) -> int:
-        """Return how many samples to draw at most: those that are wanted, as far as there is time."""
-        return max(FIRST, int(min(wanted, seconds / self.cost)))  # there may be no limit of time
+        """Return the maximum number of samples: the requested number, limited by time."""
+        return max(FIRST, int(min(wanted, seconds / self.cost)))  # the time may be unlimited
 
     def pvalue(self, level: float = 1.0, most: int = FIRST) -> tuple[float, int]:
-        """Return the p-value of one statistic, and the number of samples; the arguments are of `pvalues`."""
+        """Return the p-value of one statistic, and the number of samples. The arguments are as in `pvalues`."""
         pvalue, drawn = self.pvalues(level, most)
         return float(pvalue), drawn
 
     def pvalues(self, level: float = 1.0, most: int = FIRST) -> tuple[FloatArray, int]:
-        """Return the p-value of each statistic, and the number of samples, drawn while one may end below the level.
+        """Return the p-value of each statistic and the number of samples; stop once none can end below the level.
 
         Parameters
         ----------
         level
-            What p-values are compared with; at 1 all samples are drawn.
+            The level that p-values are compared with; at 1, all samples are drawn.
         most
-            How many samples to draw at most.
+            The maximum number of samples.
         """
         generator = numpy_generator(self.seed)
         observed = np.asarray(self.statistic, np.float64)
-        # Statistics that are equal but for rounding are as extreme.
+        # Statistics that are equal up to rounding count as equally extreme.
         bar = observed - 1e-9 * (1 + np.abs(observed))
-        enough = max(level * (1 + most), 2.0)  # where the level is out of reach: while none is as extreme
+        enough = max(level * (1 + most), 2.0)  # if the level is out of reach, continue while no sample is as extreme
         extreme, drawn = np.zeros(observed.shape, np.int64), 0
         for number in _steps(most):
             for some in self._blocks(generator, number):

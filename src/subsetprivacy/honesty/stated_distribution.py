@@ -1,4 +1,4 @@
-"""Tests of counts against a stated distribution, by Pearson's statistic, and of questions by pairs of options."""
+"""Pearson's test of counts against a stated distribution, and a test of questions by pairs of options."""
 
 import numpy as np
 from attrs import frozen
@@ -10,15 +10,15 @@ from subsetprivacy.honesty.pvalue_method import CHI_SQUARE, are_small, chi_squar
 from subsetprivacy.honesty.resampling import FIRST, NullSampler
 from subsetprivacy.mechanism.randomness import SeededSource
 
-MANY_CELLS = 4096  # up to which all cells of a sample are drawn, and beyond which few people are drawn one by one
-_PEOPLE = 500  # whose draws make the distribution of a statistic that has settled by then
+MANY_CELLS = 4096  # with more cells, small samples are drawn person by person
+_PEOPLE = 500  # people per sample; the distribution of the statistic hardly changes with more
 _BLOCK, _MOST_CELLS = 1 << 16, 1 << 21
-_CELL, _MEMBERSHIP = 5e-8, 1e-8  # seconds for one of a sample
+_CELL, _MEMBERSHIP = 5e-8, 1e-8  # seconds per cell and per membership of a sample
 
 
 @frozen(eq=False)
 class StatedDistribution:
-    """Counts, and the probabilities that they should follow.
+    """Counts and the probabilities to test them against.
 
     Attributes
     ----------
@@ -33,12 +33,12 @@ class StatedDistribution:
 
     @classmethod
     def of(cls, observed: IntArray, law: FloatArray) -> "StatedDistribution":
-        """Make it of probabilities that sum to 1 but for rounding."""
+        """Return the counts with probabilities that sum to 1 up to rounding."""
         return cls(observed, law / law.sum())
 
     @property
     def n(self) -> int:
-        """How many were counted."""
+        """The total count."""
         return int(self.observed.sum())
 
     @property
@@ -48,7 +48,7 @@ class StatedDistribution:
 
     @property
     def df(self) -> int:
-        """One less than there are cells."""
+        """The number of cells minus one."""
         return len(self.law) - 1
 
     @property
@@ -57,12 +57,12 @@ class StatedDistribution:
         return float(self._distance(self.observed))
 
     def _distance(self, counts: IntArray) -> FloatArray:
-        # By differences: squares of counts of billions do not fit in 64 bits.
+        # By differences, since squares of counts in the billions do not fit in 64 bits.
         expected = self.expected
         return np.asarray(((counts - expected) ** 2 / expected).sum(axis=-1))
 
     def sampler(self, seed: Seed) -> NullSampler:
-        """Return what draws the statistic of as many people by the stated probabilities."""
+        """Return a sampler of the statistic under the stated probabilities."""
         block = max(1, min(200, _MOST_CELLS // len(self.law)))
         return NullSampler(self.statistic, self._draw, _CELL * (10 + len(self.law)), seed, block)
 
@@ -75,7 +75,7 @@ class StatedDistribution:
 
 
 def pearson_test(by: str, observed: IntArray, law: FloatArray, seed: Seed, samples: int = FIRST) -> DataTest:
-    """Test whether counts follow a stated distribution; small ones are compared with samples drawn by it.
+    """Test whether counts follow a stated distribution; small counts are compared with samples drawn from it.
 
     Parameters
     ----------
@@ -118,17 +118,17 @@ def pair_counts(groups: IntArray, n: IntArray, p: int) -> FloatArray:
 
 
 def has_alike_pairs(design: Design) -> bool:
-    """Tell whether questions can be compared by pairs: all pairs are alike, and codes are masks."""
+    """Return whether questions can be compared by pairs: all pairs are alike, and codes are masks."""
     return design.pair_probability is not None and design.code_space == "mask"
 
 
 def pairs_test(design: Design, groups: IntArray, n: IntArray, seed: Seed, samples: int = FIRST) -> DataTest:
-    r"""Test whether questions were drawn by a design that treats all options alike, by the pairs in one group.
+    r"""Test whether questions were drawn by a design that treats all options alike, by pairs of options.
 
     Parameters
     ----------
     design
-        One that `has_alike_pairs`.
+        A design for which `has_alike_pairs` is true.
     groups, n
         A row of masks for each question, and how often it was asked.
     seed, samples
@@ -136,8 +136,8 @@ def pairs_test(design: Design, groups: IntArray, n: IntArray, seed: Seed, sample
 
     Notes
     -----
-    The statistic is :math:`\sum_{i<j} (n_{ij} - nq)^2/n`. Samples are people who are drawn by the design. With more
-    than 500 people its distribution hardly changes, and 500 are drawn.
+    The statistic is :math:`\sum_{i<j} (n_{ij} - nq)^2/n`. Samples consist of people with questions drawn by the design.
+    With more than 500 people its distribution hardly changes, so at most 500 people are drawn.
     """
     q, p = design.pair_probability, design.p
     assert q is not None
@@ -149,7 +149,7 @@ def pairs_test(design: Design, groups: IntArray, n: IntArray, seed: Seed, sample
 
     def draw(generator: np.random.Generator, number: int) -> FloatArray:
         asked = np.asarray(design.draw_options(people * number, SeededSource(generator)), np.int64)
-        together = np.zeros((number, p, p), np.float32)  # counts below 2^24 are whole in it, and it is faster
+        together = np.zeros((number, p, p), np.float32)  # counts below 2^24 are exact in it, and it is faster
         for group in asked.reshape(number, people, m).transpose(2, 0, 1):
             inside = (group[..., None] >> np.arange(p) & 1).astype(np.float32)
             together += inside.transpose(0, 2, 1) @ inside

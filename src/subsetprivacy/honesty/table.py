@@ -16,27 +16,27 @@ from subsetprivacy.messages.for_tests import DRAWS_SOLVE_NONE
 
 @frozen(slots=False, eq=False)
 class AnswerTable:
-    r"""Every answer that someone could have given, with the number of people who gave it.
+    r"""Every possible answer, with the number of people who gave it.
 
-    With a row :math:`r_a` per cell the expected count is :math:`t_a\, r_a^\top w`. Where the subset tells which
-    question it answers, the questions are strata: :math:`t_a` is the number of people who were asked that
-    question, so that nothing is assumed about how questions were drawn. Else all subsets are one
-    stratum with :math:`t_a = n\mu_a/(1-\mu_{[p]})`. Either way :math:`\sum_a t_a r_a = n 1`.
+    With a row :math:`r_a` per cell the expected count is :math:`t_a\, r_a^\top w`. If the subset determines the
+    question, the questions are strata: :math:`t_a` is the number of people who were asked that question, and nothing is
+    assumed about how questions were drawn. Otherwise all subsets form one stratum with
+    :math:`t_a = n\mu_a/(1-\mu_{[p]})`. In both cases :math:`\sum_a t_a r_a = n 1`.
 
     Attributes
     ----------
     design
         The design of the counts.
     codes
-        The cells, those of one question next to each other.
+        The cells, grouped by question.
     observed
         People per cell.
     exposure
         The factors t.
     question
-        The number of the question (0, 1, 2 …) of each cell.
+        The index of the question (0, 1, 2 …) of each cell.
     is_stratified
-        Whether the questions could be read off the subsets.
+        Whether the subsets determine the questions.
     """
 
     design: Design
@@ -53,21 +53,21 @@ class AnswerTable:
 
     @cached_property
     def asked(self) -> IntArray:
-        """How many people were asked each question."""
+        """The number of people who were asked each question."""
         return np.bincount(self.question, weights=self.observed).astype(np.int64)
 
     @property
     def free_cells(self) -> int:
-        """The degrees of freedom of the answers: in each question all cells but one."""
+        """The degrees of freedom of the answers: the cells of each question minus one."""
         return len(self.codes) - len(self.asked)
 
     @cached_property
     def _slot(self) -> IntArray:
-        """The place of each cell within its question."""
+        """The position of each cell within its question."""
         return np.arange(len(self.codes)) - np.searchsorted(self.question, self.question)
 
     def redraw(self, expected: FloatArray, generator: np.random.Generator) -> FloatArray:
-        """Draw new answers to the same questions, by the expected counts."""
+        """Draw new answers to the same questions from the expected counts."""
         law = np.zeros((len(self.asked), int(self._slot.max()) + 1))
         law[self.question, self._slot] = expected
         drawn = generator.multinomial(self.asked, law / law.sum(axis=1, keepdims=True))
@@ -75,12 +75,12 @@ class AnswerTable:
 
 
 def tabulate(counts: SubsetCounts) -> AnswerTable:
-    """Make the table of the answers of these counts.
+    """Return the table of answers of these counts.
 
     Raises
     ------
     ArgumentError
-        If the people are weighted: the laws of the tests are those of counts.
+        If the people are weighted, since the tests need counts.
     TooLargeError, UnknownDesignError
         If the cells cannot be listed.
     """
@@ -103,7 +103,7 @@ def tabulate(counts: SubsetCounts) -> AnswerTable:
 
 
 def _cells(counts: SubsetCounts) -> tuple[IntArray, IntArray | None]:
-    """Return all cells of the questions that were asked, question by question, and the question of each."""
+    """Return all cells of the questions that were asked, by question, and the question of each cell."""
     design, seen = counts.design, counts.observed_codes
     asked = design.strata(seen)
     if asked is not None and design.options == 2 and not design.enumerable:
@@ -114,7 +114,7 @@ def _cells(counts: SubsetCounts) -> tuple[IntArray, IntArray | None]:
                 "the answers to several variables together must be few enough to be listed; got too many combinations.",
                 alone,
             )
-        support = design.support()[0]  # refuses where it cannot be listed
+        support = design.support()[0]  # raises if it cannot be listed
         codes = support[~design.is_missing(support)]
     question = design.strata(codes)
     if asked is None or question is None:

@@ -90,7 +90,7 @@ def test_a_table_too_large_to_resample_is_warned_about():
     codes = codes[(codes & 1 == 1) & (codes % 7 < 3)]
     design = independent(range(18), dict.fromkeys(codes.tolist(), 1 / len(codes)))
     counts = simulate(design, np.full(18, 1 / 18), 60_000, seed=1)
-    with pytest.warns(SmallCountWarning, match="which is doubtful here"):
+    with pytest.warns(SmallCountWarning, match="chi-square distribution and unreliable"):
         check = check_draws(counts, replications=10**6)
     assert check.law == "chi-square"
 

@@ -57,7 +57,7 @@ def test_questions_of_half_the_categories_cannot_tell_random_answers():
     assert check.draws.df == 9
     assert np.isnan([check.random_share, check.random_share_se, *check.random_share_interval]).all()
     assert (check.notes[0].kind, check.notes[0].advice.advice) == (NoteKind.RANDOM_ANSWERS, ASK_DIFFERENT_SIZES)
-    assert check.notes[0].text.startswith("Random answers cannot be told: each question splits")
+    assert check.notes[0].text.startswith("Random answers cannot be identified: each question splits")
 
 
 def test_random_answers_can_hide_behind_uneven_weights():
