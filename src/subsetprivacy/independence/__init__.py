@@ -1,4 +1,4 @@
-"""Tests from tables of subsets: independence, given a third variable too, the same distribution in groups, trend."""
+"""Tests from tables of subsets: independence, conditional independence, homogeneity of groups, and trend."""
 
 from subsetprivacy.independence.homogeneity import homogeneity_test
 from subsetprivacy.independence.pairs import PairTests

@@ -15,25 +15,24 @@ FEW = 5
 
 
 def caveats(parts: Sequence[Crossing], method: str, statistic: float, df: str) -> tuple[Note, ...]:
-    """Return a note for each thing that makes the limit law doubtful, or the test another one than it seems."""
+    """Return notes on why the asymptotic p-value is unreliable, and on special cases of the test."""
     if not parts:
         return ()
     notes = [*_counts(parts), *_boundary(parts)]
     if any(part.table.squares is not None for part in parts):
         text = (
-            "Weighted: shares are scaled to the effective number of people (Kish). Where the weights go with the "
+            "Weighted: shares are scaled to the effective number of people (Kish). If the weights depend on the "
             "variables, the test rejects too rarely."
         )
         notes.append(Note(NoteKind.WEIGHTED, text))
     if method == "lrt-mom":
-        notes.append(
-            Note(NoteKind.NULL_LAW, "Moments are no maximum: the statistic can be negative and has no limit law.")
-        )
+        text = "Moments do not maximize the likelihood, so the statistic can be negative and has no limit distribution."
+        notes.append(Note(NoteKind.NULL_LAW, text))
         if statistic < 0:
-            text = "The statistic is negative here: the independent table fits better than the moments do."
+            text = "The statistic is negative here: the independent table fits better than the moments."
             notes.append(Note(NoteKind.NULL_LAW, text))
     if df == "paper" and method == "pearson":
-        text = "Degrees of freedom as printed, s r; the asymptotic p-value is too large with them."
+        text = "Degrees of freedom as printed in the paper, s r. They make the asymptotic p-value too large."
         notes.append(Note(NoteKind.DEGREES_OF_FREEDOM, text))
     return tuple(notes)
 
@@ -42,22 +41,22 @@ def _counts(parts: Sequence[Crossing]) -> list[Note]:
     try:
         possible = sum(part.first.possible * part.second.possible for part in parts)
     except TooLargeError:
-        text = "There are too many pairs of subsets to list; the limit law of Pearson's statistics is not known."
+        text = "There are too many pairs of subsets to list. Pearson's statistics have no known limit distribution."
         return [Note(NoteKind.TOO_MANY_CELLS, text)]
     enough = sum(int((part.cells[2] >= FEW).sum()) for part in parts)
     seen = sum(len(part.cells[2]) for part in parts)
     people = sum(part.n for part in parts)
     if possible > 10 * people:
         text = (
-            f"There are {possible:.3g} pairs of subsets for {counted(people, 'person', 'people')}: Pearson's limit "
-            "law does not hold."
+            f"There are {possible:.3g} pairs of subsets for {counted(people, 'person', 'people')}: Pearson's "
+            "chi-square approximation does not hold."
         )
         return [Note(NoteKind.TOO_MANY_CELLS, text)]
     notes = []
     if enough < possible:
         text = (
             f"Small counts: {possible - enough} of {possible} pairs of subsets were reported by fewer than {FEW} "
-            "people; the asymptotic p-value is doubtful."
+            "people. The asymptotic p-value is unreliable."
         )
         notes.append(Note(NoteKind.SMALL_COUNTS, text))
     if seen < possible:
@@ -72,13 +71,13 @@ def _boundary(parts: Sequence[Crossing]) -> list[Note]:
     if zero:
         named = list(dict.fromkeys(zero))
         listed = "; ".join(named[:4]) + ("; …" if len(named) > 4 else "")
-        text = f"On the boundary: a share of 0 is estimated for {listed}; the asymptotic p-value is rough."
+        text = f"On the boundary: a share of 0 is estimated for {listed}. The asymptotic p-value is approximate."
         return [Note(NoteKind.BOUNDARY, text)]
     near = dict.fromkeys(side.name for side in sides if _near_zero(side))
     if near:
         text = (
-            f"Near the boundary: the smallest share of {', '.join(near)} is below two standard errors; the asymptotic "
-            "p-value is rough."
+            f"Near the boundary: the smallest share of {', '.join(near)} is below two standard errors. The asymptotic "
+            "p-value is approximate."
         )
         return [Note(NoteKind.NEAR_ZERO, text)]
     return []

@@ -1,4 +1,4 @@
-"""A two-way table of subsets, made ready for tests: its sides, and where its cells are."""
+"""A two-way table of subsets, prepared for tests: its variables and its cells."""
 
 import warnings
 from functools import cached_property
@@ -20,20 +20,20 @@ from subsetprivacy.estimation.simplex import project
 from subsetprivacy.incidence import DenseRows, Kronecker, Listable, joint_incidence
 from subsetprivacy.messages.for_tests import PICK_TWO
 
-_MOST_RANKED = 512  # categories for which it is worth the time to see what the questions asked can tell
-_WORTH, _GRID = 16, 1 << 20  # all pairs are cells while they are not many more than those that occur
+_MOST_RANKED = 512  # up to so many categories, the rank of the questions asked is computed
+_WORTH, _GRID = 16, 1 << 20  # all pairs are cells unless they are many more than those that occur
 
 
 @frozen(slots=False, eq=False)
 class CrossedVariable:
-    r"""One variable of the table, with what is known of it under independence.
+    r"""One variable of the table, with its fit under independence.
 
     Attributes
     ----------
     name
         The variable.
     counts
-        The subsets in the rows that are complete.
+        The subsets in complete rows.
     n
         The number of people.
     """
@@ -54,7 +54,7 @@ class CrossedVariable:
 
     @cached_property
     def n_a(self) -> FloatArray:
-        """People per subset; of a weighted sample, scaled to its effective number."""
+        """People per subset; for a weighted sample, scaled to its effective number."""
         return self.n * self.counts.shares
 
     @cached_property
@@ -66,12 +66,12 @@ class CrossedVariable:
     def fit(self) -> Estimate:
         """The maximum likelihood estimate, which under independence does not depend on the other variable."""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SubsetPrivacyWarning)  # they are in its notes
+            warnings.simplefilter("ignore", SubsetPrivacyWarning)  # they are also notes of the estimate
             return mle(self.counts, tol=float(np.clip(5e-7 / self.n, self._finest, TOLERANCE)))
 
     @property
     def _finest(self) -> float:
-        """The least gap to ask for: the statistics are 2n times a mean log-likelihood, as far as digits last."""
+        """The smallest useful gap, since the statistics are 2n times a mean log-likelihood with finite precision."""
         return 1e-13 if self.design.p <= MANY else 1e-10
 
     @cached_property
@@ -81,56 +81,56 @@ class CrossedVariable:
 
     @cached_property
     def moments(self) -> FloatArray:
-        """The moment estimate, projected, and mixed with 1/n of the uniform one so that no subset is impossible."""
+        """The projected moment estimate, mixed with 1/n of the uniform distribution so that no subset is impossible."""
         gamma = self.counts.incidence.spread(self.counts.shares)
         w = project(self.design.solve_informative_Q(gamma))
         return (1 - 1 / self.n) * w + 1 / self.n / self.design.p
 
     @cached_property
     def law(self) -> FloatArray:
-        """The fitted probability of each subset that occurs, given that it says something."""
+        """The fitted probability of each subset that occurs, given that it is informative."""
         return self.design.mu(self.codes) * self.sizes / (1 - self.design.mu_full)
 
     @cached_property
     def questions(self) -> IntArray | None:
-        """The question that each subset answers, where it tells."""
+        """The question that each subset answers, if the subset determines it."""
         return self.design.strata(self.codes)
 
     def asked(self, at: IntArray) -> IntArray:
-        """Return the question of the subsets at these positions; all the same where they do not tell."""
+        """Return the question of the subsets at these positions; all equal if the subsets do not determine it."""
         return np.zeros(len(at), np.int64) if self.questions is None else self.questions[at]
 
     @cached_property
     def answer(self) -> FloatArray:
-        """The fitted probability of each subset, given the question where that can be read off."""
+        """The fitted probability of each subset, given the question if the subset determines it."""
         return self.law if self.questions is None else self.sizes
 
     @cached_property
     def members(self) -> FloatArray:
-        """Which categories each subset holds, as 0 and 1."""
+        """Which categories each subset contains, as 0 and 1."""
         return memberships(self.design, self.codes)
 
     @cached_property
     def different_members(self) -> int:
-        """The number of columns of `members` that give different 2 x 2 tables: not constant, nor each other's no."""
+        """The number of columns of `members` that give different 2 x 2 tables: not constant, and not complements."""
         columns = self.members.T
         from_zero = np.where(columns[:, :1] > 0, 1 - columns, columns)
         return len(np.unique(from_zero[from_zero.any(axis=1)], axis=0))
 
     @cached_property
     def _support(self) -> IntArray:
-        """The subsets that can be reported and say something."""
+        """The possible informative subsets."""
         codes = self.design.support()[0]
         return codes[~self.design.is_missing(codes)]
 
     @property
     def possible(self) -> int:
-        """The number of subsets that can be reported and say something."""
+        """The number of possible informative subsets."""
         return len(self._support)
 
     @cached_property
     def rank(self) -> int:
-        """The number of parameters that the questions asked can tell: p - 1 unless too few were."""
+        """The number of parameters that the questions asked identify: p - 1 unless too few were asked."""
         p = self.design.p
         if self.questions is None or p > _MOST_RANKED:
             return p - 1
@@ -149,7 +149,7 @@ class CrossedVariable:
         return self._support[np.isin(asked, self.questions)]
 
     def answers(self, question: IntArray) -> IntArray:
-        """Return how many answers each of these questions has."""
+        """Return the number of answers to each of these questions."""
         every = self.design.strata(self._support)
         assert every is not None
         distinct, sizes = np.unique(every, return_counts=True)
@@ -158,7 +158,7 @@ class CrossedVariable:
 
 @frozen(slots=False, eq=False)
 class Sheet:
-    """Where the counts of a table, or of a batch of tables, belong: a pair of subsets for each cell."""
+    """The layout of a table, or of a batch of tables: a pair of subsets for each cell."""
 
     first: CrossedVariable
     second: CrossedVariable
@@ -173,7 +173,7 @@ class Sheet:
 
     @cached_property
     def membership(self) -> Listable:
-        """The pairs of categories that the pair of subsets holds."""
+        """The pairs of categories that each pair of subsets contains."""
         return self._pairs(self.first.members, self.second.members)
 
     def _pairs(self, first: FloatArray, second: FloatArray) -> Listable:
@@ -188,21 +188,21 @@ class Sheet:
 
     @cached_property
     def by_question(self) -> tuple[IntArray, IntArray, IntArray]:
-        """The order that brings cells of one pair of questions together, where each begins, and the pair of each."""
+        """The order that groups cells by pairs of questions, the start of each group, and the pair of each cell."""
         pairs = np.column_stack([self.first.asked(self.at_a), self.second.asked(self.at_b)])
         _, pair = np.unique(pairs, axis=0, return_inverse=True)
         order = np.argsort(pair, kind="stable")
         return order, np.searchsorted(pair[order], np.arange(int(pair.max()) + 1)), pair
 
     def asked(self, n: FloatArray) -> FloatArray:
-        """Return, for each cell, how many people were asked that pair of questions."""
+        """Return, for each cell, the number of people who were asked that pair of questions."""
         order, begin, pair = self.by_question
         return np.add.reduceat(n[..., order], begin, axis=-1)[..., pair]
 
 
 @frozen(slots=False, eq=False)
 class Crossing:
-    """A table of two variables, ready to be tested.
+    """A table of two variables, prepared for tests.
 
     Attributes
     ----------
@@ -221,7 +221,7 @@ class Crossing:
 
     @cached_property
     def cells(self) -> tuple[IntArray, IntArray, FloatArray]:
-        """Of every pair of subsets that occurs: the position of both, and people."""
+        """For each pair of subsets that occurs, the positions of both and the number of people."""
         (_, at_a), (_, at_b) = self.table._cells
         return at_a, at_b, self.n * self.table.shares
 
@@ -232,13 +232,13 @@ class Crossing:
 
     @property
     def on_grid(self) -> bool:
-        """Whether all pairs are cells: then many tables are one array."""
+        """Whether all pairs are cells, so that a batch of tables is one array."""
         grid = self.shape[0] * self.shape[1]
         return grid <= min(max(_WORTH * len(self.cells[2]), 1 << 12), _GRID)
 
     @cached_property
     def sheet(self) -> Sheet:
-        """Where the counts of the observed table belong; and of all others with these margins, on a grid."""
+        """The layout of the observed table and, on a grid, of all tables with these margins."""
         if not self.on_grid:
             return Sheet(self.first, self.second, self.cells[0], self.cells[1], False)
         s, r = self.shape
@@ -256,14 +256,14 @@ class Crossing:
 
 
 def cross(table: JointCounts) -> Crossing:
-    """Make a table ready for tests.
+    """Prepare a table for tests.
 
     Raises
     ------
     NotIdentifiableError
         If a design is not identifiable, or all people reported the same subset of a variable.
     NoDataError, ArgumentError, TooLargeError
-        If nobody answered, there are not two variables, or they have too many combinations.
+        If no one answered, there are not two variables, or they have too many combinations.
     """
     if len(table.names) != 2:
         raise ArgumentError(

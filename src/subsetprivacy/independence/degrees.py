@@ -1,4 +1,4 @@
-"""Degrees of freedom, and the p-values that rest on a limit law."""
+"""Degrees of freedom and asymptotic p-values."""
 
 from typing import get_args
 
@@ -14,14 +14,14 @@ DF: tuple[DegreesOfFreedom, ...] = get_args(DegreesOfFreedom)
 
 
 def degrees(crossing: Crossing, method: str, kind: str = "corrected") -> float:
-    r"""Return the degrees of freedom of a statistic; NaN where the subsets are too many to be counted.
+    r"""Return the degrees of freedom of a statistic; NaN if there are too many subsets to count.
 
     Notes
     -----
     Likelihood ratio: (p-1)(q-1). Pearson: s r - 1 - (p-1) - (q-1), since the margins are estimated in p-1 and q-1
-    parameters (printed: s r). Given the questions: every pair of questions that somebody was asked fixes its own total,
-    so its cells count one less. Where so few questions were asked that they do not tell all parameters, p-1 and q-1
-    are what they do tell. Bonferroni: 1, that of a 2 x 2 table.
+    parameters (printed: s r). Given the questions: every pair of questions that was asked fixes its total,
+    so its cells count one less. If too few questions were asked to identify all parameters, p-1 and q-1 are replaced by
+    the number of identified parameters. Bonferroni: 1, as for a 2 x 2 table.
     """
     first, second = crossing.first, crossing.second
     parameters = first.rank + second.rank
@@ -39,7 +39,7 @@ def degrees(crossing: Crossing, method: str, kind: str = "corrected") -> float:
 
 
 def _free_cells(crossing: Crossing) -> int:
-    """Return the sum over the pairs of questions that somebody was asked of their cells less one."""
+    """Return the sum, over the pairs of questions that were asked, of the number of their cells minus one."""
     at_a, at_b, _ = crossing.cells
     pairs = np.unique(np.column_stack([crossing.first.asked(at_a), crossing.second.asked(at_b)]), axis=0)
     cells = np.ones(len(pairs), np.int64)
@@ -49,14 +49,14 @@ def _free_cells(crossing: Crossing) -> int:
 
 
 def asymptotic_pvalue(method: str, statistic: float, df: float, pairs: int) -> float:
-    """Return the p-value of the limit law; NaN where there is none.
+    """Return the asymptotic p-value; NaN if there is none.
 
     Parameters
     ----------
     method, statistic, df
-        The test and what came out.
+        The test and its result.
     pairs
-        The number of 2 x 2 tables that Bonferroni's bound multiplies with.
+        The number of 2 x 2 tables, for Bonferroni's bound.
     """
     if method == "lrt-mom" or not df > 0:
         return np.nan

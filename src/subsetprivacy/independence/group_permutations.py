@@ -1,8 +1,8 @@
-"""People who change groups: the exact law of the likelihood ratio where all groups were asked under one design.
+"""Permutations of people between groups: the exact distribution of the likelihood ratio under one design.
 
-If the distribution is the same in all groups, so is that of the reported subsets, and who belongs to which group is
-chance. The table of groups by subsets then has the law of a random table with these margins, for any number of
-people. The pooled fit depends on the margins alone and is made once.
+If the distribution is the same in all groups, so is that of the reported subsets, and people can be permuted between
+groups. The table of groups by subsets is then distributed as a random table with these margins, for any number of
+people. The pooled fit depends only on the margins and is computed once.
 """
 
 from collections.abc import Sequence
@@ -20,12 +20,12 @@ from subsetprivacy.estimation.simplex import lifted
 from subsetprivacy.independence.null_distributions import MAX_EXACT, NullDistribution, PermutationOptions, affordable
 from subsetprivacy.independence.tables import LARGEST, all_tables, blocks, drawing_time
 
-_SPEED = 1e9  # operations a second of a plain machine
-_LIFT = 1e-4  # of the start towards the uniform distribution: the pooled fit may lie on a face
+_SPEED = 1e9  # operations per second on a typical machine
+_LIFT = 1e-4  # how far the start is moved towards the uniform distribution, since the pooled fit may lie on a face
 
 
 def are_exchangeable(samples: Sequence[SubsetCounts]) -> bool:
-    """Tell whether people can change groups: one design, no weights, and not too many to be drawn."""
+    """Return whether people can be permuted between groups: one design, no weights, and not too many people."""
     design = samples[0].design
     people = sum(counts.total for counts in samples)
     return all(counts.design == design and counts.squares is None for counts in samples) and people < LARGEST
@@ -33,18 +33,18 @@ def are_exchangeable(samples: Sequence[SubsetCounts]) -> bool:
 
 @frozen(slots=False, eq=False)
 class GroupTable:
-    """The people of each group by the subset they reported.
+    """The number of people by group and reported subset.
 
     Attributes
     ----------
     design
         The design of all groups.
     codes
-        The subsets that occur in any of them.
+        The subsets that occur in any group.
     observed
         People, shape (groups, subsets).
     pooled
-        The estimate for all groups together.
+        The pooled estimate of all groups.
     """
 
     design: Design
@@ -62,7 +62,7 @@ class GroupTable:
         return cls(samples[0].design, codes, observed, pooled)
 
     def statistics(self, tables: FloatArray) -> FloatArray:
-        """Return twice the log-likelihood that fits of their own gain over the pooled one, for each table.
+        """Return, for each table, twice the gain in log-likelihood of separate fits over the pooled fit.
 
         Parameters
         ----------
@@ -71,7 +71,7 @@ class GroupTable:
         """
         groups = len(self.observed)
         n = tables.reshape(-1, len(self.codes))
-        # The statistic is right to 1e-6 as far as digits last.
+        # The statistic is accurate to 1e-6, as far as floating point allows.
         tol = float(np.clip(5e-7 / self.observed.sum(), 1e-12, 1e-9))
         start = lifted(self.pooled, _LIFT / len(self.pooled))
         if len(self.pooled) <= MANY:
@@ -88,7 +88,7 @@ class GroupTable:
         return np.maximum(2 * gains.reshape(-1, groups).sum(axis=1), 0.0)
 
     def law(self, settings: PermutationOptions) -> NullDistribution:
-        """Return the statistics of all tables with these margins if they are few, else of random ones."""
+        """Return the statistics of all tables with these margins if there are few, else of random ones."""
         rows, columns = self.observed.sum(axis=1), self.observed.sum(axis=0)
         each = self._seconds()
         most = MAX_EXACT if settings.budget is None else min(MAX_EXACT, int(settings.budget / each))
@@ -114,7 +114,7 @@ class GroupTable:
         return np.concatenate([self.statistics(tables[start : start + 256]) for start in range(0, len(tables), 256)])
 
     def _seconds(self) -> float:
-        """Return about how many seconds the fits of one table take, on a plain machine; the same on every machine."""
+        """Return the approximate seconds for the fits of one table on a typical machine; the same on every machine."""
         groups, cells, p = len(self.observed), len(self.codes), len(self.pooled)
         if p > MANY:
             return groups * (4e-3 + 20 * cells * p / _SPEED)

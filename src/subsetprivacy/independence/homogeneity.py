@@ -1,4 +1,4 @@
-"""`homogeneity_test`: whether several groups, or waves, have the same distribution."""
+"""`homogeneity_test`: whether several groups or waves have the same distribution."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -42,7 +42,7 @@ WEIGHTED_GROUPS = "Weighted: each group is scaled to its effective number of peo
 
 @frozen(slots=False, eq=False)
 class PooledShares:
-    """The distribution that fits all groups best, under designs of their own.
+    """The pooled estimate of all groups, each under its own design.
 
     Attributes
     ----------
@@ -71,15 +71,15 @@ def homogeneity_test(
     Parameters
     ----------
     *groups
-        Data or counts of two or more groups; or a dict of them, as
-        ``count(data, by=group)`` returns it. The categories must be the same,
-        the designs need not.
+        Data or counts of two or more groups, or a dict of them, as
+        ``count(data, by=group)`` returns. The categories must be the same;
+        the designs may differ.
     method, permutations, null, df, budget, seed, progress
-        As in `independence_test`. Where the designs differ, people cannot
-        change groups: the method is ``"lrt"``, and people are simulated from
-        the pooled estimate. The method is ``"lrt"`` as well where several
-        variables are compared at once, or there are too many groups and
-        categories for one code; then people do change groups.
+        As in `independence_test`. If the designs differ, people cannot be
+        permuted between groups: the method is ``"lrt"``, and people are
+        simulated from the pooled estimate. The method is also ``"lrt"``, with
+        permutations, if several variables are compared at once, or if there
+        are too many groups and categories for one code.
 
     Raises
     ------
@@ -88,20 +88,20 @@ def homogeneity_test(
     ArgumentError
         If there are fewer than two groups.
     NoDataError, NotIdentifiableError
-        If a group says nothing, or a design is not identifiable.
+        If a group has no informative observation, or a design is not identifiable.
 
     Warns
     -----
     BudgetWarning
-        If fewer tables or samples were drawn than asked for.
+        If fewer tables or samples were drawn than requested.
 
     Notes
     -----
-    Under one design it is the test of independence of the group, which
-    everyone tells, and the variable. Under the hypothesis it is then chance
-    who belongs to which group, so the p-value from tables of group by subset
-    with the same margins, all or random ones, holds for any number of
-    people. In general the statistic is
+    Under one design, this is the test of independence of the variable and the
+    group, which is not private. Under the hypothesis, people can be permuted
+    between groups, so the p-value from all tables of group by subset with the
+    same margins, or from random ones, is valid for any number of people. In
+    general the statistic is
     :math:`2\{\sum_g l_g(\hat w_g) - \sum_g l_g(\hat w)\}` with the pooled :math:`\hat w`, and
     (G-1)(p-1) degrees of freedom.
 
@@ -135,7 +135,7 @@ def homogeneity_test(
 
 
 def read_groups(groups: tuple[Any, ...]) -> dict[Label, SubsetCounts]:
-    """Return the counts of each group under its name, or raise if they do not fit together."""
+    """Return the counts of each group by name, or raise if they are not compatible."""
     if len(groups) > 1 and isinstance(groups[-1], str):
         _read(groups[-1])
     if len(groups) == 1 and isinstance(groups[0], Mapping):
@@ -146,16 +146,14 @@ def read_groups(groups: tuple[Any, ...]) -> dict[Label, SubsetCounts]:
         raise ArgumentError(f"`groups` must be two or more; got {len(named)}.", COUNT_BY_GROUP)
     first = next(iter(named.values()))
     for number, (group, counts) in enumerate(named.items(), 1):
-        # Of many groups the names may be people's: they are told by number.
+        # With many groups, the names may identify people, so messages use numbers.
         who = shown(group) if len(named) <= _FEW_GROUPS else f"number {number}"
         if counts.categories != first.categories:
             raise MismatchError(f"groups must have the same categories in the same order; {who} has others.")
         if (counts.squares is None) != (first.squares is None):
             raise MismatchError("groups must be all weighted or all unweighted.", WEIGHT_ALL_GROUPS)
         if counts.design.covered is not None:
-            raise ArgumentError(
-                "`groups` must hold no dummy rows: their number is fixed, which no test here allows for."
-            )
+            raise ArgumentError("`groups` must hold no dummy rows: the tests do not allow for their fixed number.")
         if not counts.total > 0:
             raise NoDataError(f"every group must have an informative observation; {who} has none.")
         counts.design.require_identifiable()
@@ -163,7 +161,7 @@ def read_groups(groups: tuple[Any, ...]) -> dict[Label, SubsetCounts]:
 
 
 def _read(data: Any) -> SubsetCounts:
-    """Return the counts of one group given by itself."""
+    """Return the counts of a single group."""
     if isinstance(data, (SubsetCounts, SubsetData, SubsetTable)):
         return as_counts(data)
     advice = UNPACK_GROUPS if isinstance(data, (list, tuple)) else COUNT_BY_GROUP
@@ -173,7 +171,7 @@ def _read(data: Any) -> SubsetCounts:
 
 
 def _as_table(named: Mapping[Label, SubsetCounts]) -> tuple[JointCounts | None, str]:
-    """Return the table of group by subset; or None, and why it cannot be had."""
+    """Return the table of group by subset, or None and the reason."""
     samples = list(named.values())
     design = samples[0].design
     if any(counts.design != design for counts in samples):
@@ -188,7 +186,7 @@ def _as_table(named: Mapping[Label, SubsetCounts]) -> tuple[JointCounts | None, 
     codes = [joint.join([np.full(len(counts.codes), 1 << k), counts.codes]) for k, counts in enumerate(samples)]
     if samples[0].squares is None:
         return JointCounts(np.concatenate(codes), np.concatenate([counts.counts for counts in samples]), joint), ""
-    # Weights are compared within a group only: each group is as large as its effective number of people.
+    # Weights are comparable only within a group: each group counts as its effective number of people.
     scales = [counts.n / counts.total for counts in samples]
     people = [scale * counts.counts for scale, counts in zip(scales, samples, strict=True)]
     squares = [scale**2 * np.asarray(counts.squares) for scale, counts in zip(scales, samples, strict=True)]
@@ -203,7 +201,7 @@ def _comparing(
     settings: PermutationOptions,
     reason: str,
 ) -> IndependenceResult:
-    """Compare the fits of the groups with one for all; people change groups, or are simulated where they cannot."""
+    """Compare the fits of the groups with the pooled fit; people are permuted between groups, or simulated."""
     if check_choice(method, METHODS, "method") != "lrt":
         raise ArgumentError(f"`method` must be 'lrt', since {reason}; got {method!r}.")
     samples = list(named.values())
@@ -240,14 +238,14 @@ def _comparing(
 
 
 def _why_not(samples: Sequence[SubsetCounts], reason: str) -> str:
-    """Say why people cannot change groups."""
+    """Return why people cannot be permuted between groups."""
     if any(counts.squares is not None for counts in samples):
-        return "weighted rows cannot change places"
+        return "weighted rows cannot be permuted"
     return reason if reason == DIFFER else f"tables of {LARGEST} people or more cannot be drawn at random"
 
 
 def _caveats(samples: Sequence[SubsetCounts], w: FloatArray) -> list[Note]:
-    """Say what makes the limit law doubtful."""
+    """Return notes on why the asymptotic p-value is unreliable."""
     notes: list[Note] = []
     if samples[0].squares is not None:
         notes.append(Note(NoteKind.WEIGHTED, WEIGHTED_GROUPS))
@@ -257,18 +255,18 @@ def _caveats(samples: Sequence[SubsetCounts], w: FloatArray) -> list[Note]:
     few, possible = sum(int((law < FEW).sum()) for law in laws), sum(len(law) for law in laws)
     if few:
         text = (
-            f"Small counts: {few} of {possible} subsets are expected from fewer than {FEW} people; the asymptotic "
-            "p-value is doubtful."
+            f"Small counts: {few} of {possible} subsets are expected from fewer than {FEW} people. The asymptotic "
+            "p-value is unreliable."
         )
         notes.append(Note(NoteKind.SMALL_COUNTS, text))
     if w.min() < 1e-9:
-        text = "On the boundary: a share of 0 is estimated for all groups; the asymptotic p-value is rough."
+        text = "On the boundary: a share of 0 is estimated for all groups. The asymptotic p-value is approximate."
         notes.append(Note(NoteKind.BOUNDARY, text))
     return notes
 
 
 def _statistic(samples: Sequence[SubsetCounts], sizes: FloatArray) -> tuple[float, FloatArray]:
-    """Return twice the log-likelihood that fits of their own gain over one for all, and that one."""
+    """Return twice the gain in log-likelihood of separate fits over the pooled fit, and the pooled fit."""
     tol = float(np.clip(5e-7 / sizes.sum(), 1e-12, 1e-9))
     rows = Stacked([counts.incidence for counts in samples])
     shares = np.concatenate([size * counts.shares for size, counts in zip(sizes, samples, strict=True)]) / sizes.sum()

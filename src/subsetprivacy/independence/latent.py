@@ -1,7 +1,7 @@
-r"""Independence given a third variable, where all of them are seen through subsets.
+r"""Independence given a third variable, if all three are private.
 
-Under the hypothesis :math:`w_{xyz} = \pi_z f(x \mid z) g(y \mid z)`. Nobody's z is known, so nothing can be tested
-stratum by stratum; what is left is the likelihood ratio, with samples drawn from the fit for its law.
+Under the hypothesis :math:`w_{xyz} = \pi_z f(x \mid z) g(y \mid z)`. No one's z is known, so there
+are no strata to test. The test is the likelihood ratio test, with samples drawn from the fit for its distribution.
 """
 
 import warnings
@@ -34,7 +34,7 @@ from subsetprivacy.messages.for_tests import CROSS_BY_COLUMN, JOIN_RARE, PICK_SO
 from subsetprivacy.variables import JointCategories
 
 MAX_CELLS = 4096
-LEAST_REPLICATIONS = 19  # with fewer no p-value can be 5%
+LEAST_REPLICATIONS = 19  # with fewer, no p-value can be 5%
 _ZERO = 1e-6
 
 
@@ -49,19 +49,18 @@ def latent_test(
     seed: Seed | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> IndependenceResult:
-    r"""Test whether two variables are independent, given a third, where all are seen through subsets.
+    r"""Test whether two variables are independent given a third, if all are private.
 
     Parameters
     ----------
     counts
-        Joint counts; variables that are not named, and share no code with those that are, are summed out.
+        Joint counts. Variables that are not named, and share no code with those that are, are summed out.
     first, second, given
-        Names of variables; without `given` plain independence is tested, as is needed where the two are joined
-        into one code.
+        Names of variables. Without `given`, the test is of plain independence, for two variables joined into one code.
     replications
-        How many samples are drawn from the fitted hypothesis.
+        The number of samples drawn from the fitted hypothesis.
     starts
-        From how many starts the hypothesis is fitted to the data (5 for each drawn sample).
+        The number of starts for fitting the hypothesis to the data (5 for each drawn sample).
     seed
         A number or a NumPy generator.
     progress
@@ -70,16 +69,16 @@ def latent_test(
     Raises
     ------
     CategoryError, ArgumentError
-        If a name is none of the variables or comes twice; if counts are sums of sampling weights.
+        If a name is not a variable or occurs twice, or if counts are sums of sampling weights.
     NoDataError, TooLargeError, NotIdentifiableError, UnknownDesignError
-        If there is nobody, or the table has more than 4096 cells, or the design does not tell it, or is not known.
+        If there are no people, the table has more than 4096 cells, or the design is not identifiable or not known.
 
     Notes
     -----
     :math:`T = 2n\{\max_w l(w) - \max_{H_0} l(w)\}`. The first maximum is certified. The second is the best of many EM
-    runs: were there a higher one, T would be smaller. The p-value is :math:`(1 + \#\{T_b \ge T\})/(B + 1)` with B
-    samples from the fitted hypothesis, each fitted both ways. The chi-square law is no substitute: where the
-    free table has zeros, as small samples of many cells do, the statistic is much smaller (for 4 x 4 x 4 cells and
+    runs; if there were a higher one, T would be smaller. The p-value is :math:`(1 + \#\{T_b \ge T\})/(B + 1)` with B
+    samples from the fitted hypothesis, each fitted both ways. The chi-square distribution is no substitute: if the free
+    table has zeros, as in small samples with many cells, the statistic is much smaller (for 4 x 4 x 4 cells and
     2000 people, mean 22 instead of 36).
 
     Examples
@@ -95,11 +94,11 @@ def latent_test(
     table, (x, y, *z) = _read_names(as_counts(counts), first, second, given)
     generator = numpy_generator(seed)
     with warnings.catch_warnings():
-        # Where several tables fit best they have the same likelihood, and only that counts here.
+        # If several tables fit best, they have the same likelihood, and only that matters here.
         warnings.simplefilter("ignore", NotUniqueWarning)
         alternative = mle(table)
     null = fit_null(table, (x, y), tuple(z), starts=starts, generator=generator, free=alternative.w)
-    # The null fit is a free table too: where rounding puts it above, it is the free fit.
+    # The null fit is also a free table. If rounding makes it better, it is the free fit.
     statistic = 2 * max(alternative.loglik - null.loglik, 0.0)
     drawn, late = latent_fit.resample(table, null.w.ravel(), null.model, number, generator, progress)
     law = NullDistribution("bootstrap", drawn)
@@ -123,7 +122,7 @@ def latent_test(
 def _read_names(
     counts: SubsetCounts, first: str, second: str, given: str | None
 ) -> tuple[SubsetCounts, tuple[int, ...]]:
-    """Return the counts of the named variables, checked, and the axes of these."""
+    """Return the checked counts of the named variables, and their axes."""
     if counts.squares is not None:
         raise ArgumentError(
             "a table must be of people; got sums of sampling weights, and samples are drawn person by person.",
@@ -146,7 +145,7 @@ def _read_names(
 
 
 def _summed(counts: SubsetCounts, names: tuple[str, ...]) -> SubsetCounts:
-    """Return the counts without the factors that hold none of the names."""
+    """Return the counts without the factors that contain none of the names."""
     design = counts.design.product or counts.design.covered
     if design is None or design.exposed.product is None:
         return counts
@@ -166,16 +165,16 @@ def _require(counts: SubsetCounts) -> SubsetCounts:
 
 
 def _notes(null: NullFit, alternative: Estimate, late: int) -> tuple[Note, ...]:
-    """Say what is not proved and what is doubtful."""
+    """Return notes on what is not proven and what is unreliable."""
     text = (
-        f"The hypothesis was fitted by EM, the best of {null.starts} starts, which {null.agreeing} reached. That no "
-        "better fit exists is not proved; one would make the statistic smaller."
+        f"The hypothesis was fitted by EM, the best of {null.starts} starts, which {null.agreeing} reached. It is not "
+        "proven that no better fit exists. A better fit would make the statistic smaller."
     )
     notes = [Note(NoteKind.MAXIMUM, text)]
     zeros = [int((w < _ZERO).sum()) for w in (null.w, alternative.w)]
     if any(zeros):
         text = (
-            f"The chi-square p-value is doubtful: of {alternative.w.size} shares {zeros[0]} are 0 in the fit of the "
+            f"The chi-square p-value is unreliable: of {alternative.w.size} shares {zeros[0]} are 0 in the fit of the "
             f"hypothesis, {zeros[1]} in the free one."
         )
         notes.append(Note(NoteKind.BOUNDARY, text))
@@ -192,25 +191,25 @@ def run_latent_test(
     settings: PermutationOptions,
     starts: int,
 ) -> IndependenceResult:
-    """Test independence of two variables, given a third or not, by the likelihood ratio and simulated samples.
+    """Test independence of two variables, optionally given a third, by the likelihood ratio and simulated samples.
 
     Parameters
     ----------
     table
-        Counts of exactly the variables that matter.
+        Counts of exactly these variables.
     given
         The third variable, or None.
     options
-        The options of the other tests, of which only these values make sense here.
+        The options of the other tests, of which only some values are valid here.
     settings
-        How many samples to simulate, with which random numbers.
+        The number of samples and the random generator.
     starts
-        How often the fit of the null hypothesis is begun again.
+        The number of starts of the fit of the null hypothesis.
     """
     counts = as_counts(table)
     first, second = _others(counts, given)
     wanted = {"method": ("lrt",), "null": (None, "bootstrap"), "df": ("corrected",)}
-    why = "where the third variable is seen through subsets" if given else "for variables that share one code"
+    why = "for a private third variable" if given else "for variables that share one code"
     for name, allowed in wanted.items():
         if not isinstance(options[name], str | None) or options[name] not in allowed:
             raise ArgumentError(f"`{name}` must be {allowed[-1]!r} {why}; got {shown(options[name])}.")
@@ -232,14 +231,14 @@ def run_latent_test(
 
 
 def _cost(counts: SubsetCounts) -> float:
-    """Return about how many seconds the fits of one simulated sample take, on a plain machine."""
+    """Return the approximate seconds for the fits of one simulated sample, on a typical machine."""
     design = counts.design
     cells = len(design.support()[0]) if design.enumerable else counts.n
     return 1e-3 + 1e-7 * min(cells, 16 * counts.n) * counts.categories.p
 
 
 def _others(counts: SubsetCounts, given: str | None) -> tuple[str, str]:
-    """Return the two variables that are tested."""
+    """Return the two variables to test."""
     joint = counts.categories
     names = joint.names if isinstance(joint, JointCategories) else ()
     if given is not None and (not isinstance(given, str) or given not in names):

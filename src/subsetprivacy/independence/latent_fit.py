@@ -1,8 +1,8 @@
-r"""Fit conditional independence where every variable is seen through subsets: EM from many starts at once.
+r"""Fit conditional independence of private variables by EM from many starts at once.
 
-The distribution is :math:`w_{xyz} = \pi_z f(x \mid z) g(y \mid z)` and each of x, y, z is known up to a subset. Such a
-model of hidden classes has no concave likelihood: EM climbs to some maximum, not surely the highest. So it is
-run from many starts, and the best end is kept.
+The distribution is :math:`w_{xyz} = \pi_z f(x \mid z) g(y \mid z)` and each of x, y, z is known up to a subset. The
+likelihood of such a latent class model is not concave: EM converges to some maximum, which may not be the highest. So
+it runs from many starts, and the best result is kept.
 """
 
 from collections.abc import Callable
@@ -25,25 +25,25 @@ from subsetprivacy.variables import JointCategories
 
 TOLERANCE = 1e-9
 MAX_ITERATIONS = 3000
-RESAMPLED_STARTS = 5  # for a sample drawn from a fit: in 300 samples 20 found nothing better (3 did once, 2 twice)
-_INSIDE = 1e-2  # the share of an even distribution in every start: EM never leaves a face it starts on
-_LONGEST = 1e8  # an extrapolation any longer would overflow where two steps are all but alike
+RESAMPLED_STARTS = 5  # for a drawn sample: in 300 samples, 20 found nothing better (3 did once, 2 twice)
+_INSIDE = 1e-2  # the share of the uniform distribution in every start, since EM never leaves a face
+_LONGEST = 1e8  # a longer extrapolation would overflow if two steps are almost equal
 _TINY = 1e-300
-_CELLS = 1 << 21  # numbers in one array of a block of samples: 16 MB
+_CELLS = 1 << 21  # numbers in one array of a batch of samples: 16 MB
 
 
 @frozen
 class ConditionalIndependence:
-    r"""The tables in which two axes are independent given others; what is left of the axes is free.
+    r"""The tables in which two axes are independent given others; the remaining axes are unrestricted.
 
     Attributes
     ----------
     shape
         The number of categories of every variable.
     axes
-        The two that are independent.
+        The two independent axes.
     given
-        The axes they are independent given; none for plain independence.
+        The axes to condition on; none for plain independence.
 
     Notes
     -----
@@ -56,22 +56,22 @@ class ConditionalIndependence:
 
     @property
     def df(self) -> int:
-        """How many parameters it has less than the free table: t(p-1)(q-1)."""
+        """The number of parameters it has less than the free table: t(p-1)(q-1)."""
         p, q = (self.shape[axis] for axis in self.axes)
         return (p - 1) * (q - 1) * int(np.prod([self.shape[axis] for axis in self.given], dtype=np.int64))
 
     def others(self, *kept: int) -> tuple[int, ...]:
-        """Return the axes to sum over, counted from the end so that leading axes do not matter."""
+        """Return the axes to sum over, counted from the end, so that leading axes do not matter."""
         return tuple(axis - len(self.shape) for axis in range(len(self.shape)) if axis not in kept)
 
     def project(self, u: FloatArray) -> FloatArray:
-        """Return the member of the model that maximises the sum of u ln w, for (..., p) arrays of weights u."""
+        """Return the member of the model that maximizes the sum of u ln w, for (..., p) arrays of weights u."""
         table = u.reshape(*u.shape[:-1], *self.shape)
         xz, y_given_z, rest = self._parts(table)
         return (xz * y_given_z * rest).reshape(u.shape)
 
     def _parts(self, table: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the margin of x and z, the law of y given z, and that of the rest given all three."""
+        """Return the margin of x and z, the distribution of y given z, and that of the rest given all three."""
         xz = table.sum(self.others(self.axes[0], *self.given), keepdims=True)
         z = table.sum(self.others(*self.given), keepdims=True)
         yz = table.sum(self.others(self.axes[1], *self.given), keepdims=True)
@@ -83,7 +83,7 @@ class ConditionalIndependence:
         return xz, y_given_z, _ratio(table, table.sum(free, keepdims=True), many)
 
     def gap(self, w: FloatArray, s: FloatArray) -> FloatArray:
-        r"""Return what is still to be gained per person, at most, by a change of one part of w with the others held.
+        r"""Return a bound on the gain per person from changing one part of w with the others fixed.
 
         Parameters
         ----------
@@ -92,9 +92,9 @@ class ConditionalIndependence:
 
         Notes
         -----
-        The likelihood is concave in :math:`\pi_z f(x \mid z)` alone, in :math:`\pi_z g(y \mid z)` alone and in the law
-        of the rest alone. In each the gradient bounds the gain, as for the free table. All three are zero where w
-        is stationary. It is no bound for changes of several parts at once.
+        The likelihood is concave in :math:`\pi_z f(x \mid z)` alone, in :math:`\pi_z g(y \mid z)` alone and in the
+        distribution of the rest alone. In each, the gradient bounds the gain, as for the free table. All three bounds
+        are zero if w is stationary. They do not bound changes of several parts at once.
         """
         table, slope = (array.reshape(*array.shape[:-1], *self.shape) for array in (w, s))
         xz, y_given_z, rest = self._parts(table)
@@ -105,13 +105,13 @@ class ConditionalIndependence:
         lead = (*w.shape[:-1], -1)
         along_x = (weighed * y_given_z).sum(self.others(self.axes[0], *self.given)).reshape(lead).max(axis=-1)
         along_y = (weighed * x_given_z).sum(self.others(self.axes[1], *self.given)).reshape(lead).max(axis=-1)
-        # Without other axes this is the sum of w s, which is one.
+        # Without other axes, this is the sum of w s, which is one.
         within = (table.sum(free) * slope.max(free)).reshape(lead).sum(axis=-1)
         return np.maximum(np.maximum(np.maximum(along_x, along_y), within) - 1, 0.0)
 
 
 def read_axes(counts: SubsetCounts, axes: tuple[int, int], given: tuple[int, ...]) -> ConditionalIndependence:
-    """Return the model of these axes of the counts, or raise if they are none."""
+    """Return the model of these axes of the counts, or raise if they are invalid."""
     if not isinstance(counts.categories, JointCategories):
         raise ArgumentError("`counts` must be of several variables; got one.", PRODUCT_OF_DESIGNS)
     shape = counts.categories.shape
@@ -124,13 +124,13 @@ def read_axes(counts: SubsetCounts, axes: tuple[int, int], given: tuple[int, ...
 
 
 def _ratio(part: FloatArray, whole: FloatArray, many: int) -> FloatArray:
-    """Return part/whole, an even share where there is nothing to divide."""
+    """Return part/whole, or an equal share where the whole is 0."""
     return np.where(whole > 0, part / np.maximum(whole, _TINY), 1 / many)
 
 
 @frozen(slots=False, eq=False)
 class LocalMaxima:
-    """Where many climbs ended: distributions, mean log-likelihoods, gaps, iterations."""
+    """The results of many EM runs: distributions, mean log-likelihoods, gaps, iterations."""
 
     w: FloatArray
     loglik: FloatArray
@@ -141,7 +141,7 @@ class LocalMaxima:
 def climb(
     inc: Incidence, f: FloatArray, w: FloatArray, model: ConditionalIndependence, *, tol: float, max_iter: int
 ) -> LocalMaxima:
-    r"""Climb by accelerated EM from every start in w (k, p) to a gap of `tol`, or for `max_iter` iterations.
+    r"""Run accelerated EM from every start in w (k, p) to a gap of `tol`, or for `max_iter` iterations.
 
     Parameters
     ----------
@@ -150,12 +150,13 @@ def climb(
     w
         The starts: members of the model without zeros.
     model, tol, max_iter
-        The model, the gap to reach and the most iterations, of three updates each.
+        The model, the gap to reach and the maximum number of iterations, of three updates each.
 
     Notes
     -----
-    One update: :math:`u = w \sum_a (f_a/L_a) 1_a`, then `project`. Extrapolated along two of them (Varadhan and Roland
-    2008), and back to the two where that does not help, so the likelihood never falls. Who has arrived leaves.
+    An update is :math:`u = w \sum_a (f_a/L_a) 1_a`, then `project`. Each iteration extrapolates along two updates
+    (Varadhan and Roland 2008), or keeps the two updates if that does not help, so the likelihood never decreases. Runs
+    that have converged are dropped.
     """
     ends = LocalMaxima(w.copy(), np.empty(len(w)), np.empty(len(w)), np.zeros(len(w), np.int64))
     live = np.arange(len(w))
@@ -179,7 +180,7 @@ def climb(
 def _leap(
     inc: Incidence, f: FloatArray, w: FloatArray, s: FloatArray, model: ConditionalIndependence
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the better of two updates and of an update after extrapolating them, with its L(a)."""
+    """Return the better of two updates and of an update after their extrapolation, with its L(a)."""
     once = model.project(w * s)
     twice = _update(inc, f, once, inc.inner(once), model)
     r = once - w
@@ -188,7 +189,7 @@ def _leap(
     length = np.clip(ratio, 1.0, _LONGEST)[:, None]
     far = w + 2 * length * r + length**2 * v
     inside = far.min(axis=-1) > 0
-    leap = model.project(np.where(inside[:, None], far, twice))  # the model is not flat: a straight line leaves it
+    leap = model.project(np.where(inside[:, None], far, twice))  # the model is not linear, so a straight line leaves it
     leap = _update(inc, f, leap, inc.inner(leap), model)
     L_twice, L_leap = inc.inner(twice), inc.inner(leap)
     better = (_loglik(f, L_leap) >= _loglik(f, L_twice))[:, None]
@@ -207,18 +208,18 @@ def _loglik(f: FloatArray, L: FloatArray) -> FloatArray:
 def starting_points(
     free: FloatArray, model: ConditionalIndependence, number: int, generator: np.random.Generator
 ) -> FloatArray:
-    """Return starts in the model: next to the free estimate, the product of its margins, and random ones."""
+    """Return starts in the model: close to the free estimate, the product of its margins, and random ones."""
     margins = np.ones(())
     for axis in range(len(model.shape)):
         margins = np.multiply.outer(margins, free.reshape(model.shape).sum(axis=model.others(axis)))
-    # Sums of this many cells give the conditional laws: with less in each the sums are as good as any point.
+    # The conditional distributions are sums of this many cells, so each cell has a correspondingly smaller parameter.
     spread = 1 / max(model.shape[axis] for axis in model.axes)
     random = generator.dirichlet(np.full(len(free), spread), size=max(number - 2, 0))
     return within(np.vstack([free, margins.ravel(), random])[:number], model)
 
 
 def within(w: FloatArray, model: ConditionalIndependence) -> FloatArray:
-    """Return the members of the model next to w, away from its faces."""
+    """Return the members of the model closest to w, away from its faces."""
     return model.project((1 - _INSIDE) * w + _INSIDE / w.shape[-1])
 
 
@@ -230,13 +231,13 @@ def resample(
     generator: np.random.Generator,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[FloatArray, int]:
-    """Return the likelihood ratios of samples drawn from a fitted w, and how many null fits did not arrive.
+    """Return the likelihood ratios of samples drawn from a fitted w, and how many null fits did not converge.
 
     `progress` is called with the number of samples done and their total.
     """
     n = int(counts.total)
     grid = _listed(counts.design, n)
-    tol = min(1e-6, 1e-3 / n)  # a thousandth of a nat in all: far below what tells two statistics apart
+    tol = min(1e-6, 1e-3 / n)  # a thousandth of a nat in total: far below any relevant difference
     block = max(_CELLS // (RESAMPLED_STARTS * len(counts.design.support()[0])), 1) if grid else 1
     ratios = np.empty(size)
     late = 0
@@ -264,7 +265,7 @@ def _free(inc: Listable, f: FloatArray, start: FloatArray, tol: float) -> FloatA
 
 
 def _best(inc: Incidence, f: FloatArray, begin: FloatArray, model: ConditionalIndependence, tol: float) -> LocalMaxima:
-    """Climb from all starts (samples, starts, p) most of the way, and from where the best of each got to the end."""
+    """Run all starts (samples, starts, p) to a coarse tolerance, then finish the best start of each sample."""
     samples, starts, p = begin.shape
     each = np.repeat(f, starts, axis=0)
     rough = climb(inc, each, begin.reshape(-1, p), model, tol=100 * tol, max_iter=MAX_ITERATIONS)
@@ -273,7 +274,7 @@ def _best(inc: Incidence, f: FloatArray, begin: FloatArray, model: ConditionalIn
 
 
 def _listed(design: Design, n: int) -> bool:
-    """Tell whether all samples are best seen as counts over the whole support: then they are fitted together."""
+    """Return whether samples are stored as counts over the whole support, so that they are fitted as a batch."""
     if design.covered is not None or not design.enumerable:
         return False
     return len(design.support()[0]) <= max(16 * n, 1 << 12)
@@ -282,7 +283,7 @@ def _listed(design: Design, n: int) -> bool:
 def _draw(
     design: Design, w: FloatArray, n: int, size: int, generator: np.random.Generator, grid: bool
 ) -> tuple[Listable, FloatArray, float]:
-    """Return rows, the shares of each sample, and how many say something: n, which says nothing about w."""
+    """Return rows, the shares of each sample, and the number of informative people, n."""
     if grid:
         codes, law = subset_law(design, w)
         law = np.where(design.is_missing(codes), 0.0, law)

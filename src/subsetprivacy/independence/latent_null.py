@@ -15,12 +15,12 @@ from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_tests import MORE_ITERATIONS
 
 STARTS = 20
-_AGREE = 1e-6  # nats in all; ends that differ by less are one maximum
+_AGREE = 1e-6  # in nats; results that differ by less are the same maximum
 
 
 @frozen(slots=False, eq=False, repr=False)
 class NullFit:
-    """The best fit found of a model of (conditional) independence.
+    """The best fit of a model of (conditional) independence that was found.
 
     Attributes
     ----------
@@ -29,16 +29,16 @@ class NullFit:
     model
         Which axes are independent given which.
     loglik
-        The log-likelihood in nats, of all people together.
+        The total log-likelihood in nats.
     gap
-        At most this much per person is to be gained by changing one part of the model with the others held: zero
-        at a stationary point. That no other maximum is higher is not proved.
+        A bound on the gain per person from changing one part of the model with the others fixed: zero at a stationary
+        point. It is not proven that no other maximum is higher.
     iterations, converged
-        How the best climb ended.
+        The iterations of the best run, and whether it converged.
     starts, agreeing
-        How many starts there were, and how many reached the best likelihood within 1e-6 (or what their gap leaves).
+        The number of starts, and how many reached the best likelihood within 1e-6 (or within their gap).
     shortfall
-        By how much the worst start fell short of the best, in nats.
+        The difference between the best and the worst start, in nats.
     """
 
     w: FloatArray
@@ -73,30 +73,31 @@ def fit_null(
     counts
         Joint counts of several variables.
     axes, given
-        The numbers of the two variables, and of those they are independent given; any others are left free.
+        The positions of the two variables, and of those they are independent given; the others are unrestricted.
     starts
-        How many starts: the projection of the free estimate, the product of its margins, and random ones.
+        The number of starts: the projection of the free estimate, the product of its margins, and random ones.
     generator
-        A NumPy generator or a seed for the random ones.
+        A NumPy generator or a seed for the random starts.
     tol, max_iter
-        The gap to reach, in log-likelihood per person, and the most iterations, of three EM updates each.
+        The gap to reach, in log-likelihood per person, and the maximum number of iterations, of three EM updates each.
     free
-        The free maximum likelihood estimate, where it is known.
+        The free maximum likelihood estimate, if known.
 
     Raises
     ------
     ArgumentError, NoDataError
-        If the axes are no different variables of these counts, or there is nobody.
+        If the axes are not different variables of these counts, or there are no people.
 
     Warns
     -----
     ConvergenceWarning
-        If the best start did not arrive.
+        If the best start did not converge.
 
     Notes
     -----
     EM: :math:`u = w \odot \sum_a (f_a/1_a^\top w) 1_a`, then :math:`w_{xyz} = u_{x+z}u_{+yz}/u_{++z}`, which never
-    lowers the likelihood. It is not concave: several maxima are possible, and the highest one found is returned.
+    lowers the likelihood. The likelihood is not concave: several maxima are possible, and the highest one found is
+    returned.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-r"""The distribution of a sum of products of scores, :math:`\sum_i u_i v_{\pi(i)}`, when people change places.
+r"""The permutation distribution of a sum of products of scores, :math:`\sum_i u_i v_{\pi(i)}`.
 
-Its mean and variance over all permutations are known, so it has a z score. Where people can change places only
-within strata, the sums of the strata add up, and so do their variances.
+Its mean and variance over all permutations are known, so it has a z score. If people are permuted only within strata,
+the sums of the strata add up, and so do their variances.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,19 +22,19 @@ from subsetprivacy.independence.null_distributions import (
 )
 from subsetprivacy.independence.tables import LARGEST, all_tables, blocks, drawing_time
 
-_GRID = 1 << 20  # cells up to which tables are drawn; beyond, people are shuffled
+_GRID = 1 << 20  # with more cells, people are permuted instead of drawing tables
 
 
 @frozen(slots=False, eq=False)
 class Stratum:
-    """People who can change places: how many have each pair of row and column.
+    """People who can be permuted, counted by row and column.
 
     Attributes
     ----------
     u, v
         The scores of rows and columns.
     at_a, at_b, n
-        The row, the column and the people of each cell that occurs.
+        The row, the column and the number of people of each cell that occurs.
     """
 
     u: FloatArray
@@ -60,18 +60,18 @@ class Stratum:
 
     @cached_property
     def centred(self) -> tuple[FloatArray, FloatArray]:
-        """The scores less their means over people."""
+        """The scores minus their means over people."""
         return self.u - self.rows @ self.u / self.total, self.v - self.columns @ self.v / self.total
 
     @cached_property
     def statistic(self) -> float:
-        """The sum of products of centred scores: its mean over all permutations is 0."""
+        """The sum of products of centered scores, whose mean over all permutations is 0."""
         u, v = self.centred
         return float(self.n @ (u[self.at_a] * v[self.at_b]))
 
     @cached_property
     def squares(self) -> tuple[float, float]:
-        """The sums of squares of the centred scores, 0 where they are so but for rounding."""
+        """The sums of squares of the centered scores; exactly 0 if they are 0 up to rounding."""
         return tuple(  # type: ignore[return-value]
             0.0 if np.ptp(scores[people > 0]) < 1e-12 * (1 + np.abs(scores).max()) else float(people @ scores**2)
             for scores, people in zip(self.centred, (self.rows, self.columns), strict=True)
@@ -88,7 +88,7 @@ class Stratum:
         return len(self.u) * len(self.v)
 
     def seconds(self, size: int) -> float:
-        """Return about how many seconds one of so many tables takes."""
+        """Return the approximate seconds per table, for this number of tables."""
         return drawing_time(self.total, self.cells, size) + 1e-9 * self.cells
 
     @property
@@ -100,7 +100,7 @@ class Stratum:
         return np.outer(*self.centred).ravel()
 
     def every(self, most: int) -> tuple[FloatArray, FloatArray] | None:
-        """Return the statistics of all tables with these margins, and their probabilities; None if they are many."""
+        """Return the statistics of all tables with these margins, and their probabilities; None if there are many."""
         every = all_tables(*self._margins, most) if self.cells <= _GRID else None
         if every is None:
             return None
@@ -108,7 +108,7 @@ class Stratum:
         return tables.reshape(len(tables), -1) @ self._products, probabilities
 
     def drawn(self, size: int, generator: np.random.Generator) -> Iterator[FloatArray]:
-        """Draw statistics of tables with these margins, in blocks."""
+        """Draw statistics of tables with these margins, in batches."""
         rows, columns = self._margins
         if self.cells <= _GRID:
             for block in blocks(rows, columns, size, generator):
@@ -121,14 +121,14 @@ class Stratum:
 
 
 def oriented(z: FloatArray, alternative: Alternative) -> FloatArray:
-    """Return z scores so that large ones speak for the alternative."""
+    """Return z scores with the sign for which large values support the alternative."""
     return np.abs(z) if alternative == "two-sided" else z if alternative == "greater" else -z
 
 
 def linear_null_distribution(
     strata: Sequence[Stratum], alternative: Alternative, settings: PermutationOptions
 ) -> NullDistribution:
-    """Return the oriented z scores of all tables with these margins if they are few, else of random ones."""
+    """Return the oriented z scores of all tables with these margins if there are few, else of random ones."""
     if not settings.permutations:
         return ASYMPTOTIC
     sd = float(np.sqrt(sum(stratum.variance for stratum in strata)))

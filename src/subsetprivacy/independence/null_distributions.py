@@ -1,4 +1,4 @@
-"""The law of a statistic under independence: all tables, random ones, or simulated people."""
+"""The distribution of a statistic under independence, from all tables, random tables, or simulated people."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, get_args
@@ -22,16 +22,16 @@ from subsetprivacy.messages.for_tests import METHOD_LRT, NO_BUDGET, NO_BUDGET_NO
 from subsetprivacy.pvalues import SMALLEST
 
 NULLS: tuple[NullMethod, ...] = get_args(NullMethod)
-FEWEST = 99  # random tables that are worth having
-MAX_EXACT = 10_000  # tables that are all looked at instead
-_SPEED = 1e9  # operations a second of a plain machine
-_REFIT = 2e-3  # seconds to fit both margins of a simulated table anew
-_TIE = 1e-6  # a statistic this near is the same: maxima are only so exact
+FEWEST = 99  # with fewer random tables, the asymptotic p-value is used
+MAX_EXACT = 10_000  # up to so many tables, all are used instead
+_SPEED = 1e9  # operations per second on a typical machine
+_REFIT = 2e-3  # seconds to refit both margins of a simulated table
+_TIE = 1e-6  # statistics that differ by less are equal, since maxima have finite precision
 
 
 @frozen
 class PermutationOptions:
-    """How much is to be computed, with which random numbers, and whom to tell about it."""
+    """Number of permutations, time budget, random generator and progress callback."""
 
     permutations: int
     budget: float | None
@@ -48,11 +48,11 @@ class NullDistribution:
     kind
         ``"exact"``, ``"permutation"``, ``"bootstrap"`` or ``"asymptotic"`` (none).
     statistics
-        One for each table.
+        The statistic of each table.
     weights
-        Their probabilities, where they are all tables; else None.
+        Their probabilities if all tables are used; else None.
     notes
-        What was left undone, and why.
+        What was not computed, and why.
     """
 
     kind: str
@@ -61,7 +61,7 @@ class NullDistribution:
     notes: tuple[Note, ...] = ()
 
     def pvalue(self, observed: float | FloatArray) -> Any:
-        """Return the probability of at least such a statistic; of random tables the observed one counts as one."""
+        """Return the p-value; the observed table counts as one of the random tables."""
         values = np.asarray(observed, np.float64)
         beyond = self.statistics >= values[..., None] - _TIE * (1 + np.abs(values[..., None]))
         if self.weights is not None:
@@ -71,7 +71,7 @@ class NullDistribution:
         return float(pvalues) if values.ndim == 0 else pvalues
 
     def error(self, pvalue: float) -> float:
-        """Return the Monte-Carlo standard error of a p-value: 0 where all tables were looked at."""
+        """Return the Monte Carlo standard error of a p-value; 0 if all tables are used."""
         if self.weights is not None:
             return 0.0
         return float(np.sqrt(pvalue * (1 - pvalue) / len(self.statistics))) if len(self.statistics) else np.nan
@@ -83,7 +83,7 @@ ASYMPTOTIC = NullDistribution("asymptotic", np.empty(0))
 def null_distribution(
     crossings: Sequence[Crossing], method: IndependenceMethod, kind: NullMethod, settings: PermutationOptions
 ) -> NullDistribution:
-    """Return the law of the sum (of Bonferroni's, the largest) of the statistics over the crossings."""
+    """Return the null distribution of the sum (for Bonferroni, the largest) of the statistics over the crossings."""
     if kind == "asymptotic" or settings.permutations == 0:
         return ASYMPTOTIC
     statistic = STATISTICS[method]
@@ -105,7 +105,7 @@ def null_distribution(
         at = 0
         for sheet, n in draw(crossing, size, settings.generator):
             here = slice(at, at + len(n))
-            # Without a sheet everybody reported the same subset of a variable: no dependence can show.
+            # Without a sheet, everyone reported the same subset of a variable, and no dependence is visible.
             total[here] = together(total[here], 0.0 if sheet is None else statistic(sheet, n))
             at += len(n)
             if settings.progress is not None:
@@ -116,7 +116,7 @@ def null_distribution(
 def _all(
     crossing: Crossing, statistic: Statistic, method: str, settings: PermutationOptions
 ) -> NullDistribution | None:
-    """Return the law over all tables with these margins, if they are few."""
+    """Return the distribution over all tables with these margins, if there are few."""
     if not crossing.on_grid:
         return None
     most = MAX_EXACT
@@ -135,17 +135,17 @@ def _all(
 
 
 def too_many(method: str) -> NullDistribution:
-    """Say that random tables of so many people cannot be drawn."""
+    """Return the asymptotic distribution with a note that there are too many people for random tables, or raise."""
     reason = f"tables of {LARGEST} people or more cannot be drawn at random"
     if method == "lrt-mom":
-        raise TooLargeError(f"{reason}, and lrt-mom has no limit law.", METHOD_LRT)
+        raise TooLargeError(f"{reason}, and lrt-mom has no limit distribution.", METHOD_LRT)
     note = Note(NoteKind.BUDGET, f"Too many people: {reason}; the p-value is the asymptotic one.")
     warn_of(note, stacklevel=5)
     return NullDistribution("asymptotic", np.empty(0), None, (note,))
 
 
 def cost(crossing: Crossing, method: str) -> float:
-    """Return about how many seconds one table takes, on a plain machine; the same on every machine."""
+    """Return the approximate seconds per table on a typical machine; the same on every machine."""
     cells = crossing.shape[0] * crossing.shape[1] if crossing.on_grid else len(crossing.cells[2])
     p, q = crossing.first.design.p, crossing.second.design.p
     if method != "lrt":
@@ -166,19 +166,19 @@ def affordable(
     what: str = "tables",
     stacklevel: int = 5,
 ) -> tuple[int, tuple[Note, ...]]:
-    """Return how many tables the budget allows, with a warning where they are fewer than asked for.
+    """Return how many tables the budget allows, and warn if there are fewer than requested.
 
-    `fewest` are worth having, or else none; `always` where there is no limit law to fall back on; `advice` where there
-    is one.
+    With fewer than `fewest` tables, none are drawn. With `always`, there is no limit distribution to fall back on;
+    `advice` is for the other case.
     """
     wanted = settings.permutations
     if settings.budget is None or seconds * wanted <= settings.budget:
         return wanted, ()
     allowed = int(settings.budget / seconds)
-    round_ = 100 if allowed >= FEWEST else 10  # p-values in whole per cents, or in tenths
+    round_ = 100 if allowed >= FEWEST else 10  # p-values in steps of 1%, or of 10%
     done = allowed - (allowed + 1) % round_ if allowed >= fewest else fewest if always else 0
     done = min(done, wanted)
-    instead = f"{done} were made" if done else "none were made and the p-value is the asymptotic one"
+    instead = f"{done} were made" if done else "none were made and the p-value is asymptotic"
     text = (
         f"Budget: {wanted} {what} would take about {seconds * wanted:.3g} s, more than the budget of "
         f"{settings.budget:g} s; {instead}."
@@ -191,7 +191,7 @@ def affordable(
 def simulated(
     crossing: Crossing, size: int, generator: np.random.Generator
 ) -> Iterator[tuple[Sheet | None, FloatArray]]:
-    """Draw tables of new people from the fitted independent table: their margins vary, and are fitted anew."""
+    """Draw tables of new people from the fitted independent table; their margins vary and are refitted."""
     people = max(round(crossing.n), 2)
     design = crossing.table.design
     for _ in range(size):

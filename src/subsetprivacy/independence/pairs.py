@@ -1,4 +1,4 @@
-"""The 2 x 2 tables of all pairs of categories, one by one (`tab:bonferroni_table`)."""
+"""`PairTests`: the 2 x 2 tables of all pairs of categories (`tab:bonferroni_table`)."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -21,7 +21,7 @@ from subsetprivacy.tables import Table, label_text
 
 @frozen(slots=False, eq=False, repr=False)
 class PairTests(Result):
-    """The 2 x 2 tables behind Bonferroni's test: which pairs of categories go together (`tab:bonferroni_table`).
+    """The 2 x 2 tables of Bonferroni's test, which show associated pairs of categories (`tab:bonferroni_table`).
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class PairTests(Result):
     statistics
         Pearson's statistic of every pair.
     pvalues
-        Adjusted for the number of pairs: the chance of such a statistic for any of them.
+        Adjusted for the number of pairs: the probability of such a statistic for any of them.
     """
 
     names: tuple[str, str]
@@ -43,9 +43,9 @@ class PairTests(Result):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What the p-values are adjusted for."""
+        """A note on the adjustment of the p-values."""
         text = (
-            f"P-values are adjusted for {self.statistics.size} pairs: the chance of such a statistic for any of them."
+            f"P-values are adjusted for {self.statistics.size} pairs: the probability of such a statistic in any pair."
         )
         return (Note(NoteKind.ADJUSTED, text),)
 
@@ -82,7 +82,7 @@ class PairTests(Result):
 
     @classmethod
     def _restored(cls, facts: Mapping[str, Any]) -> Self:
-        """Return what `to_dict` wrote; labels are text then."""
+        """Return the tests that `to_dict` wrote, with labels as text."""
         first, second = facts["variables"]
         tables = (np.array(facts[name], np.float64) for name in ("statistics", "pvalues"))
         return cls((first, second), tuple(facts["rows"]), tuple(facts["columns"]), *tables)
@@ -96,12 +96,12 @@ class PairTests(Result):
         }
 
     def plot(self, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
-        """Draw Pearson's statistic of every pair as a heat map.
+        """Plot Pearson's statistic of every pair as a heat map.
 
         Parameters
         ----------
         title, ax
-            A heading, and the matplotlib axes to draw in; by default those of a new figure.
+            The title, and the matplotlib axes to draw on; by default a new figure.
         """
         first, second = self.names
         heading = draw.Heading(f"Which categories of {first} and {second} go together")
@@ -118,7 +118,7 @@ class PairTests(Result):
 
 
 def pair_tests(part: Crossing, law: NullDistribution) -> PairTests:
-    """Return the 2 x 2 tables of a crossing, with p-values from the law of the largest statistic."""
+    """Return the 2 x 2 tables of a crossing, with p-values from the distribution of the largest statistic."""
     statistics = pair_statistics(part.sheet, part.counts[None, :])[0]
     if len(law.statistics):
         pvalues = law.pvalue(statistics)

@@ -1,4 +1,4 @@
-"""What a test of independence found."""
+"""`IndependenceResult`: the result of tests of independence and homogeneity."""
 
 import warnings
 from collections.abc import Mapping
@@ -37,45 +37,45 @@ NULLS = {
     "exact": "all tables with these margins",
     "permutation": "random tables with these margins",
     "bootstrap": "tables simulated under the null hypothesis",
-    "asymptotic": "limit law",
+    "asymptotic": "limit distribution",
 }
 
 
 @frozen(slots=False, eq=False, repr=False)
 class IndependenceResult(Result):
-    """A test and all that it rests on.
+    """The result of a test of independence or homogeneity.
 
     Attributes
     ----------
     hypothesis
         The null hypothesis, in words.
     method
-        The statistic's name.
+        The name of the statistic.
     statistic, df
         The statistic and its degrees of freedom.
     pvalue
-        From tables with the same margins (random, or all where they are few); from simulated people where rows cannot
-        be shuffled; the asymptotic one where no table was drawn.
+        From tables with the same margins (random ones, or all if there are few), from simulated people if rows cannot
+        be permuted, or asymptotic if no table was drawn.
     pvalue_se
-        The Monte-Carlo standard error of `pvalue`: 0 where all tables were looked at, NaN for a limit law.
+        The Monte Carlo standard error of `pvalue`: 0 if all tables were used, NaN for asymptotic p-values.
     asymptotic_pvalue
-        That of the limit law; NaN where there is none.
+        The p-value from the limit distribution; NaN if there is none.
     law
         The statistics under the null hypothesis.
     n, n_missing
-        People in complete rows, and rows left out because an answer is missing.
+        The number of people in complete rows, and of rows left out because an answer is missing.
     tables
-        What was tested: one table, or one for each group.
+        The tested tables: one, or one for each group.
     null_estimates
         The estimates under the null hypothesis, by name; each has its shares as `w`.
     remarks, crossings, df_kind
-        What the notes rest on: notes of the test, the tables with the fits of their margins, which degrees of freedom
-        were asked for.
+        The basis of the notes: notes of the test, the tables with the fits of their margins, and the requested kind of
+        degrees of freedom.
     pairs
-        For ``"bonferroni"``: statistics and adjusted p-values of the 2 x 2 tables of all pairs of categories.
+        For ``"bonferroni"``, statistics and adjusted p-values of the 2 x 2 tables of all pairs of categories.
     """
 
-    why_not_restored: ClassVar[str] = "keep the counts, `result.tables`, and test again, or pickle the result"
+    why_not_restored: ClassVar[str] = "save the counts `result.tables` and test again, or pickle the result"
 
     hypothesis: str
     method: str
@@ -94,63 +94,63 @@ class IndependenceResult(Result):
 
     @property
     def null(self) -> str:
-        """Where the p-value comes from: ``"exact"``, ``"permutation"``, ``"bootstrap"`` or ``"asymptotic"``."""
+        """The source of the p-value: ``"exact"``, ``"permutation"``, ``"bootstrap"`` or ``"asymptotic"``."""
         return self.law.kind
 
     @property
     def permutations(self) -> int:
-        """How many tables the p-value rests on."""
+        """The number of tables behind the p-value."""
         return len(self.law.statistics)
 
     @property
     def pvalue_se(self) -> float:
-        """The Monte-Carlo standard error of the p-value."""
+        """The Monte Carlo standard error of the p-value."""
         return self.law.error(self.pvalue)
 
     @property
     def n(self) -> float:
-        """People in complete rows; Kish's effective number of a weighted sample."""
+        """The number of people in complete rows; Kish's effective number for a weighted sample."""
         return sum(table.n for table in self.tables.values())
 
     @property
     def n_missing(self) -> float:
-        """Rows left out because they lack an answer."""
+        """The number of rows left out because an answer is missing."""
         return sum(table.n_missing for table in self.tables.values())
 
     @cached_property
     def notes(self) -> tuple[Note, ...]:
-        """The caveats; worked out when they are first asked for."""
+        """The caveats, computed on first use."""
         doubtful = caveats(self.crossings, self.method, self.statistic, self.df_kind)
         return (*self.law.notes, *doubtful, *self._joint_boundary(), *self.remarks)
 
     def _joint_boundary(self) -> list[Note]:
-        """Say that a joint share is zero, which matters to the limit law of the likelihood ratio alone."""
+        """Return a note if a joint share is zero, which affects only the limit distribution of the likelihood ratio."""
         if self.method != "lrt" or not self.crossings:
             return []
         zeros = sum(len(fit.on_boundary) for fit in self.alternative_estimates.values())
         if not zeros:
             return []
         what = "shares are" if zeros > 1 else "share is"
-        text = f"On the boundary: {zeros} joint {what} estimated as 0; the limit law of lrt rejects too rarely then."
+        text = f"On the boundary: {zeros} joint {what} estimated as 0. The asymptotic test then rejects too rarely."
         return [Note(NoteKind.BOUNDARY, text)]
 
     @cached_property
     def alternative_estimates(self) -> Mapping[str, Estimate]:
-        """The estimates without the null hypothesis, of each of `tables`; computed when they are first asked for."""
+        """The estimates without the null hypothesis, one for each of `tables`; computed on first use."""
         if self._alternative is not None:
             return self._alternative
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SubsetPrivacyWarning)  # they are in the estimates' notes
+            warnings.simplefilter("ignore", SubsetPrivacyWarning)  # they are also notes of the estimates
             return {str(name): estimate(table) for name, table in self.tables.items()}
 
     @property
     def joint(self) -> Estimate:
-        """The estimate of the joint distribution: of the two variables, or of group and variable."""
+        """The estimate of the joint distribution of the two variables, or of group and variable."""
         if len(self.tables) == 1:
             return next(iter(self.alternative_estimates.values()))
         if len(self.crossings) != 1:
             raise ArgumentError(f"a joint estimate must be of one table; got {len(self.tables)}.", EACH_ESTIMATE)
-        with warnings.catch_warnings():  # of groups: group by category
+        with warnings.catch_warnings():  # for groups: group by category
             warnings.simplefilter("ignore", SubsetPrivacyWarning)
             return estimate(self.crossings[0].table)
 
@@ -197,7 +197,7 @@ class IndependenceResult(Result):
         return f"weighted, effective n = {self.n:.0f}" if self._weighted else f"{self.n:.0f}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers under stable names, for JSON; those that do not exist are None."""
+        """Return the numbers under stable names, for JSON; missing ones are None."""
         facts = {**self._facts(), "notes": self.notes}
         return plain(facts if self.pairs is None else facts | {"pairs": self.pairs.to_dict()})
 
@@ -222,15 +222,15 @@ class IndependenceResult(Result):
     def plot(
         self, kind: IndependencePicture = "null", *, title: str | None = None, ax: draw.AxesOrNone = None
     ) -> draw.Axes:
-        """Draw where the statistic lies among those of the null hypothesis, or the residuals of the joint shares.
+        """Plot the statistic with its null distribution, or the residuals of the joint shares.
 
         Parameters
         ----------
         kind
-            ``"null"``: a histogram of the statistics under the null hypothesis, with the limit law.
+            ``"null"``: a histogram of the statistics under the null hypothesis, with the limit distribution.
             ``"residuals"``: a heat map of joint shares minus products of shares, in standard errors.
         title, ax
-            A heading, and the matplotlib axes to draw in; by default those of a new figure.
+            The title, and the matplotlib axes to draw on; by default a new figure.
         """
         if check_choice(kind, get_args(IndependencePicture), "kind") == "residuals":
             from subsetprivacy.measures import association

@@ -1,4 +1,4 @@
-"""Numbers for ordered categories and groups, and for the subsets that people report of them."""
+"""Scores of ordered categories and groups, and mean scores of subsets."""
 
 from collections.abc import Mapping, Sequence
 from numbers import Real
@@ -24,12 +24,12 @@ def read_scores(scores: Any, labels: Sequence[Label], name: str, *, own: bool = 
     name
         The argument, for messages.
     own
-        Whether labels that are all numbers are their own scores by default.
+        Whether numeric labels are their own scores by default.
 
     Raises
     ------
     ArgumentError
-        If there is not a finite number for each, or they are all the same.
+        If a label has no finite number, or all numbers are the same.
     """
     if scores is None:
         numbers = own and all(isinstance(label, Real) and not isinstance(label, bool) for label in labels)
@@ -54,5 +54,5 @@ def read_scores(scores: Any, labels: Sequence[Label], name: str, *, own: bool = 
 
 
 def posterior_means(rows: Incidence, w: FloatArray, scores: FloatArray) -> FloatArray:
-    r"""Return :math:`E[c(X) \mid A = a]` for each row: the mean score of those who report that subset, under w."""
+    r"""Return :math:`E[c(X) \mid A = a]` for each row: the mean score of people who report that subset, under w."""
     return rows.inner(w * scores) / rows.inner(w)

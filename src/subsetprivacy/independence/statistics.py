@@ -1,7 +1,7 @@
-r"""The statistics of the five tests, each for a whole batch of tables with the same margins (`sec_2D`).
+r"""The statistics of the five tests, for a batch of tables with the same margins (`sec_2D`).
 
-A statistic takes a `Sheet`, which says which pair of subsets every cell is, and the numbers of people, an array
-(tables, cells). What depends on the margins alone is worked out once, from the sheet's two sides.
+A statistic takes a `Sheet`, which gives the pair of subsets of every cell, and an array of counts (tables, cells). What
+depends only on the margins is computed once, from the two variables of the sheet.
 """
 
 import warnings
@@ -21,14 +21,14 @@ from subsetprivacy.independence.crossing import Sheet
 
 Statistic = Callable[[Sheet, FloatArray], FloatArray]
 
-_ENOUGH = 0.05  # of a statistic: far below what tells two of them apart
-_LIFT = 1e-4  # of the start towards the uniform distribution: independence itself may lie on a face
+_ENOUGH = 0.05  # the tolerance of a statistic, far below any relevant difference
+_LIFT = 1e-4  # how far the start is moved towards the uniform distribution, since independence may lie on a face
 
 
 def lrt(sheet: Sheet, n: FloatArray) -> FloatArray:
     r"""Return :math:`2\sum n_{ab}\ln(r_a^\top\hat W r_b\,/\,r_a^\top\hat w_X\,\hat w_Y^\top r_b)` (`eq_LRT`).
 
-    The independent table is one of those that :math:`\hat W` is the best of, so nothing is below zero but rounding.
+    The independent table is a candidate for :math:`\hat W`, so the statistic is negative only by rounding.
     """
     if sheet.incidence.p <= MANY:
         return _ratio(sheet, n, sheet.incidence.inner(_fit_all(sheet, n)))
@@ -42,7 +42,7 @@ def _start(sheet: Sheet) -> FloatArray:
 
 def _fit_all(sheet: Sheet, n: FloatArray) -> FloatArray:
     total = n.sum(axis=-1, keepdims=True)
-    # So near the maximum that the statistic, 2n times a mean log-likelihood, is right to 1e-6 as far as digits last.
+    # So close to the maximum that the statistic, 2n times a mean log-likelihood, is accurate to about 1e-6.
     tol = float(np.clip(5e-7 / total.max(), 1e-13, 1e-9))
     maxima = newton_many(sheet.incidence, n / total, start=_start(sheet), tol=tol)
     _require_near(float((2 * total[:, 0] * maxima.gap).max()))
@@ -57,7 +57,7 @@ def _lrt_of_one(sheet: Sheet, n: FloatArray) -> float:
 
 
 def _require_near(missing: float) -> None:
-    """Warn if a statistic may be too small by more than hundredths."""
+    """Warn if a statistic may be too small by more than a hundredth."""
     if missing > _ENOUGH:
         warnings.warn(
             f"Not converged: a likelihood ratio may be up to {missing:.2g} too small.", ConvergenceWarning, stacklevel=6
@@ -65,7 +65,7 @@ def _require_near(missing: float) -> None:
 
 
 def _ratio(sheet: Sheet, n: FloatArray, L: FloatArray) -> FloatArray:
-    """Return twice the log-likelihood ratio of cells with sizes L against independence, by maximum likelihood."""
+    """Return twice the log-likelihood ratio of cells with sizes L against independence."""
     return _against(n, L, sheet.first.sizes[sheet.at_a] * sheet.second.sizes[sheet.at_b])
 
 
@@ -75,10 +75,10 @@ def _against(n: FloatArray, L: FloatArray, independent: FloatArray) -> FloatArra
 
 
 def lrt_mom(sheet: Sheet, n: FloatArray) -> FloatArray:
-    r"""Return the same with moments instead of the maximum, which need not be positive (the paper's approximated LRT).
+    r"""Return the statistic with moments instead of the maximum, which may be negative (the paper's approximated LRT).
 
-    :math:`Q_A^{-1}\hat\Gamma Q_B^{-1}` is projected onto the simplex and mixed with 1/n of the independent table, so
-    that no observed cell is impossible.
+    :math:`Q_A^{-1}\hat\Gamma Q_B^{-1}` is projected onto the simplex and mixed with 1/n of the independent
+    table, so that no observed cell is impossible.
     """
     first, second = sheet.first, sheet.second
     total = n.sum(axis=-1, keepdims=True)
@@ -93,7 +93,7 @@ def lrt_mom(sheet: Sheet, n: FloatArray) -> FloatArray:
 
 
 def pearson(sheet: Sheet, n: FloatArray) -> FloatArray:
-    r"""Return :math:`\sum (n_{ab}-e_{ab})^2/e_{ab}` over all pairs that can be reported.
+    r"""Return :math:`\sum (n_{ab}-e_{ab})^2/e_{ab}` over all possible pairs.
 
     With :math:`\sum e = n` it is :math:`\sum n_{ab}^2/e_{ab} - n`, which needs only the cells that occur.
     """
@@ -105,7 +105,7 @@ def pearson(sheet: Sheet, n: FloatArray) -> FloatArray:
 def pearson_conditional(sheet: Sheet, n: FloatArray) -> FloatArray:
     r"""Return Pearson's statistic given the questions: :math:`e_{ab} = n_{kl}\,L(a)L(b)` for questions k and l.
 
-    Which questions were asked says nothing about the values, so nothing of their chance remains in the statistic.
+    The questions do not depend on the values, so the statistic does not include their random variation.
     """
     law = sheet.first.answer[sheet.at_a] * sheet.second.answer[sheet.at_b]
     expected = sheet.asked(n) * law
@@ -121,7 +121,7 @@ def bonferroni(sheet: Sheet, n: FloatArray) -> FloatArray:
 def pair_statistics(sheet: Sheet, n: FloatArray) -> FloatArray:
     """Return Pearson's statistic of the 2 x 2 table of every pair of categories, without Yates's correction.
 
-    It is 0 where all subsets, or none, hold a category: then there is nothing to compare.
+    It is 0 if all subsets, or none, contain a category, since there is nothing to compare.
     """
     first, second = sheet.first.n_a @ sheet.first.members, sheet.second.n_a @ sheet.second.members
     both = sheet.membership.spread(n).reshape(*n.shape[:-1], len(first), len(second))

@@ -1,4 +1,4 @@
-"""`conditional_independence_test`: whether two variables are independent within the groups of a third."""
+"""`conditional_independence_test`: whether two variables are independent given a third."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -36,45 +36,44 @@ def conditional_independence_test(
     Parameters
     ----------
     tables
-        Where the third variable is known: a table for each of its values, as
-        ``crosstab(a, b, by=z)`` returns them. Where only subsets of it are
-        known too: a table of three variables, and its name as `given`.
+        If the third variable is known, a table for each of its values, as
+        ``crosstab(a, b, by=z)`` returns. If it is private too, a table of
+        three variables, with its name as `given`.
     method
-        As in `independence_test`; for a third variable of which only subsets
-        are known ``"lrt"`` alone.
+        As in `independence_test`; only ``"lrt"`` for a private third variable.
     given
         The third variable, in a table of three.
     permutations
-        Random tables, by default 999: within each group one column is
-        shuffled against the other. For a third variable of which only
-        subsets are known, samples simulated from the fitted null hypothesis,
-        by default 199.
+        The number of random tables, by default 999. Within each group, one
+        column is permuted against the other. For a private third variable,
+        the number of samples simulated from the fitted null hypothesis, by
+        default 199.
     null, df, budget, seed, progress
         As in `independence_test`.
     starts
-        How often the fit of the null hypothesis is begun again, where only
-        subsets of the third variable are known; of no use otherwise.
+        The number of starts of the fit of the null hypothesis, for a private
+        third variable; ignored otherwise.
 
     Raises
     ------
     ArgumentError
-        If it is not clear which variable is given.
+        If it is not clear which variable to condition on.
     NoDataError
-        If there is no group in which both variables vary.
+        If no group has variation in both variables.
 
     Warns
     -----
     BudgetWarning
-        If fewer tables or samples were drawn than asked for.
+        If fewer tables or samples were drawn than requested.
 
     Notes
     -----
-    Known groups: the statistics of the groups add up (Bonferroni's: the
+    For known groups, the statistics of the groups add up (for Bonferroni, the
     largest counts), and so do their degrees of freedom.
 
-    Subsets of all three: the null hypothesis
-    :math:`w_{xyz} = \pi_z f(x \mid z) g(y \mid z)` is a latent-class model. Its likelihood may have several maxima,
-    so it is fitted from many starts, and the best one is not certified.
+    If all three variables are private, the null hypothesis
+    :math:`w_{xyz} = \pi_z f(x \mid z) g(y \mid z)` is a latent-class model. Its likelihood may have several maxima, so
+    it is fitted from many starts, without a certificate for the best one.
 
     Examples
     --------
@@ -99,7 +98,7 @@ def conditional_independence_test(
             NAME_THE_GIVEN(name=repr(names[-1])) if len(names) > 2 else CROSS_BY_GROUP,
         )
     if given is not None:
-        raise ArgumentError("`given` must be left out where the groups are known: they are the keys of the dict.")
+        raise ArgumentError("`given` must be left out if the groups are known: they are the keys of the dict.")
     crossings, left_out = _groups(tables)
     first = next(iter(crossings.values()))
     where = f"each of {len(crossings)} groups" if len(crossings) > 1 else "the one group that can be tested"
@@ -110,7 +109,7 @@ def conditional_independence_test(
 
 
 def _groups(tables: Mapping[Label, Any]) -> tuple[dict[Label, Crossing], tuple[Note, ...]]:
-    """Return the groups that can be tested, and notes about the people of the others."""
+    """Return the groups that can be tested, and notes on the people in the others."""
     crossings: dict[Label, Crossing] = {}
     alike: dict[Label, JointCounts] = {}
     for group, given in tables.items():
@@ -132,12 +131,12 @@ def _groups(tables: Mapping[Label, Any]) -> tuple[dict[Label, Crossing], tuple[N
 
 
 def _left_out(alike: Mapping[Label, JointCounts]) -> list[Note]:
-    """Say how many groups cannot be tested, and how many people they are."""
+    """Return a note on how many groups cannot be tested, and how many people they have."""
     if not alike:
         return []
     people = sum(table.n for table in alike.values())
     missing = sum(table.n_missing for table in alike.values())
-    groups = counted(len(alike), "group")  # whose names may be people's
+    groups = counted(len(alike), "group")  # names may identify people
     text = (
         f"Left out, because a variable does not vary there: {groups}, with {counted(people, 'complete row')} and "
         f"{missing:.0f} that lack an answer."
@@ -146,7 +145,7 @@ def _left_out(alike: Mapping[Label, JointCounts]) -> list[Note]:
 
 
 def without_group(groups: Mapping[Label, Any]) -> list[Note]:
-    """Say how many people are left out because their group is missing."""
+    """Return a note on how many people are left out because their group is missing."""
     if None not in groups:
         return []
     counts = as_counts(groups[None])

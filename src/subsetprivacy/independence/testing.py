@@ -1,4 +1,4 @@
-"""`independence_test`: whether two variables are independent, from their subsets (`sec_2D`)."""
+"""`independence_test`: whether two variables are independent, given subsets of both (`sec_2D`)."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, get_args
@@ -43,35 +43,35 @@ def independence_test(
     Parameters
     ----------
     table
-        What `crosstab` returns; or data, a table or counts of a product
-        design of two variables. Variables that share one code (`join`), or a
-        release with dummy rows, are tested by ``"lrt"`` with simulated people.
+        The result of `crosstab`, or data, a table or counts of a product
+        design of two variables. Variables that share one code (`join`), and
+        releases with dummy rows, are tested by ``"lrt"`` with simulated people.
     method
-        ``"lrt"``: the likelihood ratio (default, the most powerful).
-        ``"lrt-mom"``: the same with moments, the paper's fast one.
-        ``"pearson"``: observed and expected counts of all pairs of subsets.
-        ``"pearson-conditional"``: the same given which questions were asked.
-        ``"bonferroni"``: the largest of the 2 x 2 tables of all pairs of
-        categories.
+        ``"lrt"``: the likelihood ratio test (default, the most powerful).
+        ``"lrt-mom"``: the same with moments, the paper's fast version.
+        ``"pearson"``: Pearson's test of all pairs of subsets.
+        ``"pearson-conditional"``: the same, given the questions asked.
+        ``"bonferroni"``: the largest statistic of the 2 x 2 tables of all
+        pairs of categories.
     permutations
-        How many random tables with the same margins the p-value rests on.
-        Where there are at most 10,000 such tables, all are looked at
+        The number of random tables with the same margins, for the p-value.
+        If there are at most 10 000 such tables, all of them are used
         instead. 0 for the asymptotic p-value.
     null
         ``"permutation"`` (default); ``"bootstrap"``: people simulated from
-        the fitted independent table, for weighted samples the default;
+        the fitted independent table, the default for weighted samples;
         ``"asymptotic"``.
     df
         ``"corrected"``, or ``"paper"`` for the degrees of freedom as printed.
-        They matter to the asymptotic p-value only.
+        They affect only the asymptotic p-value.
     budget
-        About how many seconds may be spent on random tables. Where more
-        would be needed, fewer are drawn, or none; a warning says so. None
-        for no limit. Of 10^9 people or more no tables can be drawn.
+        The approximate time limit for random tables, in seconds. If it is not
+        enough, fewer tables or none are drawn, with a warning. None for no
+        limit. With 10^9 people or more, no tables can be drawn.
     seed
-        A number or a NumPy generator; by default a fresh one.
+        A number or a NumPy generator; by default a new one.
     progress
-        Called with the number of tables done and the number of all.
+        Called with the number of tables done and their total.
 
     Raises
     ------
@@ -80,20 +80,20 @@ def independence_test(
     NoDataError
         If no row is complete.
     ArgumentError, TooLargeError
-        If there are not two variables, an option does not fit, or there are too many combinations.
+        If there are not two variables, an option is invalid, or there are too many combinations.
 
     Warns
     -----
     BudgetWarning
-        If fewer tables were drawn than asked for.
+        If fewer tables were drawn than requested.
 
     Notes
     -----
-    If X and Y are independent, so are the subsets A and B, and shuffling one
-    column against the other changes nothing: the permutation p-value holds
-    its level whatever the margins, at any sample size. Limit laws do not:
+    If X and Y are independent, so are the subsets A and B, and one column can
+    be permuted against the other. The permutation p-value therefore keeps its
+    level for any margins and any sample size. Asymptotic p-values do not:
     near the boundary of the simplex, where shares are small, the likelihood
-    ratio rejects too rarely.
+    ratio test rejects too rarely.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def independence_test(
     return conduct({both: crossing}, method, hypothesis, null, df, settings)
 
 
-_INSTEAD: tuple[tuple[Any, Advice], ...] = (  # of what is no table
+_INSTEAD: tuple[tuple[Any, Advice], ...] = (  # raises if it is not a table
     (Mapping, TABLE_FOR_EACH_GROUP),
     ((list, tuple), CROSS_TWO_COLUMNS),
     (object, TABLE_OF_NUMBERS),
@@ -124,7 +124,7 @@ _INSTEAD: tuple[tuple[Any, Advice], ...] = (  # of what is no table
 
 
 def read_counts(table: Any) -> SubsetCounts:
-    """Return data, a table of columns or counts as counts, or raise with what to do instead."""
+    """Return data, a table of columns or counts as counts, or raise with advice."""
     if isinstance(table, (SubsetCounts, SubsetData, SubsetTable)):
         return as_joint(as_counts(table))
     advice = next(advice for kinds, advice in _INSTEAD if isinstance(table, kinds))
@@ -132,7 +132,7 @@ def read_counts(table: Any) -> SubsetCounts:
 
 
 def read_table(table: Any) -> JointCounts:
-    """Return whatever holds two variables as joint counts."""
+    """Return data of two variables as joint counts."""
     counts = read_counts(table)
     if isinstance(counts, JointCounts):
         return counts
@@ -143,7 +143,7 @@ def read_table(table: Any) -> JointCounts:
 
 
 def read_permutation_options(permutations: int, budget: Any, seed: Any, progress: Any) -> PermutationOptions:
-    """Return how much is to be computed, or raise."""
+    """Return the options of permutation tests, or raise if one is invalid."""
     check_count(permutations, "permutations")
     if budget is not None and (
         isinstance(budget, bool) or not (isinstance(budget, (int, float, np.number)) and 0 < budget < np.inf)
@@ -162,7 +162,7 @@ def conduct(
     *,
     grouped: bool = False,
 ) -> IndependenceResult:
-    """Test that all these tables are independent, group by group: statistics and degrees of freedom add up."""
+    """Test independence in all groups; statistics and degrees of freedom add up."""
     check_choice(method, METHODS, "method")
     check_choice(df, DF, "df")
     if df == "paper" and method == "pearson-conditional":
@@ -171,13 +171,11 @@ def conduct(
     weighted = any(part.table.squares is not None for part in parts)
     kind = check_choice(null or ("bootstrap" if weighted else "permutation"), NULLS, "null")
     if weighted and kind == "permutation":
-        raise ArgumentError(
-            "`null` must be 'bootstrap' for weighted rows, which cannot change places; got permutation."
-        )
+        raise ArgumentError("`null` must be 'bootstrap' for weighted rows, which cannot be permuted; got permutation.")
     if method == "lrt-mom" and kind == "asymptotic":
-        raise ArgumentError("`null` must be another for lrt-mom, which has no limit law; got 'asymptotic'.")
+        raise ArgumentError("`null` must be another for lrt-mom, which has no limit distribution; got 'asymptotic'.")
     if method == "lrt-mom" and not settings.permutations:
-        raise ArgumentError("`permutations` must be at least 1 for lrt-mom, which has no limit law; got 0.")
+        raise ArgumentError("`permutations` must be at least 1 for lrt-mom, which has no limit distribution; got 0.")
     each = [float(STATISTICS[method](part.sheet, part.counts[None, :])[0]) for part in parts]
     statistic = _no_rounding(max(each) if method == "bonferroni" else sum(each), sum(part.n for part in parts))
     freedom = 1 if method == "bonferroni" else sum(degrees(part, method, df) for part in parts)
@@ -201,7 +199,7 @@ def conduct(
 
 
 def _no_rounding(statistic: float, n: float) -> float:
-    """Return 0 for a statistic that is below it by rounding."""
+    """Return 0 for a statistic that is negative by rounding."""
     return 0.0 if -1e-9 * max(n, 1.0) < statistic < 0 else statistic
 
 

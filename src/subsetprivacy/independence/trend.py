@@ -1,4 +1,4 @@
-"""`trend_test`: whether an ordered variable rises or falls over ordered groups, or with another ordered variable."""
+"""`trend_test`: whether an ordered variable increases or decreases over ordered groups, or with another variable."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -41,68 +41,69 @@ def trend_test(
     seed: Seed | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> TrendResult:
-    r"""Test whether an ordered variable rises or falls over ordered groups, or with another ordered variable.
+    r"""Test whether an ordered variable increases or decreases over ordered groups, or with another ordered variable.
 
     Parameters
     ----------
     data
-        Ordered groups, as ``count(data, by=group)`` returns them: waves, age groups. Or a table of two private
-        variables, as ``crosstab(a, b)`` returns it: the first takes the place of the groups.
+        Ordered groups such as waves or age groups, as ``count(data, by=group)`` returns. Or a table of two private
+        variables, as ``crosstab(a, b)`` returns; the first variable then replaces the groups.
     scores
-        A number for each category, in the order in which the design lists them, or by label; by default 1, 2, 3
-        and so on. Of a table, for the categories of the second variable.
+        A number for each category, in the order of the design or by label; by default 1, 2, 3 and so on. For a table,
+        the scores are for the categories of the second variable.
     group_scores
-        A number for each group, in the order of the groups or by name; by default the groups themselves where they
-        are numbers, else 1, 2, 3 and so on. Of a table, for the categories of the first variable, by default 1, 2, 3.
+        A number for each group, in the order of the groups or by name. By default the groups themselves if they are
+        numbers, else 1, 2, 3 and so on. For a table, the scores are for the categories of the first variable, by
+        default 1, 2, 3.
     alternative
-        ``"two-sided"``; ``"greater"``: the scores of the variable rise with those of the groups; ``"less"``: they
-        fall.
+        ``"two-sided"``; ``"greater"``: the scores of the variable increase with those of the groups; ``"less"``: they
+        decrease.
     permutations
-        How many random tables with the same margins the p-value rests on. Where there are at most 10,000 such
-        tables, all are looked at instead. 0 for the asymptotic p-value.
+        The number of random tables with the same margins, for the p-value. If there are at most 10 000 such tables, all
+        of them are used instead. 0 for the asymptotic p-value.
     budget
-        About how many seconds may be spent on random tables; None for no limit.
+        The approximate time limit for random tables, in seconds; None for no limit.
     seed
-        A number or a NumPy generator; by default a fresh one.
+        A number or a NumPy generator; by default a new one.
     progress
-        Called with the number of tables done and the number of all.
+        Called with the number of tables done and their total.
 
     Raises
     ------
     ArgumentError
-        If `data` is something else, a score is missing, or no two groups with different scores have the same design.
+        If `data` has another type, a score is missing, or no two groups with different scores have the same design.
     NotIdentifiableError
         If a design is not identifiable, or everyone reported the same subset.
     MismatchError, NoDataError
-        If the groups do not have the same categories, or a group has no one.
+        If the groups have different categories, or a group has no people.
 
     Warns
     -----
     BudgetWarning
-        If fewer tables were drawn than asked for.
+        If fewer tables were drawn than requested.
 
     Notes
     -----
     With a score c of the category and g of the group, the test is the score test of :math:`\beta = 0` in
     :math:`w_j(g) \propto w_j e^{\beta c_j g}`. Its statistic is
-    :math:`T = \sum_i (g_i - \bar g)\,E[c(X) \mid A_i]`, where the mean score of those who report the subset
-    :math:`A_i` is taken under the maximum likelihood estimate for all groups together. Of two private variables,
-    both factors are such means, each under the estimate of its own margin. If the distribution is the same in all
-    groups, it is chance who belongs to which: over all permutations of the people T has mean 0 and variance
-    :math:`\sum_i(g_i-\bar g)^2\sum_i(e_i-\bar e)^2/(n-1)`, so that :math:`z^2 = (n-1)r^2` with the correlation r of
-    the two scores. The p-value counts permutations and holds its level for any number of people.
+    :math:`T = \sum_i (g_i - \bar g)\,E[c(X) \mid A_i]`, where the mean score of people who report the subset
+    :math:`A_i` is computed under the pooled maximum likelihood estimate of all groups. For two private variables, both
+    factors are such means, each under the estimate of its own margin. If the distribution is the same in all groups,
+    people can be permuted between groups: over all permutations, T has mean 0 and variance
+    :math:`\sum_i(g_i-\bar g)^2\sum_i(e_i-\bar e)^2/(n-1)`, so :math:`z^2 = (n-1)r^2` with the correlation r of
+    the two scores. The p-value counts permutations and keeps its level for any number of people.
 
-    *Different designs.* People change places only among those asked under the same design, and each design adds its
-    T and its variance; the estimate is for all. A group that is alone under its design adds nothing. Where all
-    are, there is no test.
+    *Different designs.* People are permuted only within a design, and each design adds its T and its variance; the
+    estimate is pooled over all designs. A group that is the only one under its design adds nothing. If all groups have
+    different designs, there is no test.
 
-    *Weighted counts.* Each group is scaled to its effective number of people (Kish). Weighted rows cannot change
-    places, so the p-value is the asymptotic one.
+    *Weighted counts.* Each group is scaled to its effective number of people (Kish). Weighted rows cannot be
+    permuted, so the p-value is asymptotic.
 
-    The test looks in one direction. It has more power than `homogeneity_test` where the mean score rises or falls,
-    and none against changes that leave it the same. With three groups of 200 people, `uniform` on four categories
-    and tests at 5%, it rejected 5.7% of samples with even shares in all groups and 5.2% with shares of .90, .06, .03
-    and .01 (2000 samples, standard error .5 points). It found :math:`\beta = .15` in 46% of 1000 samples,
+    The test looks in one direction. It has more power than `homogeneity_test` if the mean score increases or decreases,
+    and none against changes that keep the mean score. With three groups of 200 people, `uniform` on four categories
+    and tests at 5%, it rejected 5.7% of samples with equal shares in all groups and 5.2% with shares of .90, .06, .03
+    and .01 (2000 samples, standard error .5 points). It detected :math:`\beta = .15` in 46% of 1000 samples, and
     `homogeneity_test` in 21%.
 
     Examples
@@ -127,7 +128,7 @@ def trend_test(
 
 @frozen
 class _Problem:
-    """What is tested: those who can change places, whether they are weighted, and what the result says of them."""
+    """The data of a trend test: strata for permutations, whether rows are weighted, and facts for the result."""
 
     strata: Sequence[Stratum]
     weighted: bool
@@ -173,7 +174,7 @@ def _of_table(data: Any, scores: Any, group_scores: Any) -> _Problem:
 
 
 def _of_groups(data: Mapping[Any, Any], scores: Any, group_scores: Any) -> _Problem:
-    """Read a private variable over groups that are known."""
+    """Read a private variable in known groups."""
     named = read_groups((data,))
     samples = list(named.values())
     categories = samples[0].categories
@@ -200,7 +201,7 @@ def _of_groups(data: Mapping[Any, Any], scores: Any, group_scores: Any) -> _Prob
 
 
 def _by_design(samples: Sequence[SubsetCounts], c: FloatArray, g: FloatArray) -> tuple[list[Stratum], list[Note]]:
-    """Return those who can change places, design by design, and notes on what that leaves out."""
+    """Return the strata for permutations, one for each design, and notes on what is left out."""
     members: dict[Design, list[int]] = {}
     for k, counts in enumerate(samples):
         members.setdefault(counts.design, []).append(k)
@@ -238,8 +239,8 @@ def _design_notes(designs: int, alone: Sequence[SubsetCounts]) -> list[Note]:
     if designs == 1:
         return []
     text = (
-        f"The groups were asked under {designs} designs. People change places only among those asked under the same "
-        "design; differences between designs are not used."
+        f"The groups were asked under {designs} designs. People are permuted only within a design, and "
+        "differences between designs are not used."
     )
     notes = [Note(NoteKind.NULL_LAW, text)]
     if alone:
@@ -253,7 +254,7 @@ def _design_notes(designs: int, alone: Sequence[SubsetCounts]) -> list[Note]:
 
 
 def _tested(problem: _Problem, alternative: Alternative, settings: PermutationOptions) -> TrendResult:
-    """Compare the statistic with its distribution under permutations."""
+    """Compare the statistic with its permutation distribution."""
     strata = problem.strata
     variance = sum(stratum.variance for stratum in strata)
     if not variance > 0:

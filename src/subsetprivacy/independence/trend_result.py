@@ -1,4 +1,4 @@
-"""What a test of trend found."""
+"""`TrendResult`: the result of a trend test."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ from subsetprivacy.pvalues import p_equals, positive, pvalue_text
 from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, number, percent
 
-_SHOWN = 8  # scores that are listed
+_SHOWN = 8  # the most scores listed
 _MOST_SEARCHED = 60  # groups for which the default intervals are those of the score test: a few seconds
 _MOST_ROWS = 64
 
@@ -111,7 +111,7 @@ class TrendResult(Result):
     def estimates(self) -> Mapping[Label, Estimate]:
         """The estimate of each of `tables`; computed when they are first asked for."""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SubsetPrivacyWarning)  # `notes` has what matters here
+            warnings.simplefilter("ignore", SubsetPrivacyWarning)  # `notes` has the relevant caveats
             return {name: estimate(table) for name, table in self.tables.items()}
 
     # Mean scores ------------------------------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ class TrendResult(Result):
         return np.array([(contrast.value, contrast.se, contrast.lower, contrast.upper) for contrast in contrasts])
 
     def _conditional_means(self, level: float, method: ContrastMethod) -> FloatArray:
-        r"""Return the same given each category of the first variable, by the delta method.
+        r"""Return the mean score given each category of the first variable, by the delta method.
 
         The mean is :math:`m_j = \sum_k c_k w_{jk}/w_{j+}`, its derivative in :math:`w_{jk}` is
         :math:`(c_k - m_j)/w_{j+}`.
@@ -161,7 +161,7 @@ class TrendResult(Result):
         zeros = sum(bool(fit.on_boundary) for fit in self.estimates.values())
         if zeros:
             where = "" if self._is_table else f" in {counted(zeros, 'group')}"
-            text = f"On the boundary: a share is estimated as 0{where}; the standard errors of mean scores are rough."
+            text = f"On the boundary: a share is estimated as 0{where}. Standard errors of mean scores are approximate."
             notes.append(Note(NoteKind.BOUNDARY, text))
         return tuple(notes)
 
@@ -174,15 +174,15 @@ class TrendResult(Result):
         )
 
     def summary(self, level: float = 0.95, *, method: ContrastMethod = "auto") -> Table:
-        """Return the table to print: the mean score of each group, the test below.
+        """Return the table to print or to show in a notebook: the mean score of each group, with the test below.
 
         Parameters
         ----------
         level
             The confidence level of each interval.
         method
-            ``"score"``, ``"profile"`` or ``"wald"``, as in `Estimate.contrast`; of a table of two variables
-            ``"wald"`` alone. ``"auto"`` is ``"wald"`` for more than 60 groups.
+            ``"score"``, ``"profile"`` or ``"wald"``, as in `Estimate.contrast`; only ``"wald"`` for a table of two
+            variables. ``"auto"`` is ``"wald"`` for more than 60 groups.
         """
         means = self._means(level, method)
         rows = [
@@ -239,7 +239,7 @@ class TrendResult(Result):
         self, level: float = ..., *, method: ContrastMethod = ..., engine: Literal["pyarrow"]
     ) -> ArrowTable: ...
     def to_frame(self, level: float = 0.95, *, method: ContrastMethod = "auto", engine: Engine = "pandas") -> Frame:
-        """Return a data frame: a row per group with its mean score, `group, estimate, se, lower, upper, level`.
+        """Return a data frame with the mean score of each group: `group, estimate, se, lower, upper, level`.
 
         Parameters
         ----------
@@ -251,7 +251,7 @@ class TrendResult(Result):
         return frame(self._table(level, method), engine)
 
     def to_dict(self, level: float = 0.95, *, method: ContrastMethod = "auto") -> dict[str, Any]:
-        """Return the numbers under stable names, for JSON; those that do not exist are None."""
+        """Return the numbers under stable names, for JSON; missing ones are None."""
         means = self._means(level, method)
         return plain(
             {
@@ -283,14 +283,14 @@ class TrendResult(Result):
         title: str | None = None,
         ax: draw.AxesOrNone = None,
     ) -> draw.Axes:
-        """Draw the mean score of each group with its interval, from left to right by group score.
+        """Plot the mean score of each group with its interval, by group score.
 
         Parameters
         ----------
         level, method
             As in `summary`.
         title, ax
-            A heading, and the matplotlib axes to draw in; by default those of a new figure.
+            The title, and the matplotlib axes to draw on; by default a new figure.
         """
         means = self._means(level, method)
         least, most = int(self.scores.argmin()), int(self.scores.argmax())

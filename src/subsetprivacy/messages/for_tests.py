@@ -8,24 +8,24 @@ _BUDGETED = (*_TESTS, "trend_test")
 # Tables and groups
 PICK_TWO = advise(
     "pick_two",
-    python="table.margin('x', 'y') picks two; conditional_independence_test(table, given='z') uses a third",
-    shell="name two columns; a third one is --given",
+    python="table.margin('x', 'y') selects two; conditional_independence_test(table, given='z') uses a third",
+    shell="name two columns, and a third one with --given",
 )
-PICK_SOME = advise("pick_some", python="table.margin(...) picks some")
-CROSS_TWO_COLUMNS = advise("cross_two_columns", python="sp.crosstab(a, b) makes one of two columns")
+PICK_SOME = advise("pick_some", python="table.margin(...) selects variables")
+CROSS_TWO_COLUMNS = advise("cross_two_columns", python="sp.crosstab(a, b) makes a table of two columns")
 CROSS_BY_GROUP = advise("cross_by_group", python="sp.crosstab(a, b, by=group) makes them")
 CROSS_BY_COLUMN = advise(
-    "cross_by_column", python="a column that is known goes into sp.crosstab(a, b, by=column)", shell="--by COLUMN"
+    "cross_by_column", python="pass a known column to sp.crosstab(a, b, by=column)", shell="--by COLUMN"
 )
 NAME_THE_GIVEN = advise(
     "name_the_given", python="given={name}", shell="--given {name}", keyword_of="conditional_independence_test"
 )
 TABLE_FOR_EACH_GROUP = advise(
-    "table_for_each_group", python="sp.conditional_independence_test takes a table for each group"
+    "table_for_each_group", python="use sp.conditional_independence_test for a table per group"
 )
 TABLE_OF_NUMBERS = advise(
     "table_of_numbers",
-    python="JointCounts.of_table takes numbers of subset pairs; for values there is scipy.stats.chi2_contingency",
+    python="JointCounts.of_table takes counts of subset pairs; for values, use scipy.stats.chi2_contingency",
 )
 EACH_ESTIMATE = advise("each_estimate", python="alternative_estimates has one for each")
 COUNT_BY_GROUP = advise("count_by_group", python="sp.count(data, by=group) makes them", shell="--by COLUMN")
@@ -36,20 +36,23 @@ NAME_THE_OPTION = advise(
 WEIGHT_ALL_GROUPS = advise("weight_all_groups", python="count all with weights", shell="--weights COLUMN")
 WITHOUT_WEIGHTS = advise("without_weights", python="count without weights", shell="leave --weights out")
 JOIN_RARE = advise("join_rare", "join rare categories")
-PRODUCT_OF_DESIGNS = advise("product_of_designs", python="sp.product(designs) makes one of several")
+PRODUCT_OF_DESIGNS = advise("product_of_designs", python="sp.product(designs) combines several designs")
 
 # How much is computed
 NO_BUDGET = advise(
-    "no_budget", python="budget=None", shell="--permutations 0 for the limit law, or fewer", keyword_of=_BUDGETED
+    "no_budget",
+    python="budget=None",
+    shell="fewer --permutations, or 0 for the asymptotic p-value",
+    keyword_of=_BUDGETED,
 )
 NO_BUDGET_OR_FASTER = advise(
     "no_budget_or_faster",
     python="budget=None, or method='pearson-conditional', which is faster",
-    shell=("--method pearson-conditional, which is faster", "--permutations 0 for the limit law, or fewer"),
+    shell=("--method pearson-conditional, which is faster", "fewer --permutations, or 0 for the asymptotic p-value"),
     keyword_of=_TESTS,
 )
 NO_BUDGET_NO_LIMIT_LAW = advise(
-    "no_budget_no_limit_law", python="budget=None", shell="--permutations with a smaller number", keyword_of=_BUDGETED
+    "no_budget_no_limit_law", python="budget=None", shell="fewer --permutations", keyword_of=_BUDGETED
 )
 METHOD_LRT = advise("method_lrt", python="method='lrt'", shell="--method lrt", keyword_of=_TESTS)
 MORE_ITERATIONS = advise("more_iterations", python="raise max_iter")
@@ -62,7 +65,7 @@ GROUPS_OR_TABLE = advise(
 COMPARE_DISTRIBUTIONS = advise(
     "compare_distributions",
     python="homogeneity_test(groups) compares groups under different designs",
-    shell="leave --trend out; the other test compares groups under different designs",
+    shell="leave --trend out, to compare groups under different designs",
 )
 SCORE_EACH = advise(
     "score_each",
@@ -84,19 +87,22 @@ DRAWS_OF_ONE_VARIABLE = advise(
     python="one variable at a time: check_draws(table[{name}])",
     page="look at one variable at a time",
 )
-RECORD_THE_QUESTION = advise("record_the_question", "yes/no questions and recorded partitions do")
-FEWER_REPLICATIONS = advise("fewer_replications", python="999 tell a p-value of 5% within 1.4 points")
+RECORD_THE_QUESTION = advise("record_the_question", "yes/no questions and recorded partitions do so")
+FEWER_REPLICATIONS = advise(
+    "fewer_replications", python="with 999, a p-value of 5% is accurate to 1.4 percentage points"
+)
 BOOTSTRAP_FIT = advise("bootstrap_fit", python="method='bootstrap'", keyword_of=("check_honesty", "check_draws"))
 LONG_BOOTSTRAP = advise(
     "long_bootstrap",
-    python="method='bootstrap' takes long and needs no such law",
+    python="method='bootstrap' is slower and does not need this approximation",
     keyword_of=("check_honesty", "check_draws"),
 )
 ASK_DIFFERENT_SIZES = advise("ask_different_sizes", "ask questions of different sizes")
 ASK_THE_OTHER_QUESTIONS = advise(
     "ask_the_other_questions",
-    python="some questions of the design were never asked; more people. check_draws(data) still tests the draws",
-    page="some questions of the design were never asked; more people",
+    python="collect more people, since some questions of the design were never asked; "
+    "check_draws(data) still tests the draws",
+    page="collect more people, since some questions of the design were never asked",
 )
 MORE_HADAMARD_QUESTIONS = advise(
     "more_hadamard_questions",
@@ -105,8 +111,8 @@ MORE_HADAMARD_QUESTIONS = advise(
 )
 FIVE_CATEGORIES = advise(
     "five_categories",
-    python="four categories have three questions only, five have ten; check_draws(data) still tests the draws",
-    page="four categories have three questions only, five have ten",
+    python="four categories have only three questions, five have ten; check_draws(data) still tests the draws",
+    page="four categories have only three questions, five have ten",
 )
 MORE_DIFFERENT_QUESTIONS = advise("more_different_questions", "ask more different questions, of different sizes")
 MORE_QUESTIONS_OR_DRAWS = advise(
@@ -114,16 +120,16 @@ MORE_QUESTIONS_OR_DRAWS = advise(
     python="ask more different questions, of different sizes; check_draws(data) still tests the draws",
     page="ask more different questions, of different sizes",
 )
-DRAWS_SOLVE_NONE = advise("draws_solve_none", python="check_draws(counts) solves none")
+DRAWS_SOLVE_NONE = advise("draws_solve_none", python="check_draws(counts) has no such limit")
 COUNT_PEOPLE = advise(
     "count_people",
-    "whether people answered honestly does not depend on whom they represent; count without weights",
+    "count without weights, since honesty does not depend on whom people represent",
 )
 CHECK_HONESTY_ALONE = advise("check_honesty_alone", python="check_honesty(counts) takes some seconds")
 CHECK_MAPPING = advise("check_mapping", python="sp.check_all({{'race': counts}}) takes counts by name")
 CHECK_WITH_DESIGNS = advise("check_with_designs", python="designs={{'race': design}}", keyword_of="check_all")
 CHECK_WITH_BUDGET = advise(
-    "check_with_budget", python="check_all with a larger budget draws more", keyword_of="check_all"
+    "check_with_budget", python="check_all with a larger budget draws more samples", keyword_of="check_all"
 )
 COUNT_THE_QUESTIONS = advise(
     "count_the_questions",
@@ -133,17 +139,17 @@ DRAWS_BY_PAIRS = advise("draws_by_pairs", python="method='auto' compares pairs o
 
 # Audits
 GIVE_THE_DISTRIBUTION = advise("give_the_distribution", python="try audit(design, fit.w), or audit(data)")
-AUDIT_DATA = advise("audit_data", python="audit(data) of what privatize returns has them")
-ALL_PEOPLE = advise("all_people", python="to_frame() has all, summary(most=...) more")
+AUDIT_DATA = advise("audit_data", python="audit(data) on the result of privatize has them")
+ALL_PEOPLE = advise("all_people", python="to_frame() has all rows, summary(most=...) more of them")
 
 # Covariates
 PUBLISH_LESS = advise(
     "publish_less",
-    "publish coarser covariates, draw by a design that tells less, or publish the subsets without the covariates",
+    "publish coarser covariates, use a design that reveals less, or publish the subsets without the covariates",
 )
 DIVIDE_EACH_ROW = advise("divide_each_row", "divide each row by its sum")
 DUMMIES_HAVE_NO_COVARIATES = advise(
-    "dummies_have_no_covariates", "dummy rows have no covariates, so a covered design is audited before publishing"
+    "dummies_have_no_covariates", "dummy rows have no covariates, so audit a covered design before publishing"
 )
 AUDIT_OTHER_ROWS = advise(
     "audit_other_rows", python="audit(data.counts(), given=...) takes other rows, such as those of a pilot"

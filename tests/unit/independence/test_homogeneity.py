@@ -236,8 +236,8 @@ def test_weighted_people_do_not_change_groups():
     weighted = [sp.count(c, design=both, weights=np.full(len(c), 2.0), weights_kind="sampling") for c in codes]
     found = sp.homogeneity_test(*weighted, permutations=9, seed=1)
     assert found.null == "bootstrap"
-    assert found.notes[-1].text == "People are simulated from the pooled estimate: weighted rows cannot change places."
-    with pytest.raises(ArgumentError, match="`null` must be 'bootstrap', since weighted rows cannot change places"):
+    assert found.notes[-1].text == "People are simulated from the pooled estimate: weighted rows cannot be permuted."
+    with pytest.raises(ArgumentError, match="`null` must be 'bootstrap', since weighted rows cannot be permuted"):
         sp.homogeneity_test(*weighted, null="permutation")
 
 

@@ -110,7 +110,7 @@ def test_tables_of_a_thousand_million_people_are_not_drawn():
         found = sp.independence_test(world, "pearson", seed=1)
     assert found.null == "asymptotic"
     assert found.pvalue == found.asymptotic_pvalue < 1e-10
-    with pytest.raises(TooLargeError, match="lrt-mom has no limit law"):
+    with pytest.raises(TooLargeError, match="lrt-mom has no limit distribution"):
         sp.independence_test(world, "lrt-mom", seed=1)
 
 

@@ -231,9 +231,9 @@ def test_a_small_budget_makes_fewer_tables():
     ("method", "options", "advice"),
     [
         ("lrt", {"--method", "--permutations"}, "--method pearson-conditional, which is faster"),
-        ("lrt", {"--permutations"}, "--permutations 0 for the limit law, or fewer"),
-        ("pearson", {"--method", "--permutations"}, "--permutations 0 for the limit law, or fewer"),
-        ("lrt-mom", {"--method", "--permutations"}, "--permutations with a smaller number"),
+        ("lrt", {"--permutations"}, "fewer --permutations, or 0 for the asymptotic p-value"),
+        ("pearson", {"--method", "--permutations"}, "fewer --permutations, or 0 for the asymptotic p-value"),
+        ("lrt-mom", {"--method", "--permutations"}, "fewer --permutations"),
         ("lrt", {"--level"}, None),
     ],
 )
@@ -246,7 +246,7 @@ def test_a_command_is_told_what_it_can_do_about_its_budget(method, options, advi
 
 
 def test_too_small_a_budget_makes_none():
-    with pytest.warns(BudgetWarning, match="none were made and the p-value is the asymptotic one"):
+    with pytest.warns(BudgetWarning, match="none were made and the p-value is asymptotic"):
         found = sp.independence_test(table(), budget=1e-6, seed=1)
     assert (found.null, found.permutations) == ("asymptotic", 0)
     assert found.pvalue == found.asymptotic_pvalue
@@ -281,7 +281,7 @@ def test_no_budget_makes_all():
         ({"permutations": 2.5}, "`permutations` must be a whole number of at least 0"),
         ({"seed": -3}, "`seed` must be a whole number"),
         ({"method": "lrt-mom", "permutations": 0}, "`permutations` must be at least 1 for lrt-mom"),
-        ({"method": "lrt-mom", "null": "asymptotic"}, "lrt-mom, which has no limit law"),
+        ({"method": "lrt-mom", "null": "asymptotic"}, "lrt-mom, which has no limit distribution"),
         ({"method": "pearson-conditional", "df": "paper"}, "`df` must be 'corrected' for pearson-conditional"),
     ],
 )
@@ -339,7 +339,7 @@ def test_more_pairs_than_people_are_told():
     both = sp.product({"x": sp.uniform(range(7)), "y": V4})
     note = notes(sp.simulate(both, np.full(28, 1 / 28), 12, seed=1))[0]
     assert note.kind is NoteKind.TOO_MANY_CELLS
-    assert note.text == "There are 672 pairs of subsets for 12 people: Pearson's limit law does not hold."
+    assert note.text == "There are 672 pairs of subsets for 12 people: Pearson's chi-square approximation does not hold."
 
 
 def test_shares_at_and_near_zero_are_told():
@@ -348,7 +348,7 @@ def test_shares_at_and_near_zero_are_told():
     fit = sp.estimate(none.margin("x"))
     told = [note.text for note in notes(none) if note.kind is NoteKind.BOUNDARY]
     assert fit.on_boundary == ("d",)
-    assert told == ["On the boundary: a share of 0 is estimated for x: d; the asymptotic p-value is rough."]
+    assert told == ["On the boundary: a share of 0 is estimated for x: d. The asymptotic p-value is approximate."]
     rare = table(2000, w=np.outer([0.3, 0.28, 0.4, 0.02], [0.4, 0.1, 0.2, 0.3]).ravel(), seed=4)
     assert sp.estimate(rare.margin("x")).on_boundary == ()
     told = [note.text for note in notes(rare) if note.kind is NoteKind.NEAR_ZERO]
@@ -442,7 +442,7 @@ def test_a_message_about_a_shared_code_names_the_argument_that_was_given():
     ("wrong", "hint"),
     [
         ([1, 2], r"sp.crosstab\(a, b\)"),
-        ({"a": 1}, "conditional_independence_test takes a table for each group"),
+        ({"a": 1}, "conditional_independence_test for a table per group"),
         (np.eye(2), "JointCounts.of_table"),
     ],
 )
@@ -470,6 +470,6 @@ def test_pairs_agree_with_their_test():
 
 def test_moments_have_no_limit_law():
     with pytest.raises(
-        ArgumentError, match="`null` must be another for lrt-mom, which has no limit law; got 'asymptotic'"
+        ArgumentError, match="`null` must be another for lrt-mom, which has no limit distribution; got 'asymptotic'"
     ):
         sp.independence_test(table(), "lrt-mom", null="asymptotic")
