@@ -33,7 +33,7 @@ def test_too_few_questions_have_nothing_to_spare():
     five = {("a", "b"): 0.3, ("a", "c"): 0.3, ("a", "d"): 0.2, ("a", "e"): 0.2}
     with pytest.raises(NotIdentifiableError, match=r"4 questions with 4 free .* Hint: ask more different questions"):
         check_honesty(simulate(independent(list("abcde"), five), W5, 500, seed=1))
-    with pytest.raises(NotIdentifiableError, match="collect more people, since some questions of the design were never asked"):
+    with pytest.raises(NotIdentifiableError, match="since some questions of the design were never asked"):
         check_honesty(SubsetCounts([0b00011, 0b00101], [5, 6], uniform(range(5))))
     # Three subsets of three categories, drawn around the value: two free proportions, two weights.
     with pytest.raises(NotIdentifiableError, match="3 subsets with 2 free proportions for 2 free weights") as caught:

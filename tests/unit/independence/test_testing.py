@@ -339,7 +339,7 @@ def test_more_pairs_than_people_are_told():
     both = sp.product({"x": sp.uniform(range(7)), "y": V4})
     note = notes(sp.simulate(both, np.full(28, 1 / 28), 12, seed=1))[0]
     assert note.kind is NoteKind.TOO_MANY_CELLS
-    assert note.text == "There are 672 pairs of subsets for 12 people: Pearson's chi-square approximation does not hold."
+    assert note.text.startswith("There are 672 pairs of subsets for 12 people: Pearson's chi-square approximation")
 
 
 def test_shares_at_and_near_zero_are_told():
