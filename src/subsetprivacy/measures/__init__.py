@@ -1,4 +1,4 @@
-"""What people ask next of two variables: conditional shares, differences, odds ratios, Cramér's V."""
+"""Measures of association of two variables: conditional shares, differences, odds ratios, Cramér's V."""
 
 from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable
 from subsetprivacy.estimation.result import Estimate
@@ -11,23 +11,23 @@ __all__ = ["Association", "ConditionalShares", "Measure", "association"]
 
 
 def association(fit: Estimate | SubsetTable | SubsetData | SubsetCounts, *names: str) -> Association:
-    """Describe how two variables go together.
+    """Describe the association of two variables.
 
     Parameters
     ----------
     fit
-        A joint estimate of several variables by any method; or their data or counts, which are then estimated by
-        maximum likelihood.
+        A joint estimate of several variables by any method, or their data or counts, from which maximum likelihood
+        estimates are computed.
     *names
-        The two variables, the one of the rows first; needed where there are more. Of an estimate and of counts of
-        more variables their two-way margin is used; of a table of columns the two columns alone.
+        The two variables, rows first; required if there are more than two. For an estimate or counts of more variables,
+        their two-way margin is used; for a table of columns, only the two columns.
 
     Raises
     ------
     ArgumentError
-        If there is one variable only, or `names` are not two different ones.
+        If there is only one variable, or `names` are not two different variables.
     CategoryError
-        If there is no variable of such a name.
+        If there is no variable with such a name.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From names and labels to variables, and to the shares that are compared."""
+"""The arguments of measures: variables, categories, and the shares to compare."""
 
 from typing import Any
 
@@ -20,10 +20,10 @@ from subsetprivacy.variables import JointCategories
 
 
 def read_pair(data: Any, names: tuple[str, ...]) -> Margin:
-    """Return the joint shares of the two variables, estimated by maximum likelihood where that was not done yet."""
+    """Return the joint shares of the two variables, estimated by maximum likelihood if they are not yet estimated."""
     if isinstance(data, Estimate):
         return margin_of(data, _two_names(data.categories, names))
-    if isinstance(data, SubsetTable):  # the two columns alone: there may be more variables than can be estimated
+    if isinstance(data, SubsetTable):  # only the two columns, since there may be too many variables to estimate jointly
         counts = data.counts(*_two_names(data.design.categories, names))
     else:
         counts = as_counts(data)
@@ -35,7 +35,7 @@ def _two_names(joint: Categories, names: tuple[str, ...]) -> tuple[str, str]:
     if not isinstance(joint, JointCategories) or len(joint.names) < 2:
         raise ArgumentError("`fit` must be of two or more variables; got one.", DESIGN_OF_SEVERAL)
     chosen = names or joint.names
-    for name in chosen:  # a column in the place of its name is not compared, and not printed
+    for name in chosen:  # a column passed instead of its name is neither compared nor printed
         if not isinstance(name, str) or name not in joint.names:
             raise CategoryError(f"`names` must be among the variables {', '.join(joint.names)}; got {shown(name)}.")
     if len(chosen) != 2 or chosen[0] == chosen[1]:
@@ -58,7 +58,7 @@ def given_first(names: tuple[str, str], given: Any) -> tuple[str, str]:
 
 @frozen
 class PairVariable:
-    """One of the two variables, as an argument speaks of it.
+    """One of the two variables, with the argument that refers to it.
 
     Attributes
     ----------
@@ -67,9 +67,9 @@ class PairVariable:
     name, categories
         The variable.
     other
-        The categories of the other one.
+        The categories of the other variable.
     advice
-        What to do with a category of the other one.
+        Advice if the label is a category of the other variable.
     """
 
     argument: str
@@ -89,7 +89,7 @@ class PairVariable:
         )
 
     def two(self, labels: Any) -> tuple[Label, Label]:
-        """Return two different labels; where there are no others, they need not be named."""
+        """Return two different labels; they may be omitted if there are only two."""
         if labels is None:
             if self.categories.p > 2:
                 raise ArgumentError(
@@ -111,7 +111,7 @@ def sides(pair: Margin, arguments: tuple[str, str], advice: Advice) -> tuple[Pai
     Parameters
     ----------
     advice
-        What to do with a category of the wrong variable; names that as `other`, the two as `first` and `second`.
+        Advice for a category of the wrong variable, with the parameters `other`, `first` and `second`.
     """
     (row_name, column_name), (first, second) = pair.names, pair.categories.parts  # type: ignore[attr-defined]
     of_second, of_first = (advice(other=name, first=row_name, second=column_name) for name in (column_name, row_name))
@@ -128,7 +128,7 @@ def _position(categories: Categories, label: Any) -> int | None:
 
 
 def conditional_shares(pair: Margin, groups: tuple[Label, Label], outcome: Label) -> tuple[Share, Share]:
-    """Return the share of an outcome (a category of the second variable) in two categories of the first."""
+    """Return the shares of an outcome (a category of the second variable) in two categories of the first."""
     row_categories, column_categories = pair.categories.parts  # type: ignore[attr-defined]
     row, column = np.divmod(pair.where, column_categories.p)
     j = column_categories.index(outcome)
@@ -140,7 +140,7 @@ def conditional_shares(pair: Margin, groups: tuple[Label, Label], outcome: Label
 
 
 def odds(pair: Margin, rows: tuple[Label, Label], columns: tuple[Label, Label]) -> tuple[Share, Share]:
-    """Return the share of the first of two columns, within these two, in each of two rows."""
+    """Return the share of the first of two columns, relative to both columns, in each of two rows."""
     row_categories, column_categories = pair.categories.parts  # type: ignore[attr-defined]
     row, column = np.divmod(pair.where, column_categories.p)
     c, d = (column_categories.index(label) for label in columns)

@@ -24,13 +24,13 @@ from subsetprivacy.messages.for_measures import (
 )
 
 _NAN, _INF = float("nan"), float("inf")
-_AT_ZERO = Note(NoteKind.NO_STANDARD_ERRORS, "An estimate of zero: no standard error on the log scale.")
-_UNKNOWN = Note(NoteKind.NO_ESTIMATE, "No estimate: a group that is compared, or both shares, are estimated as empty.")
+_AT_ZERO = Note(NoteKind.NO_STANDARD_ERRORS, "An estimate is zero, so there is no standard error on the log scale.")
+_UNKNOWN = Note(NoteKind.NO_ESTIMATE, "No estimate: a compared group, or both shares, are estimated as empty.")
 _NEGATIVE = Note(
     NoteKind.NO_ESTIMATE,
-    "No estimate: a moment estimate left the simplex, and a ratio of negative shares means nothing.",
+    "No estimate: a moment estimate left the simplex, and a ratio of negative shares is meaningless.",
 )
-_OF_DELTA = (NoteKind.NO_STANDARD_ERRORS, NoteKind.NEAR_ZERO)  # what a profile interval does not suffer from
+_OF_DELTA = (NoteKind.NO_STANDARD_ERRORS, NoteKind.NEAR_ZERO)  # caveats that do not apply to profile intervals
 
 
 def compare(
@@ -58,11 +58,11 @@ def _by_delta(fit: Estimate, scale: MeasureScale, shares: tuple[Share, Share], n
     se = standard_error(fit, np.asarray(gradient))
     half = float(ndtri(0.5 + level / 2)) * se
     lower, upper = v - half, v + half
-    if fit.in_simplex:  # a distribution cannot leave the range of the measure; a moment estimate can
+    if fit.in_simplex:  # a distribution stays in the range of the measure; a moment estimate may not
         lower, upper = max(lower, low), min(upper, high)
     value = scale.back(v)
     pvalue = float(2 * ndtr(-abs(v) / se)) if 0 < se < _INF else _NAN
-    # On a log scale the standard error of the value is the value times that of its logarithm.
+    # On a log scale, the standard error of the value is the value times that of its logarithm.
     factor = value if scale.null else 1.0
     ends = scale.back(lower), scale.back(upper)
     notes = near_zero(fit, shares, scale.rests_on)
@@ -70,7 +70,7 @@ def _by_delta(fit: Estimate, scale: MeasureScale, shares: tuple[Share, Share], n
 
 
 def _by_profile(fit: Estimate, kind: type[MeasureScale], shares: tuple[Share, Share], measure: Measure) -> Measure:
-    """Replace interval and test by those of the likelihood, around its maximum."""
+    """Replace interval and test by those of the profile likelihood."""
     require_profile(fit)
     counts = fit.counts
     best = newton(counts.incidence, counts.shares).w
@@ -92,7 +92,7 @@ def _by_profile(fit: Estimate, kind: type[MeasureScale], shares: tuple[Share, Sh
 
 
 def require_profile(fit: Estimate) -> None:
-    """Raise unless a profile likelihood interval belongs to the estimate."""
+    """Raise unless the estimate has profile likelihood intervals."""
     if fit.counts.squares is not None:
         raise ArgumentError("a profile interval must come from unweighted people; got sampling weights.", METHOD_DELTA)
     if fit.method.startswith("mom"):

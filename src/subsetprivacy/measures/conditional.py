@@ -29,7 +29,7 @@ from subsetprivacy.results import plain as dictionary
 from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text
 
-_NAMES = 6  # that a note lists
+_NAMES = 6  # the most names in a note
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -39,7 +39,7 @@ class ConditionalShares(Result):
     Attributes
     ----------
     given, of
-        The variable that is known, and the one that is described.
+        The conditioning variable, and the variable of interest.
     pair
         The joint shares of the two, `given` first.
 
@@ -50,19 +50,19 @@ class ConditionalShares(Result):
     """
 
     why_not_restored: ClassVar[str] = (
-        "keep the counts, `conditional.pair.fit.counts.to_dict()`, and estimate from them again, or pickle the shares"
+        "save the counts with `conditional.pair.fit.counts.to_dict()` and estimate again, or pickle the shares"
     )
 
     pair: Margin
 
     @property
     def given(self) -> str:
-        """The variable that is known: a row for each of its categories."""
+        """The conditioning variable, with a row for each category."""
         return self.pair.names[0]
 
     @property
     def of(self) -> str:
-        """The variable that is described: a column for each of its categories."""
+        """The variable of interest, with a column for each category."""
         return self.pair.names[1]
 
     @property
@@ -81,7 +81,7 @@ class ConditionalShares(Result):
 
     @cached_property
     def table(self) -> FloatArray:
-        """The shares: each row sums to one, or is not a number where no one is estimated to be."""
+        """The shares. Each row sums to one, or is NaN if the estimated share of its category is 0."""
         W, weights = self.pair.w.reshape(self.rows.p, self.columns.p), self._weights[:, None]
         some = np.broadcast_to(weights > ZERO, W.shape)
         table = np.divide(W, weights, out=np.full(W.shape, np.nan), where=some)
@@ -107,15 +107,15 @@ class ConditionalShares(Result):
 
     @property
     def se(self) -> FloatArray:
-        """The standard errors by the delta method; warns where normal theory is doubtful."""
+        """The standard errors by the delta method; warns where the normal approximation is unreliable."""
         self.pair.fit._warn_of_caveats(None)
         return self._se
 
     def interval(self, level: float = 0.95) -> FloatArray:
-        """Return an interval for each share by its standard error, shape (rows, columns, 2).
+        """Return a Wald interval for each share, shape (rows, columns, 2).
 
-        Cut to [0, 1] where the estimator stays in the simplex. For intervals that do not rest on a standard error
-        compare shares by `Association.difference` with ``method="profile"``.
+        The interval is cut to [0, 1] if the estimator always returns a distribution. For intervals without standard
+        errors, compare shares by `Association.difference` with ``method="profile"``.
         """
         check_level(level)
         self.pair.fit._warn_of_caveats(None)
@@ -126,10 +126,10 @@ class ConditionalShares(Result):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """The caveats: empty groups, what was not computed, and what is doubtful about the joint estimate."""
+        """The caveats: empty groups, what was not computed, and caveats of the joint estimate."""
         empty = [label_text(label) for label, weight in zip(self.rows, self._weights, strict=True) if weight <= ZERO]
         more = f", … ({len(empty)} in all)" if len(empty) > _NAMES else ""
-        text = f"No shares where no one is estimated to be: {self.given} = {', '.join(empty[:_NAMES])}{more}."
+        text = f"No shares given categories estimated as empty: {self.given} =  {', '.join(empty[:_NAMES])}{more}."
         no_one = (Note(NoteKind.NO_ESTIMATE, text),) if empty else ()
         absent = not_computed(self.pair.fit, "standard errors", ASK_FOR_ERRORS)
         return (*no_one, *absent, *presenting.caveats(self.pair.fit))
@@ -141,8 +141,8 @@ class ConditionalShares(Result):
     def summary(self) -> Table:
         """Return the shares with their standard errors in brackets, a row per category of `given`.
 
-        With more than 24 rows or columns: a row for each of the 24 pairs that are the most frequent. Without standard
-        errors where there are more than 1024 joint categories; `se` and `to_frame` have them up to 4096.
+        With more than 24 rows or columns, the table has a row for each of the 24 most frequent pairs. With more than
+        1024 joint categories, it has no standard errors; `se` and `to_frame` have them for up to 4096.
         """
         if presenting.is_large(self.table):
             lines, note = presenting.listed(self.pair, self.table, self._shown_se)
@@ -160,9 +160,9 @@ class ConditionalShares(Result):
     @overload
     def to_frame(self, level: float = ..., *, engine: Literal["pyarrow"]) -> ArrowTable: ...
     def to_frame(self, level: float = 0.95, *, engine: Engine = "pandas") -> Frame:
-        """Return a data frame: a row per pair of categories, the level as a column.
+        """Return a data frame with a row per pair of categories, and the level as a column.
 
-        With more than 4096 joint categories standard errors are not numbers.
+        With more than 4096 joint categories, standard errors are NaN.
         """
         return frame(self._columns(check_level(level)), engine)
 
@@ -171,7 +171,7 @@ class ConditionalShares(Result):
         return presenting.long(self.pair, self.table, errors, self._bounds(level, errors), level)
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
-        """Return the numbers, a list per row, for JSON; standard errors and intervals where `summary` has them."""
+        """Return the numbers for JSON, a list per row, with standard errors and intervals if `summary` has them."""
         lower, upper = np.moveaxis(self._bounds(check_level(level), self._shown_se), -1, 0)
         return dictionary(
             {
@@ -191,7 +191,7 @@ class ConditionalShares(Result):
         )
 
     def plot(self, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
-        """Draw a heat map of the shares, in percent, a row per category of `given`."""
+        """Plot a heat map of the shares in percent, a row per category of `given`."""
         return draw.heatmap(
             [label_text(label) for label in self.rows],
             [label_text(label) for label in self.columns],

@@ -28,9 +28,9 @@ from subsetprivacy.messages.for_measures import CORRECT_V, METHOD_DELTA, TWO_VAR
 _NAN, _INF = float("nan"), float("inf")
 _DEGENERATE = Note(
     NoteKind.NO_STANDARD_ERRORS,
-    "Near V = 0 the delta method has no standard error to rest on: read the interval, not the error.",
+    "Near V = 0 the standard error of the delta method is not valid. Use the interval instead.",
 )
-_UNKNOWN = "No correction of V for its upward bias, and no lower end but 0 by the delta method:"
+_UNKNOWN = "V is not corrected for its upward bias, and the lower end of the delta interval is 0:"
 NO_ERRORS = Note(NoteKind.BIASED, f"{_UNKNOWN} some standard errors are infinite.")
 _TOO_MANY = Note(NoteKind.BIASED, f"{_UNKNOWN} there are more than {MAX_MATRIX} joint categories.")
 _ROUNDS, _GAIN = 100, 1e-12
@@ -43,7 +43,7 @@ def cramers_v(pair: Margin, level: float, method: MeasureMethod, corrected: bool
         raise ArgumentError(f"`corrected` must be True or False; got {shown(corrected)}.")
     if check_choice(method, METHODS, "method") == "profile" and corrected:
         raise ArgumentError(
-            "`corrected` must be False for a profile interval, which is that of the likelihood; got True.",
+            "`corrected` must be False for a profile interval; got True.",
             METHOD_DELTA,
         )
     measure = _by_delta(pair, level, corrected)
@@ -51,7 +51,7 @@ def cramers_v(pair: Margin, level: float, method: MeasureMethod, corrected: bool
 
 
 def raw_v(pair: Margin) -> float:
-    """Return Cramér's V as it is estimated, which takes no standard error."""
+    """Return the raw estimate of Cramér's V, without a standard error."""
     W = _table(pair)
     return float(np.sqrt(phi_squared(W) / (min(W.shape) - 1)))
 
@@ -62,12 +62,12 @@ def phi_squared(W: FloatArray) -> float:
 
 
 def phi_gradient(W: FloatArray) -> FloatArray:
-    r"""Return the derivative of :math:`\phi^2` by the table.
+    r"""Return the derivative of :math:`\phi^2` with respect to the table.
 
     Notes
     -----
     With :math:`R = W/(w_i w_j)` it is :math:`2R_{ij} - \sum_l R_{il}^2 w_l - \sum_k R_{kj}^2 w_k` (and a constant that
-    is 0 where the table sums to one).
+    is 0 if the table sums to one).
     """
     rows, columns = W.sum(axis=1), W.sum(axis=0)
     R = _relative(W, W)
@@ -75,17 +75,18 @@ def phi_gradient(W: FloatArray) -> FloatArray:
 
 
 def bias_of_phi(pair: Margin) -> float:
-    r"""Return by how much the sampling error raises :math:`\phi^2` on average.
+    r"""Return the mean increase of :math:`\phi^2` due to sampling error.
 
     Notes
     -----
-    :math:`\sum_{ij} \mathrm{Var}(W_{ij} - w_i w_j)/(w_i w_j)`; values asked directly give (p-1)(q-1)/n (Bergsma 2013).
+    :math:`\sum_{ij} \mathrm{Var}(W_{ij} - w_i w_j)/(w_i w_j)`; for values that are observed directly, it is
+    (p-1)(q-1)/n (Bergsma 2013).
     """
     return float(_relative(residual_errors(pair) ** 2, _table(pair)).sum())
 
 
 def residual_errors(pair: Margin) -> FloatArray:
-    """Return the standard error of every W_ij - w_i w_j, by the delta method; infinite where there is none."""
+    """Return the standard error of every W_ij - w_i w_j by the delta method; infinite if there is none."""
     require_matrix(pair.fit)
     W = _table(pair)
     rows, columns = W.sum(axis=1), W.sum(axis=0)
@@ -100,9 +101,9 @@ def residual_errors(pair: Margin) -> FloatArray:
 
 
 def independence(counts: SubsetCounts, shape: tuple[int, int]) -> tuple[FloatArray, float]:
-    """Return the likeliest table of two independent variables, and its log-likelihood per person.
+    """Return the maximum likelihood table of two independent variables, and its log-likelihood per person.
 
-    One margin at a time; the likelihood of a product design splits into the two, so that one round does it.
+    One margin at a time. The likelihood of a product design splits into two parts, so one round is enough.
     """
     inc, f = counts.incidence, counts.shares
     y, height, gain = np.full(shape[1], 1 / shape[1]), -_INF, _INF
@@ -125,13 +126,13 @@ def _independent(W: FloatArray) -> FloatArray:
 
 
 def _relative(values: FloatArray, W: FloatArray) -> FloatArray:
-    """Return values over w_i w_j, 0 where a margin is empty."""
+    """Return values divided by w_i w_j, or 0 where a margin is empty."""
     some = np.outer(W.sum(axis=1) > ZERO, W.sum(axis=0) > ZERO)
     return np.divide(values, _independent(W), out=np.zeros(W.shape), where=some)
 
 
 def _by_delta(pair: Margin, level: float, corrected: bool) -> Measure:
-    """Return V with an interval that allows for its bias: from below the corrected V to above the raw one."""
+    """Return V with an interval that allows for its bias, from below the corrected V to above the raw V."""
     W = _table(pair)
     k = min(W.shape) - 1
     raw, less, notes = raw_v(pair), *_less_bias(pair)
@@ -148,12 +149,12 @@ def _by_delta(pair: Margin, level: float, corrected: bool) -> Measure:
 
 
 def _biased(bias: float) -> Note:
-    text = f"V is biased upwards, the more so the fewer people there are: here by about {bias:.2f}."
+    text = f"V is biased upward, more so with fewer people. Here the bias is about {bias:.2f}."
     return Note(NoteKind.BIASED, text, CORRECT_V)
 
 
 def _less_bias(pair: Margin) -> tuple[float, tuple[Note, ...]]:
-    """Return V less its bias, or not a number and a note that says why the bias is not known."""
+    """Return V minus its bias, or NaN and a note on why the bias is not known."""
     if pair.fit.categories.p > MAX_MATRIX:
         return _NAN, (_TOO_MANY,)
     bias = bias_of_phi(pair) / (min(_table(pair).shape) - 1)
@@ -163,19 +164,19 @@ def _less_bias(pair: Margin) -> tuple[float, tuple[Note, ...]]:
 
 
 def _by_profile(pair: Margin, measure: Measure) -> Measure:
-    """Replace the interval by the range of V over all tables that the likelihood does not reject."""
+    """Replace the interval by the range of V over all tables that the likelihood ratio test does not reject."""
     require_profile(pair.fit)
     counts, shape = pair.fit.counts, _table(pair).shape
     if pair.fit.categories.p > pair.categories.p:
         raise ArgumentError(
-            "a profile interval of V must be of an estimate of its two variables alone; got one of more.",
+            "a profile interval of V must be of an estimate of only its two variables; got one of more.",
             TWO_VARIABLES_ALONE,
         )
     best = newton(counts.incidence, counts.shares, tol=_GAIN).w
     excess = 2 * counts.total * (mean_loglik(counts.incidence, counts.shares, best) - independence(counts, shape)[1])
     df = (shape[0] - 1) * (shape[1] - 1)
     lower, upper = _range(counts, best, shape, float(chdtri(1, 1 - measure.level)) / 2)
-    if excess <= chdtri(df, 1 - measure.level):  # independence itself is not rejected
+    if excess <= chdtri(df, 1 - measure.level):  # independence is not rejected
         lower = 0.0
     notes = tuple(note for note in measure.notes if note.kind is not NoteKind.NO_STANDARD_ERRORS)
     pvalue = float(chdtrc(df, max(excess, 0.0)))
@@ -183,7 +184,7 @@ def _by_profile(pair: Margin, measure: Measure) -> Measure:
 
 
 def _range(counts: SubsetCounts, best: FloatArray, shape: tuple[int, int], drop: float) -> tuple[float, float]:
-    """Return the least and the largest V of the tables whose log-likelihood is at most `drop` below the maximum."""
+    """Return the smallest and largest V of the tables whose log-likelihood is at most `drop` below the maximum."""
     region, k = LikelihoodRegion(counts, best, drop), min(shape) - 1
 
     def value(w: FloatArray) -> float:

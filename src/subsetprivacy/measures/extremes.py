@@ -1,4 +1,4 @@
-"""The least and the largest value of a function over all distributions that the likelihood does not reject."""
+"""The smallest and largest value of a function over all distributions that the likelihood ratio does not reject."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,11 +13,11 @@ from subsetprivacy.estimation.likelihood import observed_information
 Function = Callable[[FloatArray], float]
 Gradient = Callable[[FloatArray], FloatArray]
 
-# How far towards the end each search starts, in standard errors, and how much chance is added.
+# The distance of each start from the peak, in standard errors, and the random part added to it.
 _STARTS = ((1.96, 0.0), (1.0, 0.0), (1.5, 0.3), (1.5, 0.3))
-_FEASIBLE = 1e-4  # in units of the log-likelihood, of which about 1.9 is allowed
-_LEAST = 1e-12  # a cell probability counts as at least this, so that the search may touch the boundary
-_OPTIONS = {"maxiter": 80, "ftol": 1e-8}  # measured: more of either changes no digit that is shown, at thrice the time
+_FEASIBLE = 1e-4  # in units of log-likelihood, of which about 1.9 is allowed
+_LEAST = 1e-12  # a lower bound for cell probabilities, so that the search may touch the boundary
+_OPTIONS = {"maxiter": 80, "ftol": 1e-8}  # measured: more of either changes no printed digit
 
 
 class LikelihoodRegion:
@@ -26,27 +26,27 @@ class LikelihoodRegion:
     Parameters
     ----------
     counts
-        What was observed.
+        The observed counts.
     peak
         The maximum likelihood estimate.
     drop
-        The allowed loss of log-likelihood, for all people together.
+        The allowed total loss of log-likelihood.
     """
 
     def __init__(self, counts: SubsetCounts, peak: FloatArray, drop: float) -> None:
         self._inc, self._f, self._n = counts.incidence, counts.shares, counts.total
         self._peak = peak
         self._bar = float(self._f @ np.log(self._inc.inner(peak))) - drop / self._n
-        # A little prior information, of one person: finite errors whatever was observed.
+        # Prior information equal to one person, so that errors are always finite.
         information = self._n * observed_information(self._inc, self._f, peak) + np.eye(len(peak))
         inverse = np.linalg.inv(information)
         sums = inverse.sum(axis=0)
         self._cov = inverse - np.outer(sums, sums) / sums.sum()
-        # In units of its standard error every share is as easy to move as the others.
+        # In units of standard errors, all shares are equally easy to move.
         self._unit = np.sqrt(np.maximum(np.diag(self._cov), 1e-300))
 
     def slack(self, z: FloatArray) -> float:
-        """Return by how much the log-likelihood is above the bar, for shares in standard errors."""
+        """Return the log-likelihood minus its lower bound, for shares in units of standard errors."""
         return self._n * float(self._f @ np.log(self._cells(z)) - self._bar)
 
     def _slack_gradient(self, z: FloatArray) -> FloatArray:
@@ -56,7 +56,7 @@ class LikelihoodRegion:
         return np.maximum(self._inc.inner(z * self._unit), _LEAST)
 
     def least(self, function: Function, gradient: Gradient) -> float:
-        """Return the least value of a smooth function, the best of several searches; NaN if all fail."""
+        """Return the smallest value of a smooth function, the best of several searches; NaN if all fail."""
         slope = gradient(self._peak)
         scale = 1 / max(float(np.sqrt(slope @ self._cov @ slope)), 1e-9)
         constraints: list[dict[str, Any]] = [
@@ -80,7 +80,7 @@ class LikelihoodRegion:
 
     def _starts(self, slope: FloatArray) -> list[FloatArray]:
         """Return points on the way down from the peak, strictly inside the simplex."""
-        chance = np.random.default_rng(0)  # the same starts for the same data
+        chance = np.random.default_rng(0)  # the same data always have the same starts
         spread = np.linalg.eigh(self._cov)
         root = spread.eigenvectors * np.sqrt(np.maximum(spread.eigenvalues, 0.0))
         starts = []

@@ -1,4 +1,4 @@
-"""One number that says how two variables go together."""
+"""`Measure`: a measure of association with its interval."""
 
 from collections.abc import Mapping
 from math import inf, isinf, isnan
@@ -14,7 +14,7 @@ from subsetprivacy.results import Result, plain, unknown_as_nan
 from subsetprivacy.tables import Table, number, percent
 
 METHODS: tuple[MeasureMethod, ...] = get_args(MeasureMethod)
-_WORDS = {0.0: "zero", 1.0: "one"}  # "p-value against 1" could read as its value
+_WORDS = {0.0: "zero", 1.0: "one"}  # "p-value against 1" could be read as its value
 _NUMBERS = ("estimate", "se", "lower", "upper", "level", "null", "pvalue")
 
 
@@ -25,18 +25,18 @@ class Measure(Result):
     Attributes
     ----------
     name
-        What is measured, in words.
+        The name of the measure, in words.
     value, se
-        The estimate and its standard error by the delta method. `estimate` is another name of `value`.
+        The estimate and its standard error by the delta method. `estimate` is the same as `value`.
     lower, upper, level
         The confidence interval and its level.
     method
-        How the interval was made, ``"delta"`` or ``"profile"``.
+        The method of the interval, ``"delta"`` or ``"profile"``.
     null
         The value without association: 0 for a difference and for V, 1 for ratios.
     pvalue
-        The two-sided test of `null`: Wald's on the scale of the interval for ``"delta"``, the likelihood ratio for
-        ``"profile"``. NaN where there is none.
+        The p-value of the two-sided test of `null`: Wald's test on the scale of the interval for ``"delta"``, the
+        likelihood ratio test for ``"profile"``. NaN if there is none.
     notes
         The caveats.
     """
@@ -54,7 +54,7 @@ class Measure(Result):
 
     @property
     def estimate(self) -> float:
-        """The estimate, under the name that every result has it."""
+        """The estimate, under the name that all results share."""
         return self.value
 
     def __str__(self) -> str:
@@ -73,10 +73,10 @@ class Measure(Result):
         )
 
     def summary(self) -> Table:
-        """Return the table to print or to show in a notebook: one row, titled with what is measured."""
+        """Return the table to print or to show in a notebook: one row, with the measure in the title."""
         ends = (f"{end} {percent(self.level)}" for end in ("lower", "upper"))
         numbers = (number(value) for value in (self.value, self.se, self.lower, self.upper))
-        tested = f"The p-value is that of a two-sided test of {number(self.null, 0)}, which means no association."
+        tested = f"The p-value is from a two-sided test of {number(self.null, 0)}, which means no association."
         return Table(
             self.name,
             ("interval", "estimate", "std. error", *ends, "p-value"),
@@ -85,7 +85,7 @@ class Measure(Result):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers, for JSON; None for those that are not known and for those listed as `infinite`."""
+        """Return the numbers, for JSON; None for unknown numbers and for those listed as `infinite`."""
         facts = {"measure": self.name, **{name: getattr(self, name) for name in _NUMBERS}, "method": self.method}
         infinite = [name for name in _NUMBERS if isinf(facts[name])]
         return plain({**facts, "infinite": infinite, "notes": self.notes})
@@ -103,7 +103,7 @@ class Measure(Result):
         if missing:
             raise ArgumentError(f"`facts` must have the entries that `to_dict` writes; got none for {missing[0]}.")
         numbers = {name: unknown_as_nan(facts[name]) for name in _NUMBERS}
-        # Only the lower end can be infinite below: of a difference by moments without a finite standard error.
+        # Only the lower end can be minus infinity, for a difference of moments without a finite standard error.
         numbers.update({name: -inf if name == "lower" else inf for name in facts["infinite"]})
         notes = tuple(Note.from_dict(note) for note in facts["notes"])
         value = numbers.pop("estimate")

@@ -1,4 +1,4 @@
-"""How precise what is read off a joint estimate is, and how much of that is worth computing."""
+"""Standard errors of functions of joint shares, and when to compute them."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -18,18 +18,18 @@ from subsetprivacy.messages.for_measures import COMPARE_A_FEW, METHOD_PROFILE
 if TYPE_CHECKING:
     from subsetprivacy.estimation.result import Estimate
 
-MAX_SHOWN = 1024  # joint categories up to which output has standard errors: half a second; 4096 take ten
-_TOO_NEAR = 2.0  # standard errors: nearer to 0 than this, a logarithm or a quotient is not nearly normal
+MAX_SHOWN = 1024  # output has standard errors for up to so many joint categories: half a second; 4096 take ten
+_TOO_NEAR = 2.0  # in standard errors; closer to 0 than this, a logarithm or a ratio is far from normal
 
 
 def standard_error(fit: "Estimate", gradient: FloatArray) -> float:
-    """Return the standard error of a function of the joint shares by its gradient; infinite where there is none."""
+    """Return the standard error of a function of the joint shares from its gradient; infinite if there is none."""
     variance = fit.uncertainty.along(fit, gradient)
     return float(np.sqrt(max(variance, 0.0))) if variance == variance else float("inf")
 
 
 def require_matrix(fit: "Estimate") -> None:
-    """Raise where the joint estimate has no covariance matrix: each error of a table would be an iteration."""
+    """Raise if the joint estimate has no covariance matrix, since each standard error would need an iteration."""
     if fit.categories.p > MAX_MATRIX:
         raise TooLargeError(
             f"the standard errors of a table must be of at most {MAX_MATRIX} joint categories; got {fit.categories.p}.",
@@ -38,9 +38,9 @@ def require_matrix(fit: "Estimate") -> None:
 
 
 def wald_bounds(values: FloatArray, errors: FloatArray, level: float, in_simplex: bool) -> FloatArray:
-    """Return an interval for each share by its standard error, the ends in a last axis.
+    """Return a Wald interval for each share, with the ends in the last axis.
 
-    Cut to [0, 1] where the estimator stays in the simplex.
+    The interval is cut to [0, 1] if the estimator always returns a distribution.
     """
     half = float(ndtri(0.5 + level / 2)) * errors
     bounds = np.stack([values - half, values + half], axis=-1)
@@ -48,7 +48,7 @@ def wald_bounds(values: FloatArray, errors: FloatArray, level: float, in_simplex
 
 
 def if_possible(errors: Callable[[], FloatArray], shape: tuple[int, ...]) -> FloatArray:
-    """Return errors, or what is not a number where there are too many categories to have them."""
+    """Return standard errors, or NaN if there are too many categories to compute them."""
     try:
         return errors()
     except TooLargeError:
@@ -56,27 +56,27 @@ def if_possible(errors: Callable[[], FloatArray], shape: tuple[int, ...]) -> Flo
 
 
 def if_quick(fit: "Estimate", errors: Callable[[], FloatArray], shape: tuple[int, ...]) -> FloatArray:
-    """Return errors for output that did not ask for them: not a number beyond `MAX_SHOWN` joint categories."""
+    """Return standard errors for default output, or NaN for more than `MAX_SHOWN` joint categories."""
     return errors() if fit.categories.p <= MAX_SHOWN else np.full(shape, np.nan)
 
 
 def not_computed(fit: "Estimate", what: str, advice: Advice) -> tuple[Note, ...]:
-    """Return a note where output is without what takes all standard errors; `advice` says how to ask for it."""
+    """Return a note if output omits what needs all standard errors, with advice on how to get it."""
     if fit.categories.p > MAX_MATRIX:
         return (Note(NoteKind.NO_STANDARD_ERRORS, f"More than {MAX_MATRIX} joint categories: no {what}."),)
     if fit.categories.p > MAX_SHOWN:
-        text = f"More than {MAX_SHOWN} joint categories: no {what}, unless asked for."
+        text = f"More than {MAX_SHOWN} joint categories: no {what} by default."
         return (Note(NoteKind.NO_STANDARD_ERRORS, text, advice),)
     return ()
 
 
 def near_zero(fit: "Estimate", shares: tuple[Share, Share], rests_on: tuple[str, ...]) -> tuple[Note, ...]:
-    """Return a note where a share that a comparison rests on may as well be 0; of several the nearest one.
+    """Return a note if a share in a comparison is close to 0; the closest one if there are several.
 
     Parameters
     ----------
     rests_on
-        What of each share must be clearly above 0: its ``"part"``, its ``"rest"`` or its ``"whole"``.
+        The component of each share that must be clearly above 0: ``"part"``, ``"rest"`` or ``"whole"``.
     """
     worst, of_worst = _TOO_NEAR, None
     for share in shares:
@@ -97,7 +97,7 @@ def near_zero(fit: "Estimate", shares: tuple[Share, Share], rests_on: tuple[str,
 
 
 def warned(fit: "Estimate", measure: Measure) -> Measure:
-    """Warn the caller of a public method of a doubtful delta interval: of the estimate, or else of what it rests on."""
+    """Warn the caller of a public method of an unreliable delta interval."""
     if measure.method == "delta":
         near = tuple(note for note in measure.notes if note.kind is NoteKind.NEAR_ZERO)
         for note in with_interval_advice(fit._caveats, _better(fit)) or near:
@@ -106,5 +106,5 @@ def warned(fit: "Estimate", measure: Measure) -> Measure:
 
 
 def _better(fit: "Estimate") -> Advice | None:
-    """Return the advice to take a profile interval, where there is one."""
+    """Return the advice to use a profile interval, if there is one."""
     return METHOD_PROFILE if fit.has_profile else None

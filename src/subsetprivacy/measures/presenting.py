@@ -1,4 +1,4 @@
-"""Two-way tables as text, as columns and as pictures."""
+"""Two-way tables as text, columns and plots."""
 
 from collections.abc import Mapping
 from itertools import product
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from subsetprivacy.measures.result import Association
 
 KINDS: tuple[AssociationPicture, ...] = get_args(AssociationPicture)
-MAX_SIDE = 24  # rows or columns of a table that can be read; of a larger one as many cells are listed
+MAX_SIDE = 24  # the most rows or columns of a printed table; of a larger one, this many cells are listed
 
 
 def caveats(fit: Estimate) -> tuple[Note, ...]:
-    """Return the doubts about the joint estimate, without advice that does not apply here."""
+    """Return the caveats of the joint estimate, without advice that does not apply here."""
     return with_interval_advice(fit.notes, None)
 
 
 def notes(both: "Association") -> tuple[Note, ...]:
-    """Return what is doubtful about a joint table, and what of it was not computed."""
+    """Return the caveats of a joint table, and what was not computed."""
     raw, corrected = both._shown_v
     absent = not_computed(both.fit, "standard errors, and V is not corrected for its bias", ASK_FOR_ERRORS_AND_V)
     if not absent and corrected != corrected and raw == raw:
@@ -44,7 +44,7 @@ def notes(both: "Association") -> tuple[Note, ...]:
 
 
 def with_errors(values: FloatArray, errors: FloatArray) -> list[list[str]]:
-    """Return cells such as '0.1234 (0.0100)', or without brackets where there is no error."""
+    """Return cells such as '0.1234 (0.0100)', or without brackets if there is no standard error."""
     return [
         [
             number(value) if error != error else f"{number(value)} ({number(error)})"
@@ -55,12 +55,12 @@ def with_errors(values: FloatArray, errors: FloatArray) -> list[list[str]]:
 
 
 def is_large(table: FloatArray) -> bool:
-    """Tell whether a table has more rows or columns than can be read."""
+    """Return whether a table has too many rows or columns to print."""
     return max(table.shape) > MAX_SIDE
 
 
 def listed(pair: Margin, values: FloatArray, errors: FloatArray) -> tuple[tuple[tuple[str, ...], ...], Note]:
-    """Return a line for each of the largest joint shares, with a value and its error, and a note that says so."""
+    """Return a line for each of the largest joint shares, with a value and its standard error, and a note."""
     first, second = pair.categories.parts  # type: ignore[attr-defined]
     largest = np.argsort(-pair.w, kind="stable")[:MAX_SIDE]
     cells = with_errors(values.reshape(-1, 1)[largest], errors.reshape(-1, 1)[largest])
@@ -71,7 +71,7 @@ def listed(pair: Margin, values: FloatArray, errors: FloatArray) -> tuple[tuple[
 
 
 def cross_table(both: "Association") -> Table:
-    """Return the joint shares with their errors, the margins at the edges, Cramér's V below."""
+    """Return the joint shares with standard errors, the margins at the edges, and Cramér's V below."""
     first, second = both.names
     raw, corrected = both._shown_v
     line = f"Cramér's V {number(raw)}, corrected for its upward bias {number(corrected)}."
@@ -138,7 +138,7 @@ def long(
     level: float,
     more: Mapping[str, FloatArray] | None = None,
 ) -> dict[str, Any]:
-    """Return the columns of a long data frame: the two categories, the shares with their intervals, other numbers."""
+    """Return the columns of a long data frame: both categories, the shares with their intervals, and other numbers."""
     first, second = (part.labels for part in pair.categories.parts)  # type: ignore[attr-defined]
     pairs = list(product(first, second))
     numbers = {
@@ -149,13 +149,13 @@ def long(
         "level": [level] * len(pairs),
         **{name: values.ravel() for name, values in (more or {}).items()},
     }
-    # A variable may be called as one of the numbers is.
+    # A variable may have the same name as a column of numbers.
     names = [f"{name} (category)" if name in numbers else name for name in pair.names]
     return {names[0]: [cell[0] for cell in pairs], names[1]: [cell[1] for cell in pairs], **numbers}
 
 
 def picture(both: "Association", kind: AssociationPicture, given: str | None, title: str | None, ax: Any) -> draw.Axes:
-    """Draw the shares, the conditional shares or the residuals."""
+    """Plot the shares, the conditional shares or the residuals."""
     if check_choice(kind, KINDS, "kind") == "conditional":
         return both.conditional(given).plot(title=title, ax=ax)
     if given is not None:

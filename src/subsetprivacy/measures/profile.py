@@ -1,6 +1,6 @@
 r"""Profile likelihood of a comparison of two shares.
 
-With H(x, y) the likelihood maximised with both shares held, the profile of a measure :math:`\psi(x, y)` at v is the
+With H(x, y) the likelihood maximized with both shares fixed, the profile of a measure :math:`\psi(x, y)` at v is the
 maximum of H along the curve :math:`\psi(x, y) = v`.
 """
 
@@ -14,7 +14,7 @@ from subsetprivacy.measures.scales import MeasureScale
 from subsetprivacy.measures.shares import TwoShares
 
 _STEPS = (0.0, 0.25, 0.5, 0.75, 1.0)
-_ALONG = 1e-4  # H is flat at its maximum along the curve: the error in H is about the square of this
+_ALONG = 1e-4  # H is flat at its maximum along the curve, so the error in H is about the square of this
 _WINDOWS, _GAIN = 12, 1e-12
 _FIRST_STEP = 0.125
 
@@ -25,9 +25,9 @@ class TwoShareProfile:
     Parameters
     ----------
     shares
-        The likelihood with both shares held.
+        The likelihood with both shares fixed.
     scale
-        Which measure; it knows the shares at the maximum.
+        The scale of the measure, with the shares at the maximum.
     top, n
         The maximum of the log-likelihood per person, and the number of people.
     """
@@ -36,10 +36,10 @@ class TwoShareProfile:
         self._shares, self._scale, self._top, self._n = shares, scale, top, n
 
     def height(self, v: float) -> float:
-        """Return the largest log-likelihood per person at which the measure is v, on its scale.
+        """Return the largest log-likelihood per person with the measure equal to v, on its scale.
 
-        At a far v the curve can have two maxima, one where x and one where y is on its boundary: a few points in
-        between say where to look.
+        Far from the peak, the curve can have two maxima, one with x and one with y on its boundary. A few points in
+        between show where to search.
         """
 
         def depth(s: float) -> float:
@@ -53,7 +53,7 @@ class TwoShareProfile:
             gain, least = least - float(minimum.fun), min(least, float(minimum.fun))
             if gain <= _GAIN or abs(minimum.x - middle) < 0.98 * width:
                 break
-            middle = float(minimum.x)  # at the edge of the window: move it on
+            middle = float(minimum.x)  # at the edge of the window: move the window
         return -least
 
     def pvalue(self) -> float:
@@ -61,7 +61,7 @@ class TwoShareProfile:
         return float(chdtrc(1, max(2 * self._n * (self._top - self.height(0.0)), 0.0)))
 
     def interval(self, level: float) -> tuple[float, float]:
-        """Return the values that the likelihood ratio test does not reject, on the measure's scale."""
+        """Return the values that the likelihood ratio test does not reject, on the scale of the measure."""
         bar = self._top - float(chdtri(1, 1 - level)) / (2 * self._n)
 
         def above(v: float) -> float:
@@ -73,7 +73,7 @@ class TwoShareProfile:
 
 
 def _end(above: Callable[[float], float], peak: float, end: float) -> float:
-    """Return where the profile falls below the bar between the peak and the end; the end, if it does not."""
+    """Return where the profile falls below the bound between the peak and the end, or the end if it does not."""
     step, inside = _FIRST_STEP, peak
     while inside != end:
         outside = end if abs(end - inside) <= step else inside + float(np.copysign(step, end - inside))

@@ -1,4 +1,4 @@
-"""How two variables go together, read off their joint estimate."""
+"""`Association`: measures of association from a joint estimate."""
 
 from functools import cached_property
 from typing import Any, ClassVar, Literal, overload
@@ -29,24 +29,24 @@ Two = tuple[Label, Label]
 
 @frozen(slots=False, eq=False, repr=False)
 class Association(Result):
-    """Two variables of a joint estimate, and what can be asked about the two together.
+    """The association of two variables of a joint estimate.
 
     Attributes
     ----------
     pair
-        The joint shares of the two variables, with the estimate they are from.
+        The joint shares of the two variables, with the estimate they come from.
 
     Notes
     -----
-    Standard errors are those of the delta method: the joint estimate's covariance, and the gradient of what is
-    asked. They warn where normal theory is doubtful. Profile intervals take all values that the likelihood does not
-    reject: better near 0 and 1, in small samples, and for ratios. Measured coverage at 95%: 2 x 2 by `warner`,
-    n = 2000, profile .95, delta .95 (difference) and .98 (ratios); uniform 4 x 4, n = 10,000, profile .95 to .96,
-    delta .96 (difference, ratio) and .91 (an odds ratio with a rare cell).
+    Standard errors use the delta method, with the covariance of the joint estimate and the gradient of the measure.
+    They warn where the normal approximation is unreliable. Profile intervals contain all values that the likelihood
+    ratio test does not reject. They are better near 0 and 1, in small samples, and for ratios. Measured coverage at
+    95%: 2 x 2 by `warner`, n = 2000, profile .95, delta .95 (difference) and .98 (ratios); uniform 4 x 4, n = 10 000,
+    profile .95 to .96, delta .96 (difference, ratio) and .91 (an odds ratio with a rare cell).
     """
 
     why_not_restored: ClassVar[str] = (
-        "keep the counts, `association.fit.counts.to_dict()`, and estimate from them again, or pickle the association"
+        "save the counts with `association.fit.counts.to_dict()` and estimate again, or pickle the association"
     )
 
     pair: Margin
@@ -58,7 +58,7 @@ class Association(Result):
 
     @property
     def names(self) -> tuple[str, str]:
-        """The two variables: of the rows, and of the columns."""
+        """The row variable and the column variable."""
         return self.pair.names[0], self.pair.names[1]
 
     @cached_property
@@ -88,7 +88,7 @@ class Association(Result):
 
     @property
     def expected(self) -> FloatArray:
-        """The number of people per pair of categories if the variables were independent with these margins."""
+        """The expected number of people per pair of categories if the variables were independent with these margins."""
         return self.n * np.outer(self.rows.w, self.columns.w)
 
     @cached_property
@@ -100,10 +100,10 @@ class Association(Result):
 
     @property
     def residuals(self) -> FloatArray:
-        r"""The differences to independence in standard errors, :math:`(W_{ij} - w_i w_j)/se`; warns as `se` does.
+        r"""The differences from independence in standard errors, :math:`(W_{ij} - w_i w_j)/se`; warns as `se` does.
 
-        The standard error is that of the estimated difference, not one computed under independence. Not a number
-        where it is 0, or where nothing is known.
+        The standard error is that of the estimated difference, not one computed under independence. The residual is NaN
+        if the standard error is 0 or unknown.
         """
         self.fit._warn_of_caveats(None)
         return self._residuals
@@ -116,7 +116,7 @@ class Association(Result):
         Parameters
         ----------
         given
-            The variable that is known, by default the first.
+            The conditioning variable, by default the first.
         """
         return ConditionalShares(margin_of(self.fit, given_first(self.names, given)))
 
@@ -129,16 +129,16 @@ class Association(Result):
         level: float = 0.95,
         method: MeasureMethod = "delta",
     ) -> Measure:
-        r"""Return by how much an outcome is more frequent in one group than in another.
+        r"""Return the difference in the share of an outcome between two groups.
 
         Parameters
         ----------
         outcome
-            A category of the variable that is compared.
+            A category of the compared variable.
         between
-            Two categories (a, b) of the variable `given`; may be left out where it has no others.
+            Two categories (a, b) of the variable `given`; optional if it has only two.
         given
-            The variable that makes the groups, by default the first.
+            The variable that defines the groups, by default the first.
         level, method
             The confidence level, and ``"delta"`` or ``"profile"``.
 
@@ -157,7 +157,7 @@ class Association(Result):
         level: float = 0.95,
         method: MeasureMethod = "delta",
     ) -> Measure:
-        r"""Return how many times as frequent an outcome is in one group as in another.
+        r"""Return the ratio of the shares of an outcome in two groups.
 
         Parameters
         ----------
@@ -166,7 +166,7 @@ class Association(Result):
 
         Notes
         -----
-        :math:`P(\text{outcome} \mid a) / P(\text{outcome} \mid b)`; the delta interval is made for its logarithm.
+        :math:`P(\text{outcome} \mid a) / P(\text{outcome} \mid b)`; the delta interval is computed on the log scale.
         """
         return warned(self.fit, self._compare(RatioScale, "ratio of", outcome, between, given, level, method))
 
@@ -195,15 +195,15 @@ class Association(Result):
         Parameters
         ----------
         rows, columns
-            Two categories of each variable, (a, b) and (c, d); may be left out where there are no others.
+            Two categories of each variable, (a, b) and (c, d); optional if there are only two.
         level, method
             The confidence level, and ``"delta"`` or ``"profile"``.
 
         Notes
         -----
-        :math:`W_{ac} W_{bd}/(W_{ad} W_{bc})`. The delta interval is made for its logarithm, and the standard error is
-        that of the ratio itself. With a cell of zero the ratio is 0 or infinite, and only the profile interval tells
-        something, on one side.
+        :math:`W_{ac} W_{bd}/(W_{ad} W_{bc})`. The delta interval is computed on the log scale, and the standard error
+        is that of the ratio. If a cell is zero, the ratio is 0 or infinite, and only the profile interval is
+        informative, on one side.
         """
         row_variable, column_variable = sides(self.pair, ("rows", "columns"), SWAP_ROWS_AND_COLUMNS)
         (a, b), (c, d) = row_variable.two(rows), column_variable.two(columns)
@@ -211,7 +211,7 @@ class Association(Result):
         return warned(self.fit, compare(self.fit, OddsRatioScale, odds(self.pair, (a, b), (c, d)), name, level, method))
 
     def cramers_v(self, *, level: float = 0.95, method: MeasureMethod = "delta", corrected: bool = False) -> Measure:
-        r"""Return Cramér's V: 0 for independent variables, 1 where one determines the other.
+        r"""Return Cramér's V: 0 for independent variables, 1 if one determines the other.
 
         Parameters
         ----------
@@ -222,19 +222,20 @@ class Association(Result):
 
         Notes
         -----
-        :math:`V^2 = \phi^2/(\min(p,q)-1)`, :math:`\phi^2 = \sum_{ij}(W_{ij}-w_iw_j)^2/(w_iw_j)`. Sampling error makes V
-        larger, and private answers have more of it: of two *independent* variables with four even categories
-        each, 1000 people and uniform designs, V is .16 on average (.05 asked directly), corrected .04.
+        :math:`V^2 = \phi^2/(\min(p,q)-1)`, :math:`\phi^2 = \sum_{ij}(W_{ij}-w_iw_j)^2/(w_iw_j)`. Sampling error
+        makes V larger, especially with private answers. For two *independent* variables with four equally likely
+        categories each, 1000 people and uniform designs, V is .16 on average (.05 if asked directly), and .04 if
+        corrected.
 
-        The delta interval allows for that: it reaches from below the corrected V to above the raw one, and is the
-        same for both. Where it reaches 0 the standard error means nothing.
+        The delta interval allows for this bias. It extends from below the corrected V to above the raw V, and is the
+        same for both. If it contains 0, the standard error is meaningless.
 
-        The profile interval is the range of V over all tables that the likelihood ratio (one degree of freedom)
-        does not reject; its lower end is 0 where independence is not rejected with (p-1)(q-1) degrees of freedom.
-        Measured coverage at 95%, uniform designs of 4 x 4 even categories, n = 1000 and V = 0, .1, .2: delta .96, .98,
-        .99, profile .96, .80, .86 (n = 4000, V = .2: .93); 2 x 2 by `warner`, n = 2000 and V = 0, .16: delta .98, .99,
-        profile .94, .97. The lower end of the profile interval suffers from the bias of V:
-        prefer the delta interval where raw and corrected V differ much.
+        The profile interval is the range of V over all tables that the likelihood ratio test (one degree of freedom)
+        does not reject. Its lower end is 0 if independence is not rejected with (p-1)(q-1) degrees of freedom. Measured
+        coverage at 95%, uniform designs with 4 x 4 equally likely categories, n = 1000 and V = 0, .1, .2: delta .96,
+        .98, .99, profile .96, .80, .86 (n = 4000, V = .2: .93); 2 x 2 by `warner`, n = 2000 and V = 0, .16: delta .98,
+        .99, profile .94, .97. The bias of V affects the lower end of the profile interval. Prefer the delta interval if
+        raw and corrected V differ much.
         """
         return warned(self.fit, cramer.cramers_v(self.pair, level, method, corrected))
 
@@ -251,13 +252,13 @@ class Association(Result):
 
     @property
     def se(self) -> FloatArray:
-        """The standard errors of `table`; warns where normal theory is doubtful."""
+        """The standard errors of `table`; warns where the normal approximation is unreliable."""
         self.fit._warn_of_caveats(None)
         return self._se
 
     @cached_property
     def _shown_v(self) -> tuple[float, float]:
-        """V, and V less its bias: without warnings, for output that prints the doubts itself."""
+        """V, and V minus its bias, without warnings, for output that prints the caveats."""
         quick = self.fit.categories.p <= MAX_SHOWN
         less = cramer.cramers_v(self.pair, 0.95, "delta", True).value if quick else float("nan")
         return cramer.raw_v(self.pair), less
@@ -267,14 +268,15 @@ class Association(Result):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """The caveats: what was not computed, and what is doubtful about the joint estimate."""
+        """The caveats: what was not computed, and caveats of the joint estimate."""
         return presenting.notes(self)
 
     def summary(self) -> Table:
-        """Return the joint shares with standard errors in brackets, the margins at the edges, Cramér's V below.
+        """Return the table of joint shares with standard errors in brackets, margins at the edges, and Cramér's V
+        below.
 
-        With more than 24 rows or columns: the 24 largest joint shares. Without standard errors and without the
-        corrected V where there are more than 1024 joint categories: ask for them by name.
+        With more than 24 rows or columns, the table has the 24 largest joint shares. With more than 1024 joint
+        categories, it has no standard errors and no corrected V; `se` and `cramers_v` compute them.
         """
         return presenting.cross_table(self)
 
@@ -285,9 +287,9 @@ class Association(Result):
     @overload
     def to_frame(self, level: float = ..., *, engine: Literal["pyarrow"]) -> ArrowTable: ...
     def to_frame(self, level: float = 0.95, *, engine: Engine = "pandas") -> Frame:
-        """Return a data frame: a row per pair of categories, the level as a column.
+        """Return a data frame with a row per pair of categories, and the level as a column.
 
-        With more than 4096 joint categories standard errors and residuals are not numbers.
+        With more than 4096 joint categories, standard errors and residuals are NaN.
         """
         return frame(self._columns(check_level(level)), engine)
 
@@ -295,7 +297,7 @@ class Association(Result):
         return presenting.cells(self, level)
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
-        """Return the numbers, a list per row, for JSON; standard errors and intervals where `summary` has them."""
+        """Return the numbers for JSON, a list per row, with standard errors and intervals if `summary` has them."""
         return presenting.plain(self, check_level(level))
 
     def plot(
@@ -306,16 +308,16 @@ class Association(Result):
         title: str | None = None,
         ax: draw.AxesOrNone = None,
     ) -> draw.Axes:
-        """Draw a heat map.
+        """Plot a heat map.
 
         Parameters
         ----------
         kind
             ``"shares"``, ``"conditional"`` (see `given`) or ``"residuals"``.
         given
-            The variable whose categories each sum to 100%, for ``kind="conditional"``; by default the first.
+            For ``kind="conditional"``, the conditioning variable, whose rows sum to 100%; by default the first.
         title, ax
-            A heading of your own; Matplotlib axes to draw on.
+            The title, and the Matplotlib axes to draw on.
         """
         return presenting.picture(self, kind, given, title, ax)
 

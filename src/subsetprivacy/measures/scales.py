@@ -1,7 +1,7 @@
-r"""Three ways to compare two shares x and y: their difference, ratio and odds ratio.
+r"""Comparisons of two shares x and y: difference, ratio and odds ratio.
 
-Each has a scale on which it is estimated, and knows the curve :math:`\psi(x, y) = v` of the shares that have the value
-v on it. A curve runs from the point where only x has moved away from its estimate to the point where only y has.
+Each has a scale on which it is estimated, and defines the curve :math:`\psi(x, y) = v` of the shares with the value v.
+A curve runs from the point where only x differs from its estimate to the point where only y does.
 """
 
 from typing import ClassVar, Protocol
@@ -10,16 +10,16 @@ import numpy as np
 from attrs import frozen
 from scipy.special import expit, logit
 
-FAR = 36.0  # e to this power is as good as infinite: shares of 1e-16
+FAR = 36.0  # e to this power counts as infinite: shares of 1e-16
 
 
 class MeasureScale(Protocol):
-    """A comparison of two shares; made with the estimated ones."""
+    """A comparison of two shares, initialized with their estimates."""
 
     ends: ClassVar[tuple[float, float]]
     limits: ClassVar[tuple[float, float]]
     null: ClassVar[float]
-    rests_on: ClassVar[tuple[str, ...]]  # what of each share must not be near 0 for the delta method
+    rests_on: ClassVar[tuple[str, ...]]  # the component of each share that must not be near 0 for the delta method
 
     @property
     def estimate(self) -> float:
@@ -28,11 +28,11 @@ class MeasureScale(Protocol):
 
     @property
     def slopes(self) -> tuple[float, float]:
-        """The derivatives by x and by y at the estimate."""
+        """The derivatives with respect to x and y at the estimate."""
         ...
 
     def point(self, s: float, v: float) -> tuple[float, float]:
-        """Return the shares with value v at s: 0 where only x has moved, 1 where only y has."""
+        """Return the shares with value v at s: at 0 only x differs from its estimate, at 1 only y."""
         ...
 
     def back(self, v: float) -> float:
@@ -72,14 +72,14 @@ class DifferenceScale:
 
 
 class _Logarithmic:
-    """A ratio: estimated as its logarithm, 0 and infinity being the ends."""
+    """A ratio, estimated as its logarithm."""
 
     ends: ClassVar[tuple[float, float]] = (-FAR, FAR)
     limits: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
     null: ClassVar[float] = 1.0
 
     def back(self, v: float) -> float:
-        """Return e to the power v; beyond what can be told apart, 0 and infinity."""
+        """Return e to the power v, or 0 or infinity for extreme values."""
         return 0.0 if v <= -FAR else float("inf") if v >= FAR else float(np.exp(v))
 
 
@@ -93,7 +93,7 @@ class RatioScale(_Logarithmic):
 
     @property
     def estimate(self) -> float:
-        """The logarithm of the ratio; not a number for shares below 0, and where both are 0."""
+        """The logarithm of the ratio; NaN for negative shares, and if both are 0."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return float(np.log(self.x) - np.log(self.y))
 
@@ -120,7 +120,7 @@ class OddsRatioScale(_Logarithmic):
 
     @property
     def estimate(self) -> float:
-        """The logarithm of the odds ratio; not a number for shares outside [0, 1], and for infinity minus itself."""
+        """The logarithm of the odds ratio; NaN for shares outside [0, 1], and for infinity minus infinity."""
         with np.errstate(invalid="ignore"):
             return float(logit(self.x) - logit(self.y))
 

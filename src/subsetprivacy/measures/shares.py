@@ -1,4 +1,4 @@
-"""A share among the joint categories, and the likelihood with two of them held."""
+"""A share of joint categories, and the likelihood with two shares fixed."""
 
 import numpy as np
 from attrs import frozen
@@ -12,22 +12,22 @@ from subsetprivacy.estimation.simplex import lifted
 from subsetprivacy.incidence import DenseRows, Mapped
 from subsetprivacy.messages.for_measures import DELTA_OR_FEWER_VARIABLES
 
-MAX_COLUMNS = 1024  # of T; with more, a single interval takes minutes
-ZERO = 1e-9  # a share below this is zero, as for an estimate on the boundary
+MAX_COLUMNS = 1024  # columns of T; with more, a single interval takes minutes
+ZERO = 1e-9  # a smaller share counts as zero, as for an estimate on the boundary
 _IMPOSSIBLE = -1e3
 _TOLERANCE = 1e-11
-_FEW = 1 << 15  # entries up to which one explicit matrix is faster than products through the factors
+_FEW = 1 << 15  # up to so many entries, an explicit matrix is faster than products with the factors
 
 
 @frozen
 class Share:
-    """A part of a whole, as positions among the joint categories: P(part | part or rest)."""
+    """A part of a whole, given by positions of joint categories: P(part | part or rest)."""
 
     part: IntArray
     rest: IntArray
 
     def member(self, which: str, p: int) -> FloatArray:
-        """Return ones at the positions of the ``"part"``, of the ``"rest"``, or of both, the ``"whole"``."""
+        """Return the indicator of the ``"part"``, of the ``"rest"``, or of both, the ``"whole"``."""
         out = np.zeros(p)
         for name, positions in (("part", self.part), ("rest", self.rest)):
             if which in (name, "whole"):
@@ -35,20 +35,20 @@ class Share:
         return out
 
     def whole(self, w: FloatArray) -> float:
-        """Return the weight of part and rest together."""
+        """Return the total weight of part and rest."""
         return float(w[self.part].sum() + w[self.rest].sum())
 
     def of(self, w: FloatArray) -> float:
-        """Return the share; NaN where the whole has no weight."""
+        """Return the share; NaN if the whole has no weight."""
         whole = self.whole(w)
         if whole < ZERO:
             return float("nan")
         part = float(w[self.part].sum()) / whole
-        # Zero as the estimate itself says zero: a ratio of rounding errors is none.
+        # Zero by the same rule as for the estimate, to avoid a ratio of rounding errors.
         return 0.0 if abs(part) < ZERO else 1.0 if abs(1 - part) < ZERO else part
 
     def gradient(self, w: FloatArray) -> FloatArray:
-        """Return the derivative of the share by w."""
+        """Return the derivative of the share with respect to w."""
         out = np.zeros(len(w))
         share = self.of(w)
         out[self.part] = (1 - share) / self.whole(w)
@@ -56,14 +56,14 @@ class Share:
         return out
 
     def fixed(self, value: float, p: int) -> FloatArray:
-        r"""Return the distributions on the whole that have this share, as the columns that span them.
+        r"""Return columns that span the distributions on the whole with this share.
 
         Notes
         -----
-        A distribution on part and rest has the share v exactly if it is a mixture of the columns
-        :math:`v e_\alpha + (1-v) e_\beta`, one for each :math:`\alpha` of the part and :math:`\beta` of the rest: these
-        are the corners of that polytope. With several categories on both sides there are more columns than
-        dimensions, and the weights are not unique; the distribution is.
+        A distribution on part and rest has the share v if and only if it is a mixture of the columns
+        :math:`v e_\alpha + (1-v) e_\beta`, one for each :math:`\alpha` of the part and :math:`\beta` of the rest. These
+        are the vertices of that polytope. With several categories on both sides there are more columns than
+        dimensions, so the weights are not unique, but the distribution is.
         """
         columns = np.zeros((p, len(self.part), len(self.rest)))
         for k, alpha in enumerate(self.part):
@@ -74,7 +74,7 @@ class Share:
 
 
 class TwoShares:
-    """The log-likelihood per person, maximised with two shares held; they have no category in common."""
+    """The log-likelihood per person, maximized with two shares fixed; they have no category in common."""
 
     def __init__(self, counts: SubsetCounts, first: Share, second: Share) -> None:
         self._inc, self._f, self._p = counts.incidence, counts.shares, counts.categories.p
@@ -92,12 +92,12 @@ class TwoShares:
         self._near: FloatArray | None = None
 
     def height(self, x: float, y: float) -> float:
-        """Return the maximum; a large negative number where some observed subset becomes impossible."""
+        """Return the maximum, or a large negative number if some observed subset becomes impossible."""
         T = np.hstack([self._one.fixed(x, self._p), self._two.fixed(y, self._p), self._free])
         rows = Mapped(self._inc, T) if self._matrix is None else DenseRows(self._matrix @ T)
         if rows.inner(np.full(rows.p, 1 / rows.p)).min() <= 0:
             return _IMPOSSIBLE
         u = newton(rows, self._f, start=self._near, tol=_TOLERANCE).w
-        # The next shares are near these; off the boundary, since no step leaves a face it starts on.
+        # The next shares are close to these. Off the boundary, since no step leaves a face.
         self._near = lifted(u, 1e-4 / rows.p)
         return mean_loglik(rows, self._f, u)

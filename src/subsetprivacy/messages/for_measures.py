@@ -21,7 +21,7 @@ KIND_CONDITIONAL = advise("kind_conditional", python="kind='conditional'", keywo
 # Intervals
 METHOD_PROFILE = advise("method_profile", python="method='profile'", keyword_of=_EVERY_MEASURE)
 ONE_SIDED_PROFILE = advise(
-    "one_sided_profile", python="method='profile' has a one-sided interval", keyword_of=_COMPARISONS[1:]
+    "one_sided_profile", python="method='profile' gives a one-sided interval", keyword_of=_COMPARISONS[1:]
 )
 METHOD_DELTA = advise("method_delta", python="method='delta'", keyword_of=_EVERY_MEASURE)
 LIKELIHOOD_OR_DELTA = advise(
@@ -40,7 +40,7 @@ TWO_VARIABLES_ALONE = advise(
 
 # What output leaves out
 CORRECT_V = advise("correct_v", python="corrected=True", keyword_of="Association.cramers_v")
-COMPARE_A_FEW = advise("compare_a_few", python="difference() and odds_ratio() need only a few of them")
+COMPARE_A_FEW = advise("compare_a_few", python="difference() and odds_ratio() need only a few standard errors")
 ASK_FOR_ERRORS = advise("ask_for_errors", python="the attribute se has them")
 ASK_FOR_ERRORS_AND_V = advise("ask_for_errors_and_v", python="the attribute se and cramers_v(corrected=True) have them")
-ALL_PAIRS = advise("all_pairs", python="to_frame() has all")
+ALL_PAIRS = advise("all_pairs", python="to_frame() has all pairs")

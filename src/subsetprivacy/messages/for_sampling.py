@@ -2,14 +2,14 @@
 
 from subsetprivacy.messages.advice import advise
 
-WEIGHTS_OF_ALL = advise("weights_of_all", "give people who are not to be counted the weight 0, and keep their rows")
+WEIGHTS_OF_ALL = advise("weights_of_all", "give people who should not count the weight 0, and keep their rows")
 UNITS_OF_A_STRATUM = advise(
-    "units_of_a_stratum", "it is the share of a stratum's first-stage units that were drawn, or how many it has"
+    "units_of_a_stratum", "give the share of first-stage units drawn in the stratum, or the number of units in it"
 )
 WEIGHTS_OF_A_FILE = advise(
     "weights_of_a_file",
-    python="sp.count(table, column, weights=..., weights_kind='sampling') needs no rows in memory, for weights alone",
-    shell="--weights and --weights-kind sampling need no rows in memory, for weights alone",
+    python="with weights only, sp.count(table, column, weights=..., weights_kind='sampling') needs no rows in memory",
+    shell="with weights only, --weights and --weights-kind sampling need no rows in memory",
 )
 LONELY = advise(
     "lonely",
@@ -22,7 +22,7 @@ MARGIN_OF_ALL_LABELS = advise(
     "margin_of_all_labels",
     python="sp.rake(table, dict(sex=dict(f=0.52, m=0.48))), with every label that occurs",
 )
-SHARES_OR_TOTALS = advise("shares_or_totals", "give shares that sum to 1, or how many people each label has")
+SHARES_OR_TOTALS = advise("shares_or_totals", "give shares that sum to 1, or the number of people with each label")
 DESIGNS_OF_SUBSETS = advise(
     "designs_of_subsets",
     python="give every label that occurs; a column of subsets is read with designs=dict({name}=design)",
@@ -40,8 +40,8 @@ WIDER_BOUNDS = advise(
     python="merge labels with few people, or rake to fewer margins; bounds=(0.3, 3) limits ratios",
     keyword_of="rake",
 )
-FEWER_MARGINS = advise("fewer_margins", "merge labels with few people, or take fewer margins")
-LOOSER_BOUNDS = advise("looser_bounds", "take wider bounds, merge labels with few people, or take fewer margins")
+FEWER_MARGINS = advise("fewer_margins", "merge labels with few people, or use fewer margins")
+LOOSER_BOUNDS = advise("looser_bounds", "use wider bounds, merge labels with few people, or use fewer margins")
 ROWS_FOR_SAMPLING = advise(
     "rows_for_sampling",
     python="sp.estimate(data, sampling=sp.Sampling(weights, strata=strata)), with a row per person in both",

@@ -1,7 +1,7 @@
 r"""Shares of counts with known margins: the likelihood under linear constraints :math:`Aw = b`.
 
-Newton's method on the plane of changes that keep the margins, with a logarithmic barrier that keeps shares positive and
-is taken away step by step. The covariance is :math:`N(N^\top G N)^{-1}N^\top/n`, where G is the information and N spans
+Newton's method on the changes that keep the margins, with a logarithmic barrier that keeps shares positive and is
+removed step by step. The covariance is :math:`N(N^\top G N)^{-1}N^\top/n`, where G is the information and N spans
 the changes that keep the margins.
 """
 
@@ -29,12 +29,12 @@ from subsetprivacy.variables import JointCategories
 if TYPE_CHECKING:
     from subsetprivacy.subsets import Categories
 
-_BARRIERS = 10.0 ** -np.arange(2, 13)  # of a person
+_BARRIERS = 10.0 ** -np.arange(2, 13)  # relative to one person
 _STEPS = 50
 
 
 def rake_counts(counts: SubsetCounts, margins: Sequence[KnownMargin]) -> Estimate:
-    """Return the estimated shares of several variables, some of whose margins are known.
+    """Return the estimated joint shares of several variables with some known margins.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def rake_counts(counts: SubsetCounts, margins: Sequence[KnownMargin]) -> Estimat
     N = null_space(A)
     w, steps, converged = _climb(counts.incidence, counts.shares, inside * start.ratio, N, 1 / counts.n)
     known = ", ".join(margin.name for margin in margins)
-    text = f"Known margins: {known}. They fix these totals; standard errors of conditional shares hardly fall."
+    text = f"Known margins: {known}. They fix these totals, but hardly reduce standard errors of conditional shares."
     return Estimate(
         w,
         counts,
@@ -64,7 +64,7 @@ def rake_counts(counts: SubsetCounts, margins: Sequence[KnownMargin]) -> Estimat
 
 
 def _constraints(categories: "Categories", margins: Sequence[KnownMargin]) -> tuple[FloatArray, FloatArray]:
-    """Return the rows of A, which add up shares, and b, what they are known to be."""
+    """Return the matrix A and the vector b of the constraints."""
     if not isinstance(categories, JointCategories):
         raise ArgumentError(
             "`data` must be counts of several variables, or a row per person; got counts of one variable."
@@ -93,7 +93,7 @@ def _constraints(categories: "Categories", margins: Sequence[KnownMargin]) -> tu
 
 
 def _climb(inc: Incidence, f: FloatArray, w: FloatArray, N: FloatArray, person: float) -> tuple[FloatArray, int, bool]:
-    """Maximise the likelihood among shares that differ from w by combinations of N."""
+    """Maximize the likelihood among shares that differ from w by combinations of N."""
     if not N.shape[1]:
         return w, 0, True
     steps, gain = 0, np.inf
@@ -107,7 +107,7 @@ def _climb(inc: Incidence, f: FloatArray, w: FloatArray, N: FloatArray, person: 
 
 
 def _step(inc: Incidence, f: FloatArray, w: FloatArray, N: FloatArray, barrier: float) -> tuple[FloatArray, float]:
-    """Return the shares after one step, and what it promised to gain."""
+    """Return the shares after one step, and its predicted gain."""
 
     def value(v: FloatArray) -> float:
         return float(f @ np.log(inc.inner(v))) + barrier * float(np.log(v).sum())

@@ -1,4 +1,4 @@
-"""`rake`: weights, or shares, that agree with known margins."""
+"""`rake`: weights or shares that agree with known margins."""
 
 from collections.abc import Mapping
 from typing import Any, get_args, overload
@@ -26,7 +26,7 @@ from subsetprivacy.sampling.columns import columns_of
 from subsetprivacy.sampling.replicates import Replicates
 
 METHODS: tuple[CalibrationMethod, ...] = get_args(CalibrationMethod)
-_OWN = "value"  # what the only column of subsets is called
+_OWN = "value"  # the name of a single column of subsets
 
 
 @overload
@@ -57,37 +57,38 @@ def rake(
     Parameters
     ----------
     data
-        A table of any library on this machine, or a dict of columns, with a row per person; columns of subsets are
-        named in `designs`, or are `SubsetData` of a dict. Or a `SubsetData`. Or counts of several variables: then
-        their shares are estimated with these margins fixed.
+        A local table of any library, or a dict of columns, with a row per person. Columns of subsets are named in
+        `designs`, or are `SubsetData` in a dict. Or a single `SubsetData`. Or counts of several variables, whose shares
+        are then estimated with these margins fixed.
     margins
-        By column, ``{"sex": {"f": 0.52, "m": 0.48}}``: the share of each label in the population, or how many people
-        it has; shares sum to 1. A tuple of columns is a crossed margin, with tuples as labels. The mean of a column of
-        numbers is a number. Private columns may be among them. For a `SubsetData` the margin itself, by label.
+        Margins by column, ``{"sex": {"f": 0.52, "m": 0.48}}``: the share of each label in the population, or the number
+        of people with it. Shares must sum to 1. A tuple of columns is a crossed margin, with tuples as labels. For the
+        mean of a numeric column, give a number. Columns may be private. For a single `SubsetData`, give the margin
+        itself, by label.
     designs
         The designs of columns of subsets, by name.
     sampling
-        How the people were drawn, with the weights to begin with; it may name columns. By default everyone weighs 1.
+        How the people were sampled, with the initial weights; it may name columns. By default everyone has weight 1.
     method
-        ``"raking"`` (default) multiplies weights, which stay positive; with one margin it is post-stratification, with
-        several it is what iterative proportional fitting gives. ``"linear"``: the smallest squared changes (generalized
-        regression). ``"logit"``: ratios within `bounds`.
+        ``"raking"`` (default) multiplies weights, which stay positive. With one margin it is post-stratification; with
+        several it gives the result of iterative proportional fitting. ``"linear"``: the smallest squared changes
+        (generalized regression). ``"logit"``: ratios within `bounds`.
     bounds
         The smallest and the largest ratio of new to old weights, below and above 1.
     population
-        How many people there are, where margins are shares. By default the sum of the weights.
+        The size of the population, if margins are shares. By default the sum of the weights.
 
     Returns
     -------
     Raked
-        With the new weights as a `Sampling`. Of counts an `Estimate`.
+        With the new weights as a `Sampling`. For counts, an `Estimate`.
 
     Raises
     ------
     DistributionError
         If shares of a margin do not sum to 1.
     CategoryError
-        If someone has a label that its margin lacks, or a margin has a label that no one has.
+        If a person's label is missing from a margin, or a margin has a label that no one has.
     MismatchError
         If margins contradict each other.
     ArgumentError
@@ -96,17 +97,17 @@ def rake(
     Warns
     -----
     ConvergenceWarning
-        If some margin cannot be reached.
+        If a margin cannot be reached.
 
     Notes
     -----
     New weights are :math:`d_i F(x_i^\top\lambda)`, where :math:`x_i` are the indicators of all labels. For a private
-    column these are the unbiased ones of `indicator`. Covariances of the new sampling use the residuals of
-    scores on these columns (Deville and Särndal 1992), or replicates that are calibrated in the same way.
+    column these are the unbiased indicators of `indicator`. Covariances of the new sampling use the residuals of
+    scores on these columns (Deville and Särndal 1992), or replicates calibrated in the same way.
 
-    A private margin fixes the totals that these indicators count. Shares of the same variable that `estimate` or
-    `group_means` find from the new weights are not exactly the margin, and their intervals mean nothing. Take the
-    margin itself, or rake counts of several variables, whose likelihood is maximized with the margin fixed.
+    A private margin fixes the totals of these indicators. Shares of the same variable that `estimate` or `group_means`
+    compute from the new weights are not exactly the margin, and their intervals are meaningless. Use the known margin
+    instead, or rake counts of several variables, which maximizes their likelihood with the margin fixed.
 
     Examples
     --------
@@ -160,7 +161,7 @@ def _check_bounds(method: CalibrationMethod, bounds: Any) -> None:
 def _columns(
     data: Any, names: list[str], designs: Mapping[str, Design] | None, sampling: Sampling | None
 ) -> tuple[dict[str, Any], Sampling]:
-    """Return the columns of the margins, private ones as data, and the sampling, all from one reading."""
+    """Return the columns of the margins, private ones as data, and the sampling, in one pass."""
     if sampling is not None and not isinstance(sampling, Sampling):
         raise ArgumentError(f"`sampling` must be a Sampling; got {type(sampling).__name__}.")
     if isinstance(data, SubsetData):
@@ -218,7 +219,7 @@ def _raked(
 def _replicated(
     problem: CalibrationProblem, sampling: Sampling, method: CalibrationMethod, bounds: tuple[float, float] | None
 ) -> Replicates:
-    """Return replicates whose weights are calibrated to the same totals."""
+    """Return replicates with weights calibrated to the same totals."""
     replication = sampling.replication
     assert replication is not None
     made: list[FloatArray] = []
@@ -229,7 +230,7 @@ def _replicated(
         made.append(np.maximum(weights * calibrated.ratio, 0.0))
     if lost:
         raise MismatchError(
-            f"replicates must be able to reach the margins; {lost} of {replication.number} are not.", RAKE_A_TABLE
+            f"all replicates must reach the margins; {lost} of {replication.number} do not.", RAKE_A_TABLE
         )
     return evolve(replication, factors=np.array(made), of_person=None)
 

@@ -1,4 +1,4 @@
-"""Known margins: what was given, checked, and the columns of people that belong to them."""
+"""Known margins: checked arguments, and the columns of people for them."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
@@ -18,22 +18,22 @@ from subsetprivacy.sampling import Sampling
 from subsetprivacy.subsets import is_missing
 from subsetprivacy.tables import label_text
 
-_LEAST_PEOPLE = 2  # numbers that sum to less are no totals of people
-_SAME = 1e-6  # of the population: by how much margins may differ in their sums
+_LEAST_PEOPLE = 2  # numbers with a smaller sum are shares, not totals
+_SAME = 1e-6  # the tolerance for the sums of margins, relative to the population
 
 
 @frozen(eq=False)
 class KnownMargin:
-    """A margin that is known.
+    """A known margin.
 
     Attributes
     ----------
     names
-        The columns; several are crossed.
+        The columns; several columns are crossed.
     labels
-        Their labels, tuples of several columns; empty for the mean of numbers.
+        The labels, or tuples of labels for several columns; empty for a mean.
     totals
-        People of each label, or their shares; the mean of numbers.
+        The number or share of people with each label, or the mean.
     """
 
     names: tuple[str, ...]
@@ -42,7 +42,7 @@ class KnownMargin:
 
     @property
     def name(self) -> str:
-        """The columns in words."""
+        """The names of the columns."""
         return " x ".join(self.names)
 
     @property
@@ -56,17 +56,17 @@ class KnownMargin:
 
     @property
     def sum(self) -> float:
-        """What all labels have together."""
+        """The sum over all labels."""
         return float(self.totals.sum())
 
 
 def read_margins(margins: Any) -> list[KnownMargin]:
-    """Return margins, or raise where they make no sense.
+    """Return margins, or raise if they are invalid.
 
     Raises
     ------
     ArgumentError
-        If there are none, or one holds something else than finite numbers of at least 0.
+        If there are none, or one contains anything but finite numbers of at least 0.
     DistributionError
         If shares do not sum to 1.
     """
@@ -108,7 +108,7 @@ def _margin(name: Any, given: Any) -> KnownMargin:
 
 
 def _check_shares(totals: FloatArray, name: str) -> None:
-    """Raise for numbers that are meant as shares, by their size, and do not sum to 1."""
+    """Raise if the numbers look like shares and do not sum to 1."""
     meant = totals.max() <= 1 or totals.sum() < _LEAST_PEOPLE
     if meant and abs(totals.sum() - 1) > SUM_TOLERANCE:
         raise DistributionError(
@@ -119,12 +119,12 @@ def _check_shares(totals: FloatArray, name: str) -> None:
 def in_totals(
     margins: Sequence[KnownMargin], population: float | None, weight: float
 ) -> tuple[list[KnownMargin], float]:
-    """Return margins as totals of people, and how many people there are.
+    """Return margins as totals of people, and the size of the population.
 
     Parameters
     ----------
     population
-        How many people there are; None to take it from margins of totals, or else from the sum of the weights.
+        The size of the population; None to use margins of totals, or else the sum of the weights.
     weight
         The sum of the weights.
 
@@ -143,7 +143,7 @@ def in_totals(
             continue
         if size is not None and abs(margin.sum - size) > _SAME * size:
             raise MismatchError(
-                f"margins of totals must be of as many people; got {margin.sum:g} in that of {margin.name}, where "
+                f"margins of totals must have the same sum; got {margin.sum:g} in that of {margin.name}, where "
                 f"{size:g} are known."
             )
         size = margin.sum if size is None else size
@@ -163,22 +163,22 @@ class CalibrationProblem:
     totals: FloatArray
     terms: tuple[tuple[str, str], ...]  # the margin and the label of each column
     private: tuple[str, ...]
-    means: BoolArray  # which columns are numbers, whose mean is known
+    means: BoolArray  # which columns have a known mean
 
     def shown(self, sums: FloatArray) -> FloatArray:
-        """Return sums of columns, those of numbers as means: the first column counts people."""
+        """Return sums of columns, or means for columns with a known mean; the first column counts people."""
         return np.where(self.means, sums / sums[0], sums)
 
 
 def columns_of_people(
     columns: Mapping[str, Any], margins: Sequence[KnownMargin], size: float, sampling: Sampling
 ) -> CalibrationProblem:
-    """Return for each person the indicators of the labels of all margins: unbiased ones of private columns.
+    """Return each person's indicators of the labels of all margins; unbiased indicators for private columns.
 
     Raises
     ------
     CategoryError
-        If someone has a label that its margin lacks, or no one has one that it counts people of.
+        If a person's label is missing from a margin, or no one has a label with a positive total.
     """
     parts: list[FloatArray] = [np.ones((sampling.n, 1))]
     totals, terms, private, means = [size], [("people", "all")], [], [False]
@@ -199,7 +199,7 @@ _Found = tuple[FloatArray, dict[Label, int]]
 
 
 def _indicators(column: Any, name: str, margin: KnownMargin, sampling: Sampling) -> _Found:
-    """Return a column of zeros and ones for each label that the margin has of a variable."""
+    """Return a column of zeros and ones for each label of a variable in the margin."""
     if margin.is_mean:
         return np.empty((0, 0)), {}
     at = margin.names.index(name)
@@ -223,7 +223,7 @@ def _indicators(column: Any, name: str, margin: KnownMargin, sampling: Sampling)
 
 
 def _of_subsets(data: SubsetData, name: str, labels: Sequence[Label], sampling: Sampling) -> FloatArray:
-    """Return the unbiased indicators of a private column; the shares of all where a subset says nothing."""
+    """Return the unbiased indicators of a private column; the overall shares for people without information."""
     if set(labels) != set(data.categories.labels):
         raise CategoryError(
             f"the margin of {name} must have all categories of its design, and no others; got "
@@ -236,7 +236,7 @@ def _of_subsets(data: SubsetData, name: str, labels: Sequence[Label], sampling: 
 
 
 def _crossed(made: Mapping[str, _Found], margin: KnownMargin) -> FloatArray:
-    """Return a column for each label of a margin; of several variables the products of theirs."""
+    """Return a column for each label of a margin; for several variables, the products of their columns."""
     columns = []
     for label in margin.labels:
         parts = zip(margin.names, margin.parts(label), strict=True)

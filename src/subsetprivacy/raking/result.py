@@ -1,4 +1,4 @@
-"""The result of `rake`: weights that agree with known margins."""
+"""`Raked`: the result of `rake`."""
 
 from functools import cached_property
 from typing import Any, ClassVar
@@ -16,7 +16,7 @@ from subsetprivacy.results import Result, plain
 from subsetprivacy.sampling import Sampling
 from subsetprivacy.tables import Table, number
 
-_UNEVEN = 3.0  # a ratio of weights, or its inverse, from which on it is said
+_UNEVEN = 3.0  # from this ratio of weights, or its inverse, there is a note
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -26,25 +26,25 @@ class Raked(Result):
     Attributes
     ----------
     sampling
-        The new weights, with the strata, clusters and replicates of the sample. Its covariances are those of
-        calibrated weights: by residuals, or by replicates that were calibrated as well.
+        The new weights, with the strata, clusters and replicates of the sample. Its covariances account for
+        calibration, by residuals or by calibrated replicates.
     ratio
-        What each person's weight was multiplied by.
+        The factor of each person's weight.
     method, bounds
-        ``"raking"``, ``"linear"`` or ``"logit"``, and the bounds of ratios if there are any.
+        ``"raking"``, ``"linear"`` or ``"logit"``, and the bounds of ratios, if any.
     terms
         The margin and the label of each known number.
     before, after, target
-        Its sum of weights before and after, and what is known; for the mean of numbers the weighted mean.
+        Its sum of weights before and after, and the known value; for a mean, the weighted mean.
     means
-        Which of them are means of numbers.
+        Which of them are means.
     private
         The private columns among the margins.
     iterations, converged
-        How the search ended.
+        The number of iterations, and whether they converged.
     """
 
-    why_not_restored: ClassVar[str] = "keep the weights as a column of the data, or pickle the result"
+    why_not_restored: ClassVar[str] = "save the weights as a column of the data, or pickle the result"
 
     sampling: Sampling
     ratio: FloatArray = field(converter=read_only)
@@ -61,7 +61,7 @@ class Raked(Result):
 
     @property
     def n(self) -> int:
-        """How many people have a weight."""
+        """The number of people with a weight."""
         return int((self.sampling.weights > 0).sum())
 
     @property
@@ -77,12 +77,12 @@ class Raked(Result):
 
     @property
     def design_effect(self) -> float:
-        """Kish's design effect of the new weights: by how much unequal weights alone raise variances."""
+        """Kish's design effect of the new weights: the factor by which unequal weights alone increase variances."""
         return self.n / self.sampling.kish
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """The caveats: whether the margins were reached, how uneven weights became, what private margins buy."""
+        """The caveats: whether the margins were reached, how unequal the weights are, and private margins."""
         low, high = self.ratios
         notes = []
         if not self.converged:
@@ -94,9 +94,9 @@ class Raked(Result):
         if self.private:
             named = ", ".join(self.private)
             text = (
-                f"The totals of {named} are fixed as unbiased indicators count them. Shares of {named} estimated again "
-                "from the new weights are not exactly the margin, and their intervals mean nothing: take the margin "
-                "itself. Other estimates gain as far as subsets tell, which is little."
+                f"The unbiased indicators of {named} now add up to the known totals. Shares of {named} estimated again "
+                "from the new weights are not exactly the margin, and their intervals are meaningless. Use the known "
+                "margin instead. Other estimates become only slightly more precise, as subsets reveal little."
             )
             notes.append(Note(NoteKind.MARGINS, text))
         return tuple(notes)
@@ -116,7 +116,7 @@ class Raked(Result):
         return high > _UNEVEN or low < 1 / _UNEVEN
 
     def summary(self) -> Table:
-        """Return the table to print or to show in a notebook: each known total or mean, before and after."""
+        """Return the table to print or to show in a notebook: each known total or mean, before and after raking."""
         head = ("margin", "label", "before", "after", "known")
         rows = tuple(
             (margin, label, *map(_total, values))
@@ -127,7 +127,7 @@ class Raked(Result):
         return Table(title, head, rows, self.notes, text_columns=2)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers, for JSON: nothing of any person but the smallest and the largest ratio."""
+        """Return the numbers, for JSON; nothing about individuals except the smallest and the largest ratio."""
         return plain(
             {
                 "n": self.n,
@@ -162,5 +162,5 @@ class Raked(Result):
 
 
 def _total(value: float) -> str:
-    """Return a total of people or a mean for a table: whole from a thousand on, never as a power of ten."""
+    """Return a total or a mean as text: rounded to whole numbers from 1000 on, never in scientific notation."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.6g}"

@@ -1,8 +1,8 @@
-r"""Calibration of weights: the nearest weights :math:`d_i F(x_i^\top\lambda)` whose sums of columns are known.
+r"""Calibration: the closest weights :math:`d_i F(x_i^\top\lambda)` with known column sums.
 
-Deville and Särndal (1992): with :math:`F(u) = 1 + u` the distance is chi-square and the solution linear, with
-:math:`F(u) = e^u` it is Kullback's and the solution that of raking, and a logit between two bounds keeps the ratio of
-new to old weights between them.
+By Deville and Särndal (1992): :math:`F(u) = 1 + u` gives the chi-square distance and a linear solution,
+:math:`F(u) = e^u` gives Kullback's distance and raking, and a logit between two bounds keeps the ratio of new to old
+weights between them.
 """
 
 from collections.abc import Callable
@@ -15,23 +15,23 @@ from subsetprivacy._choices import CalibrationMethod
 from subsetprivacy._types import FloatArray
 
 MAX_ITERATIONS = 200
-TOLERANCE = 1e-10  # of the size of the totals: how near sums must come
+TOLERANCE = 1e-10  # the tolerance of sums, relative to the totals
 
 _Ratio: TypeAlias = Callable[[FloatArray], tuple[FloatArray, FloatArray]]  # F and its derivative
 
 
 @frozen(eq=False, repr=False)
 class Calibrated:
-    """New weights, and how they came about.
+    """New weights, and how the search ended.
 
     Attributes
     ----------
     ratio
-        What each person's weight is multiplied by.
+        The factor of each person's weight.
     iterations, converged
-        How the search ended.
+        The number of iterations, and whether they converged.
     error
-        The largest difference of a sum to its total, relative to the population.
+        The largest difference between a sum and its total, relative to the population.
     """
 
     ratio: FloatArray
@@ -47,12 +47,12 @@ def calibrate(
     method: CalibrationMethod,
     bounds: tuple[float, float] | None,
 ) -> Calibrated:
-    """Return weights with which the columns of X, (n, k), have these totals.
+    """Return weights for which the columns of X, (n, k), have these totals.
 
     Notes
     -----
-    Newton's method for the multipliers, with steps halved while the sums come no nearer. Columns that depend on
-    each other are allowed: those of several margins always do.
+    Newton's method for the multipliers, with steps halved until the sums come closer. Columns may be linearly
+    dependent, as those of several margins always are.
     """
     ratio_of = _ratios(method, bounds)
     scale = max(float(np.abs(totals).max()), float(weights.sum()), np.finfo(float).tiny)
@@ -79,14 +79,14 @@ def calibrate(
 
 
 def _solved(gram: FloatArray, gap: FloatArray) -> FloatArray:
-    """Solve for a step; with columns of one size, so that what depends on others can be told."""
+    """Solve for a step, with columns scaled to the same size to detect linear dependence."""
     size = np.sqrt(np.maximum(gram.diagonal(), np.finfo(float).tiny))
     inverse = np.linalg.pinv(gram / np.outer(size, size), rcond=1e-11, hermitian=True)
     return np.asarray(inverse @ (gap / size) / size)
 
 
 def _ratios(method: CalibrationMethod, bounds: tuple[float, float] | None) -> _Ratio:
-    """Return F, which gives the ratio of new to old weights, with its derivative."""
+    """Return F, the ratio of new to old weights, with its derivative."""
     if method == "logit":
         assert bounds is not None
         return _logit(*bounds)

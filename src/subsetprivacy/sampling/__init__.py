@@ -1,4 +1,4 @@
-"""How a sample was drawn: weights, strata, clusters, replicate weights, and the covariance that follows from them."""
+"""How a sample was drawn: weights, strata, clusters and replicate weights, and the resulting covariances."""
 
 from subsetprivacy.sampling.sample import Sampling
 

@@ -1,4 +1,4 @@
-"""What weights that were calibrated to known totals leave of a score: its residual on what was calibrated."""
+"""Residuals of scores, for the variance of estimates with calibrated weights."""
 
 from functools import cached_property
 
@@ -23,8 +23,8 @@ class Calibration:
 
     Notes
     -----
-    With calibrated weights the sum of a score varies as the sum of its residual
-    :math:`s_i - x_i^\top\hat B` does (Deville and Särndal 1992).
+    With calibrated weights, the sum of a score has the same variance as the sum of its residual
+    :math:`s_i - x_i^\top\hat B` (Deville and Särndal 1992).
     """
 
     columns: FloatArray
@@ -33,20 +33,20 @@ class Calibration:
 
     @cached_property
     def _inverse(self) -> FloatArray:
-        """The inverse of the weighted products of the columns, where they depend on each other a generalized one."""
+        """The inverse of the weighted products of the columns; a generalized inverse if these are dependent."""
         gram = (self.columns.T * self.weights) @ self.columns
-        size = np.sqrt(np.maximum(gram.diagonal(), np.finfo(float).tiny))  # columns of different units
+        size = np.sqrt(np.maximum(gram.diagonal(), np.finfo(float).tiny))  # columns may have different units
         return np.asarray(np.linalg.pinv(gram / np.outer(size, size), rcond=1e-11, hermitian=True)) / np.outer(
             size, size
         )
 
     def slopes_of_groups(self, rows: IntArray, group: IntArray, number: int) -> FloatArray:
-        """Return the coefficients of the regressions of indicators of groups on the columns: (k, groups)."""
+        """Return the coefficients of the regressions of group indicators on the columns: (k, groups)."""
         X = self.columns * self.weights[:, None]
         crossed = np.stack([np.bincount(group, column[rows], minlength=number) for column in X.T])
         return np.asarray(self._inverse @ crossed)
 
     def residuals(self, scores: FloatArray) -> FloatArray:
-        """Return scores, (n, k), without what the columns explain."""
+        """Return the residuals of scores, (n, k), on the columns."""
         weighted = self.columns * self.weights[:, None]
         return np.asarray(scores - self.columns @ (self._inverse @ (weighted.T @ scores)))

@@ -1,4 +1,4 @@
-"""Columns that say how a sample was drawn: of any table, checked, as numbers."""
+"""Columns of weights, strata and clusters from any table, checked and converted to numbers."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
@@ -17,12 +17,12 @@ _IN_MEMORY = {"pandas", "polars", "pyarrow"}
 
 
 def columns_of(table: Any, names: Sequence[str]) -> dict[str, Any]:
-    """Return columns of a table of any library on this machine, or of a dict of columns, from one reading of its rows.
+    """Return columns of a local table of any library, or of a dict of columns, in one pass over its rows.
 
     Raises
     ------
     ArgumentError
-        If it is no table, a column is not there, or the table is on other machines.
+        If it is not a table, a column is missing, or the table is on other machines.
     """
     if isinstance(table, Mapping):
         for name in names:
@@ -44,18 +44,18 @@ def columns_of(table: Any, names: Sequence[str]) -> dict[str, Any]:
 
 
 def numbers(values: Any, name: str, length: int | None = None) -> FloatArray:
-    """Return a number per person, finite and not negative.
+    """Return one finite, nonnegative number per person.
 
     Raises
     ------
     ArgumentError, MismatchError
-        Saying how many are not, and the first row; never a value.
+        With the number of invalid entries and the first row, never a value.
     """
     try:
         array = np.asarray(values, np.float64)
     except (TypeError, ValueError):
         array = None
-    if array is None:  # raised out here: the inner message shows an entry
+    if array is None:  # raised here, since the inner message shows an entry
         raise ArgumentError(f"`{name}` must be numbers, one per person; got {type(values).__name__} of something else.")
     if array.ndim != 1 or (length is not None and len(array) != length):
         of = "" if length is None else f" for {people(length)}"
@@ -77,12 +77,12 @@ def refuse_numbers(array: AnyArray, name: str) -> None:
 
 
 def labels(values: Any, name: str, length: int | None = None) -> IntArray:
-    """Return for each person the number of their label, in the order in which labels sort.
+    """Return the index of each person's label, in sorted order.
 
     Raises
     ------
     ArgumentError, MismatchError
-        If a label is missing or no label, or there is not one per person.
+        If a label is missing or invalid, or there is not one per person.
     """
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
         raise ArgumentError(f"`{name}` must be one label per person; got {type(values).__name__}.")
@@ -104,7 +104,7 @@ def labels(values: Any, name: str, length: int | None = None) -> IntArray:
 
 
 def _as_labels(values: Any) -> AnyArray:
-    """Return an array that keeps a list's labels as they are: NumPy would make text of numbers and words together."""
+    """Return an array that keeps the types of labels; NumPy would convert a mix of numbers and text to text."""
     if isinstance(values, (list, tuple)):
         made = np.empty(len(values), object)
         made[:] = values
@@ -121,7 +121,7 @@ def _of_objects(array: AnyArray, name: str) -> IntArray:
 
 
 def nested(inner: IntArray, outer: IntArray | None) -> IntArray:
-    """Return numbers of the pairs that occur: clusters within strata, whose ids may repeat from one to the next."""
+    """Return the index of each pair that occurs: clusters within strata, whose ids may repeat between strata."""
     if outer is None:
         return inner
     return np.unique(outer * (inner.max(initial=0) + 1) + inner, return_inverse=True)[1].astype(np.int64)

@@ -1,4 +1,4 @@
-"""Replicate weights: given, or made of strata and clusters, and the covariance of estimates that use them."""
+"""Replicate weights, given or made from strata and clusters, and the covariance of estimates."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,25 +17,25 @@ from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages.for_sampling import BOOTSTRAP_REPLICATES, LONELY
 from subsetprivacy.sampling.units import Units
 
-_DISTINCT = 1e-5  # singular values below this part of the largest are none
+_DISTINCT = 1e-5  # singular values below this fraction of the largest count as 0
 
 
 @frozen(eq=False, repr=False)
 class Replicates:
-    """Weights of the same people, again and again, as if other units had been drawn.
+    """Replicate weights of the same people, as if other units had been drawn.
 
     Attributes
     ----------
     method
-        How they were made.
+        The method that made them.
     factors
-        What weights are multiplied by, or the weights themselves: (replicates, units), or (replicates, people).
+        Factors of the weights, (replicates, units), or the weights, (replicates, people).
     of_person
-        For each person the number of their unit; None where `factors` are weights of people.
+        The index of each person's unit; None if `factors` are weights of people.
     scale, each
         The covariance is ``scale * sum_r each[r] * (estimate_r - center)(estimate_r - center)'``.
     about_mean
-        Whether the center is the mean of the replicates; otherwise it is the estimate.
+        Whether the center is the mean of the replicates instead of the estimate.
     """
 
     method: ReplicateMethod
@@ -47,7 +47,7 @@ class Replicates:
 
     @property
     def number(self) -> int:
-        """How many replicates there are."""
+        """The number of replicates."""
         return len(self.factors)
 
     def weights(self, weights: FloatArray) -> FloatArray:
@@ -55,7 +55,7 @@ class Replicates:
         return self.factors if self.of_person is None else self.factors[:, self.of_person] * weights
 
     def each_weights(self, weights: FloatArray) -> Iterator[FloatArray]:
-        """Yield the weights of all people in one replicate after the other."""
+        """Yield the weights of all people, replicate by replicate."""
         for factors in self.factors:
             yield factors if self.of_person is None else factors[self.of_person] * weights
 
@@ -76,13 +76,13 @@ class Replicates:
         return np.asarray(self.factors @ indicator)
 
     def covariance(self, estimates: FloatArray, estimate: FloatArray) -> FloatArray:
-        """Return the covariance of an estimate, given that of each replicate."""
+        """Return the covariance of an estimate, given the estimates of the replicates."""
         center = estimates.mean(axis=0) if self.about_mean else estimate
         apart = (estimates - center) * np.sqrt(self.scale * self.each)[:, None]
         return np.asarray(apart.T @ apart)
 
     def rank(self) -> int:
-        """Return how many replicates are linearly independent."""
+        """Return the number of linearly independent replicates."""
         wide = self.factors if self.number <= self.factors.shape[1] else self.factors.T
         values = np.linalg.eigvalsh(wide @ wide.T)
         return int((values > _DISTINCT**2 * values[-1]).sum()) if len(values) else 0
@@ -91,12 +91,12 @@ class Replicates:
 def check_scales(
     method: ReplicateMethod, number: int, scale: float | None, each: Any, rho: float
 ) -> tuple[float, FloatArray]:
-    """Return the factors of the covariance, those of the method where they are not given.
+    """Return the factors of the covariance; the defaults of the method if they are not given.
 
     Raises
     ------
     ArgumentError
-        If they are no positive numbers.
+        If they are not positive numbers.
     """
     if not isinstance(rho, (int, float)) or not 0 <= rho < 1 or (rho and method != "brr"):
         raise ArgumentError("`rho` must be at least 0 and below 1, and is given for 'brr' only (Fay's method).")
@@ -104,7 +104,7 @@ def check_scales(
     made = np.ones(number) if each is None else np.asarray(each, np.float64)
     if made.shape != (number,) or not (np.isfinite(made) & (made >= 0)).all():
         raise ArgumentError(f"`rscales` must be {number} numbers, one per replicate; got shape {made.shape}.")
-    if scale is None:  # with a factor for each of a jackknife there is none for all
+    if scale is None:  # a jackknife with a factor per replicate has no common factor
         own = 1.0 if each is not None and method == "jackknife" else own
     elif not isinstance(scale, (int, float, np.number)) or not 0 < scale < np.inf:
         raise ArgumentError("`scale` must be a positive number.")
@@ -131,14 +131,14 @@ def made_replicates(
 def _bootstrap(units: Units, count: int, seed: Seed | None) -> Replicates:
     r"""Return the bootstrap of Rao and Wu (1988).
 
-    From each stratum :math:`m_h = n_h - 1` units are drawn with replacement; with :math:`k` draws of a unit its factor
-    is :math:`1 - \lambda + \lambda k n_h/m_h`, :math:`\lambda = \sqrt{m_h(1-f_h)/(n_h-1)}`.
+    From each stratum, :math:`m_h = n_h - 1` units are drawn with replacement. A unit that is drawn :math:`k` times has
+    the factor :math:`1 - \lambda + \lambda k n_h/m_h`, :math:`\lambda = \sqrt{m_h(1-f_h)/(n_h-1)}`.
     """
     generator = numpy_generator(seed)
     factors = np.ones((count, units.number))
     for h, size in enumerate(units.sizes.tolist()):
         if size < 2:
-            continue  # drawn with certainty: the same in every sample
+            continue  # drawn with certainty, so the same in every sample
         drawn = generator.multinomial(size - 1, np.full(size, 1 / size), count)
         spread = np.sqrt(1 - units.fraction[h])
         factors[:, units.stratum == h] = 1 - spread + spread * drawn * size / (size - 1)
@@ -146,7 +146,7 @@ def _bootstrap(units: Units, count: int, seed: Seed | None) -> Replicates:
 
 
 def _jackknife(units: Units) -> Replicates:
-    """Return replicates without one unit each: those left of its stratum are weighted up."""
+    """Return replicates that each leave out one unit; the other units of its stratum get larger weights."""
     left = np.flatnonzero(units.sizes[units.stratum] > 1)
     if len(left) > 20_000:
         raise ArgumentError(
@@ -163,7 +163,7 @@ def _jackknife(units: Units) -> Replicates:
 
 
 def _balanced(units: Units, rho: float) -> Replicates:
-    """Return balanced half samples: of the two units of each stratum one has factor 2 - rho, the other rho."""
+    """Return balanced half samples: of the two units of each stratum, one has the factor 2 - rho, the other rho."""
     sizes = units.sizes[units.fraction < 1]
     if (sizes != 2).any():
         raise ArgumentError(
@@ -194,6 +194,6 @@ def given_replicates(
     combined: bool,
     about_mean: bool,
 ) -> Replicates:
-    """Return replicates of weights per person, (people, replicates), that someone else has made."""
+    """Return replicates from given weights per person, (people, replicates)."""
     columns = np.ascontiguousarray(replicates.T)
     return Replicates(method, columns if combined else columns * weights, None, *scales, about_mean)

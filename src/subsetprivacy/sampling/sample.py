@@ -29,43 +29,42 @@ class Sampling:
     Parameters
     ----------
     weights
-        A sampling weight per person, or the name of a column. Without it everyone has weight 1. People who are not to
-        be counted have weight 0 and keep their row.
+        A sampling weight per person, or the name of a column. By default everyone has weight 1. People who should not
+        count get weight 0 and keep their row.
     strata
         The stratum of each person, or the name of a column.
     clusters
-        The first-stage unit of each person, or the name of a column. Ids may repeat from one stratum to the next: they
-        are of different clusters.
+        The first-stage unit of each person, or the name of a column. Equal ids in different strata are different
+        clusters.
     fpc
-        For the finite population correction: for each person the share of their stratum's first-stage units that were
-        drawn, or how many units the stratum has; or one number, or the name of a column. Without it units
-        count as drawn with replacement, which overstates variances a little.
+        For the finite population correction: for each person, the share of first-stage units drawn in their stratum, or
+        the number of units in the stratum. A number per person, one number, or the name of a column. Without it, units
+        count as drawn with replacement, which slightly overstates variances.
     replicates
-        Replicate weights, (people, replicates), or a list of names of columns. Then strata, clusters and `fpc` are not
-        used for variances.
+        Replicate weights, (people, replicates), or a list of column names. Strata, clusters and `fpc` are then not used
+        for variances.
     replicate_method
-        How they were made: ``"bootstrap"``, ``"jackknife"`` or ``"brr"``.
+        The method that made them: ``"bootstrap"``, ``"jackknife"`` or ``"brr"``.
     scale, rscales, rho
         The covariance is ``scale * sum(rscales * squared differences)``. By default scale is 1/R for a bootstrap,
         1/(R(1 - rho)²) for BRR (`rho` is Fay's factor), (R - 1)/R for a jackknife without `rscales`, 1 with them.
     combined
-        True where replicates are weights; False where weights are to be multiplied by them.
+        True if replicates are weights; False if they are factors of the weights.
     center
-        What replicates are compared with: ``"estimate"``, or the ``"mean"`` of the replicates.
+        What replicates are compared with: the ``"estimate"``, or the ``"mean"`` of the replicates.
     lonely
-        A stratum with one first-stage unit allows no variance estimate. ``"error"`` refuses it; ``"center"`` compares
-        the unit with the mean of all units, which overstates variances.
+        A stratum with one first-stage unit allows no variance estimate. ``"error"`` raises an error; ``"center"``
+        compares the unit with the mean of all units, which overstates variances.
 
     Raises
     ------
     ArgumentError, MismatchError
-        If columns are of different lengths, or hold what they must not; messages name a row and a count.
+        If columns have different lengths or invalid entries. Messages give a row and a count.
 
     Notes
     -----
-    Rows are never dropped: a cluster without anyone who answered is still a cluster that was drawn. An
-    estimator gives each person a score, 0 to those it does not use, and `covariance` is that of the weighted
-    sum of scores.
+    Rows are never dropped, since a cluster without any answers was still drawn. An estimator gives each person a score,
+    which is 0 for people it does not use, and `covariance` returns the covariance of the weighted sum of scores.
 
     Examples
     --------
@@ -95,7 +94,7 @@ class Sampling:
     center: ReplicateCenter = field(default="estimate", kw_only=True)
     lonely: LonelyStrata = field(default="error", kw_only=True)
     calibration: Calibration | None = field(default=None, kw_only=True, repr=False)
-    index: Any = field(default=None, init=False)  # of pandas columns, to compare with that of the data
+    index: Any = field(default=None, init=False)  # the index of pandas columns, to compare with that of the data
     domain: BoolArray | None = field(default=None, init=False)
     _whole: "Sampling | None" = field(default=None, init=False)
 
@@ -112,7 +111,7 @@ class Sampling:
             self._keep_arrays()
 
     def _keep_arrays(self) -> None:
-        """Check what was given, and keep read-only arrays of it."""
+        """Check the arguments, and store them as read-only arrays."""
         given = {role: getattr(self, f"_{role}") for role in _ROLES}
         check_same_index(given)
         object.__setattr__(self, "index", index_of(given))
@@ -136,7 +135,7 @@ class Sampling:
 
     @property
     def names(self) -> dict[str, Any]:
-        """The columns that are named and not yet resolved, by what they are for."""
+        """The names of columns that are not yet resolved, by argument."""
         given = {role: getattr(self, f"_{role}", None) for role in _ROLES}
         return {role: column for role, column in given.items() if isinstance(column, str) or _is_names(role, column)}
 
@@ -147,18 +146,18 @@ class Sampling:
         return tuple(dict.fromkeys(name for names in flat for name in names))
 
     def of(self, table: Any) -> "Sampling":
-        """Return the sampling with columns of a table in the place of their names.
+        """Return the sampling with column names replaced by columns of a table.
 
         Parameters
         ----------
         table
-            A table of any library on this machine, or a dict of columns, with a row per person. A query is run once;
-            its rows must be in the order of the data.
+            A local table of any library, or a dict of columns, with a row per person. A query runs once, and its rows
+            must be in the order of the data.
 
         Raises
         ------
         ArgumentError
-            If a column is not there.
+            If a column is missing.
         """
         if not self.names:
             return self
@@ -181,35 +180,35 @@ class Sampling:
 
     @property
     def n(self) -> int:
-        """How many people there are, those with weight 0 too."""
+        """The number of people, including those with weight 0."""
         return len(self.weights)
 
     @property
     def weights(self) -> FloatArray:
-        """The weight of each person; 0 for people outside of the part that `within` has made."""
+        """The weight of each person; 0 for people outside the subpopulation of `within`."""
         weights: FloatArray = self._resolved()._weights
         return weights if self.domain is None else weights * self.domain
 
     @property
     def whole(self) -> "Sampling":
-        """The whole sample, of which `within` has made this a part. Parts of the same sample are correlated."""
+        """The whole sample that `within` was applied to. Parts of the same sample are correlated."""
         return self if self._whole is None else self._whole
 
     @property
     def strata(self) -> IntArray | None:
-        """The number of each person's stratum; None where there are none."""
+        """The index of each person's stratum; None if there are no strata."""
         strata: IntArray | None = self._resolved()._strata
         return strata
 
     @property
     def clusters(self) -> IntArray | None:
-        """The number of each person's cluster, different in different strata; None where there are none."""
+        """The index of each person's cluster, unique across strata; None if there are no clusters."""
         clusters: IntArray | None = self._resolved()._clusters
         return clusters
 
     @property
     def fpc(self) -> FloatArray | None:
-        """For each person the share of units drawn in their stratum, or how many it has; None without."""
+        """For each person, the share of units drawn in their stratum, or its number of units; None if not given."""
         fpc: FloatArray | None = self._resolved()._fpc
         return fpc
 
@@ -220,7 +219,7 @@ class Sampling:
 
     @cached_property
     def replication(self) -> Replicates | None:
-        """The replicates, and how covariances are made of them; None where variances are linearized."""
+        """The replicates and the formula of their covariance; None if variances are linearized."""
         replicates = self._resolved()._replicates
         if replicates is None or isinstance(replicates, Replicates):
             return replicates
@@ -233,7 +232,7 @@ class Sampling:
 
     @property
     def replicate_weights(self) -> FloatArray | None:
-        """The weights of all people in each replicate, (replicates, people); None where there are none."""
+        """The weights of all people in each replicate, (replicates, people); None without replicates."""
         if self.replication is None:
             return None
         made = self.replication.weights(self._weights)
@@ -241,14 +240,14 @@ class Sampling:
 
     @property
     def method(self) -> str:
-        """How variances come about: ``"linearized"``, or the method of the replicates."""
+        """The variance method: ``"linearized"``, or the method of the replicates."""
         return "linearized" if self.replication is None else self.replication.method
 
     @cached_property
     def degrees_of_freedom(self) -> int:
-        """First-stage units less strata; of replicates one less than are linearly independent, and no more than that.
+        """First-stage units minus strata; for replicates, at most the number of linearly independent ones minus one.
 
-        Units without anyone of positive weight count: they were drawn.
+        Units without any positive weight count, since they were drawn.
         """
         known = self.units.degrees_of_freedom
         if self.replication is None:
@@ -265,7 +264,7 @@ class Sampling:
         Parameters
         ----------
         scores
-            (n, k), not weighted; 0 for people who are not used.
+            Shape (n, k), not weighted; 0 for people who are not used.
 
         Raises
         ------
@@ -277,8 +276,8 @@ class Sampling:
         Notes
         -----
         Linearized: :math:`\sum_h (1-f_h)\frac{n_h}{n_h-1}\sum_c (z_{hc}-\bar z_h)(z_{hc}-\bar z_h)^\top` with
-        :math:`z_{hc} = \sum_{i \in hc} w_i s_i`. Where weights are calibrated the residual of the
-        score takes its place. With replicates: the covariance of the sums that their weights give.
+        :math:`z_{hc} = \sum_{i \in hc} w_i s_i`. If weights are calibrated, the residual of the score replaces the
+        score. With replicates, it is the covariance of the sums over replicates.
         """
         scores = self._scores(scores)
         if self.replication is not None:
@@ -294,13 +293,13 @@ class Sampling:
         Parameters
         ----------
         group
-            For each person the number of their group, -1 for none.
+            The index of each person's group, -1 for none.
         number
-            How many groups there are.
+            The number of groups.
 
         Notes
         -----
-        The same as `covariance` of indicators, without a column of people for each group.
+        Equal to `covariance` of the indicators, without storing a column per group.
         """
         used = np.flatnonzero(group >= 0 if self.domain is None else (group >= 0) & self.domain)
         weights = self._weights[used]
@@ -318,19 +317,19 @@ class Sampling:
         return self.units.covariance(totals.toarray() - explained, center_lonely=left)
 
     def simple_random(self, scores: FloatArray, rows: AnyArray | None = None) -> FloatArray:
-        r"""Return the covariance that the weighted sum of scores would have if the people were a simple random sample.
+        r"""Return the covariance of the weighted sum of scores for a simple random sample of the same size.
 
         Parameters
         ----------
         scores
-            (n, k), not weighted.
+            Shape (n, k), not weighted.
         rows
-            Who counts, as True and False; by default all with a positive weight.
+            Which people count; by default all with a positive weight.
 
         Notes
         -----
         :math:`\frac{W^2}{m-1}\sum_i \frac{w_i}{W}(s_i-\bar s)(s_i-\bar s)^\top`, :math:`W = \sum w_i`, over the m
-        people who count. A variance over this one is a design effect.
+        people who count. A design effect is a variance divided by this one.
         """
         scores = self._scores(scores)
         used = self.weights > 0 if rows is None else (self.weights > 0) & rows
@@ -345,7 +344,7 @@ class Sampling:
         return self.replication.sums(self._weights, self._scores(scores))
 
     def replicated(self, estimates: FloatArray, estimate: FloatArray) -> FloatArray:
-        """Return the covariance of an estimate, (k,), given that of each replicate, (replicates, k)."""
+        """Return the covariance of an estimate, (k,), given the estimates of the replicates, (replicates, k)."""
         if self.replication is None or np.shape(estimates)[:1] != (self.replication.number,):
             got = "no replicates" if self.replication is None else f"shape {np.shape(estimates)}"
             raise MismatchError(f"`estimates` must be one row per replicate; got {got}.")
@@ -362,28 +361,29 @@ class Sampling:
     def with_replicates(
         self, method: ReplicateMethod, count: int | None = None, *, seed: Seed | None = None, rho: float = 0.0
     ) -> "Sampling":
-        """Return the sampling with replicate weights that its strata and clusters give.
+        """Return the sampling with replicate weights made from its strata and clusters.
 
         Parameters
         ----------
         method
-            ``"bootstrap"``: Rao and Wu's, n_h - 1 units of each stratum drawn with replacement. ``"jackknife"``:
-            without one unit each (JK1 without strata, JKn with them). ``"brr"``: balanced half samples of strata with
-            two units.
+            ``"bootstrap"``: Rao and Wu's bootstrap, with n_h - 1 units of each stratum drawn with replacement.
+            ``"jackknife"``: each replicate leaves out one unit (JK1 without strata, JKn with strata). ``"brr"``:
+            balanced half samples of strata with two units.
         count, seed
-            How many samples a bootstrap draws, 500 by default, and with which seed.
+            The number of bootstrap samples, 500 by default, and their seed.
         rho
-            Fay's factor of half samples: units that are not in it keep this part of their weight.
+            Fay's factor: units outside a half sample keep this part of their weight.
 
         Returns
         -------
         Sampling
-            To publish: its `replicate_weights`, transposed, with `scale` and `rscales`, which `Sampling` takes.
+            To publish it, write the transposed `replicate_weights` with `scale` and `rscales`, which `Sampling`
+            accepts.
 
         Raises
         ------
         ArgumentError
-            If strata have one unit, or for ``"brr"`` not two.
+            If a stratum has only one unit or, for ``"brr"``, not exactly two.
 
         Examples
         --------
@@ -403,12 +403,12 @@ class Sampling:
         return self._evolved(_replicates=made, replicate_method=method, scale=made.scale, rscales=made.each, rho=rho)
 
     def within(self, rows: Any) -> "Sampling":
-        """Return the sampling for a part of the people: all others keep their row, with weight 0.
+        """Return the sampling for a subpopulation: all other people keep their row, with weight 0.
 
         Parameters
         ----------
         rows
-            True for who is in the part, False for who is not.
+            True for people in the subpopulation, False for others.
         """
         inside = np.asarray(rows)
         if inside.dtype != np.bool_ or inside.shape != (self.n,):
@@ -419,11 +419,11 @@ class Sampling:
     def calibrated(
         self, weights: FloatArray, replicates: Replicates | None, calibration: Calibration | None
     ) -> "Sampling":
-        """Return the same units with weights that were calibrated, as were those of replicates."""
+        """Return the same units with calibrated weights, including those of replicates."""
         return self._evolved(_weights=read_only(weights), _replicates=replicates, calibration=calibration)
 
     def _evolved(self, **changed: Any) -> "Sampling":
-        """Return a copy with some fields changed, all of which are right."""
+        """Return a copy with some fields changed, without checks."""
         made = Sampling.__new__(Sampling)
         for name in (attribute.name for attribute in fields(Sampling)):
             object.__setattr__(made, name, changed.get(name, getattr(self, name)))
@@ -433,11 +433,11 @@ class Sampling:
 
     @property
     def kish(self) -> float:
-        """Kish's effective number of people: the square of the sum of weights over the sum of their squares."""
+        """Kish's effective number of people: the squared sum of weights divided by the sum of their squares."""
         return float(self.weights.sum() ** 2 / (self.weights**2).sum())
 
     def _facts(self) -> list[str]:
-        """Return what is known of the sample as a whole, in words."""
+        """Return the properties of the sample, in words."""
         facts = [people(self.n)]
         positive = self.weights[self.weights > 0]
         facts += ["weighted"] if len(positive) and (positive != positive[0]).any() else []
@@ -473,7 +473,7 @@ def _matrix(given: Any, n: int | None) -> AnyArray:
         array = np.asarray(given, np.float64)
     except (TypeError, ValueError):
         array = None
-    if array is None:  # raised out here: the inner message shows an entry
+    if array is None:  # raised here, since the inner message shows an entry
         raise ArgumentError(f"`replicates` must be numbers; got {type(given).__name__} of something else.")
     if array.ndim != 2 or array.shape[1] < 2 or (n is not None and len(array) != n):
         of = "" if n is None else f" for {people(n)}"

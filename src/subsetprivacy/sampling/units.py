@@ -1,4 +1,4 @@
-"""First-stage units: people in clusters, clusters in strata, and the linearized covariance of totals over them."""
+"""First-stage units: people in clusters, clusters in strata, and the linearized covariance of totals."""
 
 from functools import cached_property
 from typing import Any
@@ -15,16 +15,16 @@ from subsetprivacy.messages.for_sampling import LONELY
 
 @frozen(slots=False, eq=False, repr=False)
 class Units:
-    """The units of the first stage: clusters, or people where there are none.
+    """The units of the first stage: clusters, or people if there are no clusters.
 
     Attributes
     ----------
     of_person
-        For each person the number of their unit.
+        The index of each person's unit.
     stratum
-        For each unit the number of its stratum.
+        The index of each unit's stratum.
     fraction
-        For each stratum the share of its units that were drawn; 0 if they were drawn with replacement.
+        The share of units drawn in each stratum; 0 if they were drawn with replacement.
     """
 
     of_person: IntArray
@@ -33,26 +33,26 @@ class Units:
 
     @property
     def number(self) -> int:
-        """How many units there are."""
+        """The number of units."""
         return len(self.stratum)
 
     @cached_property
     def sizes(self) -> IntArray:
-        """How many units each stratum has."""
+        """The number of units in each stratum."""
         return np.bincount(self.stratum, minlength=len(self.fraction))
 
     @property
     def degrees_of_freedom(self) -> int:
-        """Units less strata."""
+        """The number of units minus the number of strata."""
         return self.number - len(self.fraction)
 
     @cached_property
     def single_unit_strata(self) -> IntArray:
-        """The strata that have one unit of several: nothing shows how much units differ there."""
+        """The strata with one sampled unit of several, whose variance cannot be estimated."""
         return np.flatnonzero((self.sizes == 1) & (self.fraction < 1))
 
     def totals(self, amounts: FloatArray) -> FloatArray:
-        """Return the sums over the people of each unit, of one or several amounts."""
+        """Return the sums of one or several amounts over the people of each unit."""
         if self.number == len(self.of_person):  # each person is a unit
             made: FloatArray = np.empty(amounts.shape)
             made[self.of_person] = amounts
@@ -62,7 +62,7 @@ class Units:
         return np.asarray(np.stack(sums, axis=-1).reshape(self.number, *amounts.shape[1:]), np.float64)
 
     def covariance_of_sparse(self, totals: Any, *, center_lonely: bool) -> FloatArray:
-        """Return the same of totals that are a sparse matrix: squares less those of the means, stratum by stratum."""
+        """Return `covariance` for a sparse matrix of totals: squares minus squares of means, by stratum."""
         if len(self.single_unit_strata) and center_lonely:
             return self.covariance(totals.toarray(), center_lonely=True)
         self._refuse_lonely()
@@ -86,7 +86,7 @@ class Units:
         Notes
         -----
         :math:`\sum_h (1-f_h)\frac{n_h}{n_h-1}\sum_c (z_{hc}-\bar z_h)(z_{hc}-\bar z_h)^\top`. A stratum with one
-        unit has no such term; it is refused, or its unit is compared with the mean of all units.
+        unit has no such term. It raises an error, or its unit is compared with the mean of all units.
         """
         if not center_lonely:
             self._refuse_lonely()
@@ -103,7 +103,7 @@ def _by_stratum(totals: FloatArray, stratum: IntArray, number: int) -> FloatArra
 
 
 def units_of(n: int, strata: IntArray | None, clusters: IntArray | None, fpc: AnyArray | None) -> Units:
-    """Return the units of people whose strata and clusters (numbers that are nested in strata) are known."""
+    """Return the units of people, given strata and clusters (indices nested in strata)."""
     unit = np.arange(n) if clusters is None else clusters
     of_people = np.zeros(n, np.int64) if strata is None else strata
     stratum = np.zeros(int(unit.max(initial=-1)) + 1, np.int64)
@@ -114,7 +114,7 @@ def units_of(n: int, strata: IntArray | None, clusters: IntArray | None, fpc: An
 
 
 def _fractions(fpc: AnyArray, strata: IntArray, sizes: IntArray) -> FloatArray:
-    """Return the share of units that were drawn in each stratum: as given, or from how many there are."""
+    """Return the share of units drawn in each stratum, as given or from the number of units."""
     given = np.zeros(len(sizes))
     given[strata] = fpc
     differing = given[strata] != fpc

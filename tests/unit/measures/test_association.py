@@ -302,7 +302,7 @@ class TestMeasure:
         assert table.title == "odds ratio"
         assert table.columns == ("interval", "estimate", "std. error", "lower 90%", "upper 90%", "p-value")
         assert table.rows == (("profile", "2.5000", "0.7500", "1.2500", "inf", "0.0123"),)
-        assert table.notes == ("The p-value is that of a two-sided test of 1, which means no association.", self.FEW)
+        assert table.notes == ("The p-value is from a two-sided test of 1, which means no association.", self.FEW)
         assert table.to_html() == self.RATIO._repr_html_()
 
     def test_a_table_without_a_test(self):

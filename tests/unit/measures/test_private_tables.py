@@ -177,7 +177,7 @@ class TestThreeVariables:
         assert np.log((found.lower, found.upper)) == pytest.approx(ends, abs=2e-4)
 
     def test_v_of_two_has_a_profile_only_by_themselves(self):
-        with pytest.raises(sp.errors.ArgumentError, match=r"of its two variables alone.*data\.counts\('a', 'b'\)"):
+        with pytest.raises(sp.errors.ArgumentError, match=r"of only its two variables.*data\.counts\('a', 'b'\)"):
             association(sp.estimate(THREE), "x", "y").cramers_v(method="profile")
 
 

@@ -249,7 +249,7 @@ def test_an_empty_group_has_no_shares():
         assert given.se[2, 2] == pytest.approx(np.sqrt(19 / 30 * 11 / 30 / 30))
         difference = found.difference("no", ("f", "m"))
         assert np.isnan(found.residuals[0]).all()
-    assert Note(NoteKind.NO_ESTIMATE, "No shares where no one is estimated to be: sex = f.") in given.notes
+    assert Note(NoteKind.NO_ESTIMATE, "No shares given categories estimated as empty: sex = f.") in given.notes
     assert np.isnan(difference.value)
     assert (difference.lower, difference.upper) == (-1, 1)
     assert difference.notes[0].kind is NoteKind.NO_ESTIMATE
