@@ -185,7 +185,7 @@ def test_what_is_no_table(columns):
         sp.crosstab()
     with pytest.raises(ArgumentError, match=r"two or more columns with a subset per person.*got SubsetData\. Hint"):
         sp.crosstab(x)
-    with pytest.raises(ArgumentError, match=r"got SubsetCounts, SubsetCounts\..*do not tell how often"):
+    with pytest.raises(ArgumentError, match=r"got SubsetCounts, SubsetCounts\..*do not show how often"):
         sp.crosstab(x.counts(), y.counts())
     with pytest.raises(ArgumentError, match="got SubsetData, str"):
         sp.crosstab(x, "y")

@@ -1,4 +1,4 @@
-"""Tables of several private columns: log-linear models of their joint distribution."""
+"""Log-linear models of tables of several private columns."""
 
 from subsetprivacy.contingency.dispatch import loglinear
 from subsetprivacy.contingency.odds import OddsRatios

@@ -1,4 +1,4 @@
-"""What is doubtful about a log-linear model, as notes."""
+"""Caveats of a log-linear model, as notes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from subsetprivacy.tables import label_text, number
 if TYPE_CHECKING:
     from subsetprivacy.contingency.result import LogLinear
 
-_FEW = 10.0  # people, as if asked directly, per parameter
+_FEW = 10.0  # effective people per parameter, as if asked directly
 _MOST_NAMED = 6
 
 
 def caveats(fit: LogLinear) -> tuple[Note, ...]:
-    """Return the notes of a fit: what it is relative to, how well it fits, what it is worth, what is in doubt."""
+    """Return the notes of a fit: baselines, goodness of fit, precision and caveats."""
     return (
         _baselines(fit),
         _fit(fit),
@@ -35,7 +35,7 @@ def caveats(fit: LogLinear) -> tuple[Note, ...]:
 
 
 def doubts(fit: LogLinear) -> tuple[Note, ...]:
-    """Return the notes that are also warnings: the fit did not arrive, is not the only one, or has no end."""
+    """Return the notes that are also warnings: the fit did not converge, is not unique, or is infinite."""
     return (*_convergence(fit), *_several(fit), *_separated(fit), *_small(fit))
 
 
@@ -55,7 +55,7 @@ def _against_all(fit: LogLinear) -> tuple[Note, ...]:
     if np.isnan(p):
         return test.notes
     result = f"chi-square {number(float(test.statistic[0]), 2)}, df {int(test.df[0])}, {p_equals(p)}"
-    finding = "The model does not describe the table well." if p < 0.05 else "There is no sign that it is too small."
+    finding = "The model does not describe the table well." if p < 0.05 else "There is no sign of lack of fit."
     advice = None
     return (Note(NoteKind.SPECIFICATION, f"Against the saturated model: {result}. {finding}", advice), *test.notes)
 
@@ -66,8 +66,8 @@ def _known(fit: LogLinear) -> tuple[Note, ...]:
     named = "; ".join(" x ".join(fit.names[k] for k in variables) for variables in fit.margins)
     fixed = fit.structure.size - fit.df
     text = (
-        f"Known margins ({named}) fix {fixed} of {counted(fit.structure.size, 'parameter')}. They sharpen totals; "
-        "conditional shares gain little."
+        f"Known margins ({named}) fix {fixed} of {counted(fit.structure.size, 'parameter')}. Totals become more "
+        "precise, conditional shares hardly."
     )
     return (Note(NoteKind.ASSUMPTION, text),)
 
@@ -93,7 +93,7 @@ def _convergence(fit: LogLinear) -> tuple[Note, ...]:
     if fit.converged and fit.fit.is_maximum:
         return ()
     what = f"about {fit.gap:.2g} of log-likelihood is left to gain" if not fit.converged else "it may be a saddle point"
-    return (Note(NoteKind.NOT_CONVERGED, f"The fit did not arrive: {what}.", SMALLER_MODEL),)
+    return (Note(NoteKind.NOT_CONVERGED, f"The fit did not converge: {what}.", SMALLER_MODEL),)
 
 
 def _several(fit: LogLinear) -> tuple[Note, ...]:
@@ -140,7 +140,7 @@ def _small(fit: LogLinear) -> tuple[Note, ...]:
 
 def _errors(fit: LogLinear) -> tuple[Note, ...]:
     if fit.fit.cov is None:
-        why = "the fit did not arrive" if not fit.converged else "there are too many parameters or cells"
+        why = "the fit did not converge" if not fit.converged else "there are too many parameters or cells"
         limit = f" (at most {MAX_PARAMETERS} parameters)" if fit.converged else ""
         return (Note(NoteKind.NO_STANDARD_ERRORS, f"No standard errors: {why}{limit}."),)
     if fit.is_robust:

@@ -1,4 +1,4 @@
-"""`loglinear`: the entry point."""
+"""`loglinear`: the entry point to log-linear models."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,27 +29,26 @@ def loglinear(
     Parameters
     ----------
     counts
-        `JointCounts` (made by `crosstab`), a `SubsetTable`, a `Release`, or rows or counts of a product design.
-        Columns that are seen have the design `nonprivate`. Groups, as of ``crosstab(..., by="region")``, are a
-        variable of the table, too, and so are the columns that a release keeps as they are.
+        `JointCounts` (made by `crosstab`), a `SubsetTable`, a `Release`, or rows or counts of a product design. Columns
+        that are not private have the design `nonprivate`. Groups, as from ``crosstab(..., by="region")``, and the
+        columns that a release keeps unchanged are also variables of the table.
     model
-        The generators in brackets, ``"[race sex][sex income]"``: which variables may depend on each other, with all
-        that they contain. Names with spaces are in quotes or backticks. A list of tuples of names is the same. Of all
-        variables: ``"saturated"``, ``"all pairs"`` (default) or ``"independence"``. Variables that no generator names
-        are left out of the table.
+        The generators in brackets, ``"[race sex][sex income]"``: the groups of variables that may depend on each other.
+        The model is hierarchical. Quote names with spaces, or put them in backticks. A list of tuples of names also
+        works. For all variables, ``"saturated"``, ``"all pairs"`` (default) or ``"independence"``. Variables that no
+        generator names are left out of the table.
     known
-        Margins that are known, for instance from a census: ``{"race": {"White": 0.8, ...}}``, of several variables
-        ``{("race", "sex"): {("White", "Male"): 0.4, ...}}``. A generator must hold each.
+        Known margins, for example from a census: ``{"race": {"White": 0.8, ...}}``, or for several variables
+        ``{("race", "sex"): {("White", "Male"): 0.4, ...}}``. A generator must contain the variables of each margin.
     baseline
-        The category of each variable that the others are compared with; by default the one with the largest share.
+        The baseline category of each variable; by default the one with the largest share.
     starts
-        From how many starts the likelihood is maximized; by default 1, or 10 where there are few people for the
-        parameters.
+        The number of starts of the maximization; by default 1, or 10 if there are few people for the parameters.
 
     Raises
     ------
     ArgumentError
-        If the counts are not of several variables, or the model or the margins do not fit them.
+        If the counts are not of several variables, or the model or the margins do not match them.
     NotIdentifiableError
         If the subsets of some variable do not determine its distribution.
     TooLargeError
@@ -58,15 +57,15 @@ def loglinear(
     Warns
     -----
     SeparationWarning
-        If parameters are infinite because a share is fitted as 0, which is ordinary with subsets.
+        If parameters are infinite because a share is fitted as 0, which is common with subsets.
     NotUniqueWarning, ConvergenceWarning, SmallCountWarning
-        If other fits are as good, the fit did not arrive, or there are few people for the parameters.
+        If other fits are equally good, the fit did not converge, or there are few people for the parameters.
 
     Notes
     -----
-    The shares of the cells are :math:`w = \mathrm{softmax}(Z\theta)`. A parameter is named by the levels it is of,
-    ``race[Black]:sex[Male]``, against the baselines: it is a log odds ratio where the other variables are at theirs.
-    The likelihood :math:`\sum_a n_a \ln r_a^\top w` needs only the counts of the reports. Its gradient is
+    The shares of the cells are :math:`w = \mathrm{softmax}(Z\theta)`. The name of a parameter gives its levels, such as
+    ``race[Black]:sex[Male]``. It is a log odds ratio relative to the baselines, with the other variables at their
+    baselines. The likelihood :math:`\sum_a n_a \ln r_a^\top w` uses only the counts of the reports. Its gradient is
     :math:`Z^\top(\sum_a n_a q_a - nw)` and its information :math:`nZ^\top(D_w - ww^\top)Z - \sum_a n_a Z^\top(D_{q_a} -
     q_a q_a^\top)Z`, where :math:`q_a` are the shares given the report a. It may have several maxima.
 
@@ -101,7 +100,7 @@ def loglinear(
 
 
 def _baselines(asked: Mapping[str, Label] | None, categories: JointCategories, w: FloatArray) -> tuple[int, ...]:
-    """Return the position of each variable's baseline."""
+    """Return the position of each variable's baseline category."""
     table = w.reshape(categories.shape)
     out = []
     for k in range(table.ndim):

@@ -1,4 +1,4 @@
-"""From counts and terms to a fit: starts, maxima, covariances, and what has no end."""
+"""Fit a log-linear model: starts, maxima, covariances and infinite parameters."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,16 +19,16 @@ from subsetprivacy.estimation.mle import maximise as maximise_shares
 from subsetprivacy.incidence import Listable
 from subsetprivacy.messages.for_contingency import SMALLER_MODEL
 
-MAX_PARAMETERS = 2000  # up to which there is a matrix of information
-MAX_MATRIX = 1 << 25  # parameters times cells, or times different reports, of the same: 268 MB
-MANY = 1024  # cells beyond which a fit does not start at the estimate of all cells
-SMALL = 50.0  # people, as if asked directly, per parameter: below it one start is not trusted
+MAX_PARAMETERS = 2000  # up to so many parameters, there is an information matrix
+MAX_MATRIX = 1 << 25  # parameters times cells, or times distinct reports, for such a matrix: 268 MB
+MANY = 1024  # with more cells, a fit does not start at the estimate of all cells
+SMALL = 50.0  # effective people per parameter, as if asked directly; with fewer, one start is not enough
 RANDOM_STARTS = 8
-NEAR = 2.0  # of log-likelihood: a second maximum so near is as good an answer
+NEAR = 2.0  # in log-likelihood; a second maximum this close is an equally good answer
 _SAME = 1e-4
 _LIFT = 1e-3
 _LOOSE = 1e-3
-_OPEN = 1e-2  # information of complete answers in a direction in which the reports tell nothing
+_OPEN = 1e-2  # information of complete answers in a direction on which the reports have no information
 _EM_STEPS = 30
 
 
@@ -43,19 +43,19 @@ class TableFit:
     loglik
         The log-likelihood of the subsets.
     cov
-        The covariance of the parameters, of the sandwich with sampling weights; None where there is none.
+        The covariance of the parameters, a sandwich with sampling weights; None if there is none.
     df
         The number of free parameters.
     gap, converged, is_maximum, steps
-        The certificate, as of a regression.
+        The certificate, as for a regression.
     maxima, starts
-        The values of the maxima found, largest first, and from how many starts.
+        The values of the maxima found, largest first, and the number of starts.
     infinite
-        Per parameter: 0 where it is finite, the sign where it has no end, not a number where it is undetermined.
+        For each parameter, 0 if it is finite, its sign if it is infinite, NaN if it is undetermined.
     open_directions
-        A basis, in the parameters, of the directions in which the reports leave shares open, shape (parameters, r).
+        A basis of the directions of the parameters in which the reports do not determine shares, shape (parameters, r).
     kept
-        The mean share of information that the subsets keep, over the free parameters; not a number where there is none.
+        The mean share of information that the subsets keep, over the free parameters; NaN if there is none.
     """
 
     theta: FloatArray = field(converter=read_only)
@@ -75,17 +75,17 @@ class TableFit:
 
     @property
     def undetermined(self) -> bool:
-        """Whether the data do not determine some shares at all."""
+        """Whether the data do not determine some shares."""
         return self.open_directions is not None
 
 
 def has_matrix(structure: Structure, rows: int) -> bool:
-    """Tell whether the information of so many parameters can be a matrix."""
+    """Return whether the information matrix fits in memory."""
     return structure.size <= MAX_PARAMETERS and structure.size * max(structure.cells, rows) <= MAX_MATRIX
 
 
 def all_shares(incidence: Listable, f: FloatArray) -> FloatArray:
-    """Return shares of all cells to start from: of few cells the best, of many a few steps toward it."""
+    """Return shares of all cells to start from: the maximum for few cells, a few steps toward it for many."""
     if incidence.p <= MANY:
         return maximise_shares(incidence, f, 1e-7).w
     w = np.full(incidence.p, 1 / incidence.p)
@@ -111,9 +111,9 @@ def fit_table(
     structure, margins
         The model matrix, and known margins.
     starts
-        From how many starts; by default one, or ten where there are few people.
+        The number of starts; by default one, or ten if there are few people.
     near
-        Shares of the cells that are near those of the fit, if there are any.
+        Shares of the cells close to those of the fit, if available.
     """
     likelihood = TableLikelihood(structure, counts.incidence, counts.n_a)
     parameters = Parameters.of(structure, margins)
@@ -138,7 +138,7 @@ def fit_table(
 
 
 def _different(values: Sequence[float]) -> tuple[float, ...]:
-    """Return values, largest first, without those that are the same maximum."""
+    """Return values, largest first, without duplicates of the same maximum."""
     kept: list[float] = []
     for value in values:
         if not kept or kept[-1] - value > _SAME:
@@ -149,14 +149,14 @@ def _different(values: Sequence[float]) -> tuple[float, ...]:
 def _more_starts(
     counts: SubsetCounts, structure: Structure, first: TableMaximum, starts: int | None
 ) -> list[FloatArray]:
-    """Return more parameters to start from: independence, and random ones, where there are few people."""
+    """Return more starting parameters, independence and random ones, if there are few people."""
     if starts is None:
         effective = counts.n * _kept(first) / max(structure.size, 1)
         starts = RANDOM_STARTS + 2 if effective < SMALL and structure.size * structure.cells < 1 << 16 else 1
     if starts < 2:
         return []
     alone = np.where([len(structure.terms[structure.term_of(k)]) > 1 for k in range(structure.size)], 0.0, first.theta)
-    rng = np.random.default_rng(0)  # of the problem alone: the same data give the same fit
+    rng = np.random.default_rng(0)  # depends only on the problem, so the same data give the same fit
     centre = np.clip(first.theta, -3.0, 3.0)
     return [alone, *(centre + rng.standard_normal(structure.size) for _ in range(starts - 2))]
 
@@ -210,10 +210,10 @@ def _finished(
 
 
 def _infinite(best: TableMaximum) -> tuple[FloatArray, FloatArray | None]:
-    """Tell which parameters have no end, and in which directions the data leave shares open.
+    """Return which parameters are infinite, and in which directions the data do not determine shares.
 
-    In a direction without an end the shares do not move any more, so complete answers would tell nothing there either.
-    Where they would, it is the subsets that leave the shares open.
+    In the direction of an infinite parameter, shares do not change any more, so complete answers would have no
+    information either. If they would have information, the subsets do not determine the shares.
     """
     size = len(best.theta)
     if not best.flat.shape[1]:
@@ -234,7 +234,7 @@ def _infinite(best: TableMaximum) -> tuple[FloatArray, FloatArray | None]:
 
 
 def _fit_many(likelihood: TableLikelihood, target: FloatArray) -> TableFit:
-    """Fit a model of many parameters or cells, without a matrix; there are no standard errors."""
+    """Fit a model with many parameters or cells, without a matrix and without standard errors."""
     structure = likelihood.structure
     there, gap, converged, steps = climb(likelihood, _main_effects(structure, target))
     return TableFit(
@@ -254,7 +254,7 @@ def _fit_many(likelihood: TableLikelihood, target: FloatArray) -> TableFit:
 
 
 def _main_effects(structure: Structure, w: FloatArray) -> FloatArray:
-    """Return the parameters of independence with the margins of shares w."""
+    """Return the parameters of the independence model with the margins of shares w."""
     theta = np.zeros(structure.size)
     table = w.reshape(structure.shape)
     for term, part in zip(structure.terms, structure.parts, strict=True):
@@ -267,9 +267,9 @@ def _main_effects(structure: Structure, w: FloatArray) -> FloatArray:
 
 
 def project(structure: Structure, target: FloatArray) -> FloatArray:
-    """Return the parameters whose margins are those of given shares: the fit if these were seen.
+    """Return the parameters with the margins of given shares: the fit if these were observed directly.
 
-    The shares are moved a little toward independence, so that all parameters are finite.
+    The shares are moved slightly toward independence, so that all parameters are finite.
     """
     theta = _main_effects(structure, target)
     v = (1 - _LIFT) * target + _LIFT * softmax(structure.apply(theta))

@@ -1,4 +1,4 @@
-"""What a log-linear model is made of: generators, written in brackets, and the terms that follow from them."""
+"""Generators of a log-linear model, written in brackets, and its terms."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ Generators = tuple[tuple[str, ...], ...]
 
 
 def read_generators(model: Any, names: Sequence[str]) -> Generators:
-    """Return the generators of a model of the named variables, each in their order, without those inside of others.
+    """Return the generators of a model of the named variables, in order, without those contained in others.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def read_generators(model: Any, names: Sequence[str]) -> Generators:
 
 
 def _by_word(word: str, names: Sequence[str]) -> Generators | None:
-    """Return the generators of a model that has a name; None for others."""
+    """Return the generators of a model given by a word; None for others."""
     size = {SATURATED: len(names), ALL_PAIRS: min(2, len(names)), INDEPENDENCE: 1}.get(word)
     return None if size is None else tuple(combinations(names, size))
 
@@ -74,7 +74,7 @@ def _names_in(text: str) -> tuple[str, ...]:
 
 
 def _checked(generators: Iterable[Any], names: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return generators of known, different names, or raise."""
+    """Return the generators if their names are valid and distinct, or raise."""
     out = []
     for generator in generators:
         if not isinstance(generator, Iterable) or not (inner := tuple(generator)):
@@ -94,14 +94,14 @@ def _checked(generators: Iterable[Any], names: Sequence[str]) -> list[tuple[str,
 
 
 def _largest(generators: list[tuple[str, ...]], names: Sequence[str]) -> Generators:
-    """Return the generators that no other one holds, their names in the order of the table."""
+    """Return the generators not contained in others, with names in the order of the table."""
     sets = list(dict.fromkeys(frozenset(generator) for generator in generators))
     kept = [members for members in sets if not any(members < other for other in sets)]
     return tuple(tuple(name for name in names if name in members) for members in kept)
 
 
 def terms_of(generators: Generators, names: Sequence[str]) -> Generators:
-    """Return all terms of a hierarchical model: every part of a generator, main effects first.
+    """Return all terms of a hierarchical model: every subset of a generator, main effects first.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def terms_of(generators: Generators, names: Sequence[str]) -> Generators:
 
 
 def without(terms: Generators, dropped: Sequence[str]) -> Generators:
-    """Return the terms that are left without one, and without all that it is a part of."""
+    """Return the terms without one of them and without all terms that contain it."""
     return tuple(term for term in terms if not set(dropped) <= set(term))
 
 

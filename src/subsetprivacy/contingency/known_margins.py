@@ -1,8 +1,8 @@
-r"""Known margins: parameters that are found from them, and those that are left free.
+r"""Known margins: the parameters that they determine, and the free ones.
 
-A log-linear model has mean parameters besides its :math:`\theta`: the margins of its generators. Some may be known,
-and the :math:`\theta` of all other terms stay free. Whatever they are, there is one distribution of the model with the
-known margins, and raking finds it. So a fit with known margins is a fit of the free parameters, without constraints.
+In addition to :math:`\theta`, a log-linear model has mean parameters: the margins of its generators. Some may be known,
+and the :math:`\theta` of all other terms stay free. For any values of these, exactly one distribution of the model has
+the known margins, and raking finds it. So a fit with known margins is an unconstrained fit of the free parameters.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,18 +23,19 @@ from subsetprivacy.messages.for_contingency import GENERATOR_FOR_THE_MARGIN, VAR
 from subsetprivacy.variables import JointCategories
 
 Margins = Mapping[tuple[int, ...], FloatArray]
-_AGREE = 1e-6  # by how much two margins may differ in what they share
+_AGREE = 1e-6  # the tolerance for the agreement of two margins
 _RAKED = 1e-13
 _STEPS = 200
 
 
 def read_margins(known: Any, categories: JointCategories) -> dict[tuple[int, ...], FloatArray]:
-    """Return known margins by their variables' positions, as tables of shares.
+    """Return known margins as tables of shares, by the positions of their variables.
 
     Parameters
     ----------
     known
-        ``{"race": {"White": 0.8, ...}}``; of several variables ``{("race", "sex"): {("White", "Male"): 0.4, ...}}``.
+        ``{"race": {"White": 0.8, ...}}``, or for several variables
+        ``{("race", "sex"): {("White", "Male"): 0.4, ...}}``.
     categories
         The variables.
     """
@@ -72,7 +73,7 @@ def _axes(names: tuple[Any, ...], categories: JointCategories) -> list[int]:
 
 
 def _check_agreement(margins: Margins, categories: JointCategories) -> None:
-    """Raise if two margins say different things of the variables that they share."""
+    """Raise if two margins disagree about the variables that they share."""
     for (first, table), (second, other) in combinations(margins.items(), 2):
         shared = tuple(k for k in first if k in second)
         if shared and np.abs(_summed(table, first, shared) - _summed(other, second, shared)).max() > _AGREE:
@@ -81,13 +82,13 @@ def _check_agreement(margins: Margins, categories: JointCategories) -> None:
 
 
 def _summed(table: FloatArray, variables: tuple[int, ...], kept: tuple[int, ...]) -> FloatArray:
-    """Return the margin of some of a table's variables."""
+    """Return the margin of some variables of a table."""
     return table.sum(axis=tuple(at for at, k in enumerate(variables) if k not in kept))
 
 
 @frozen(slots=False, eq=False, repr=False)
 class Parameters:
-    """Which parameters are free, and how known margins give the others.
+    """Which parameters are free, and how known margins determine the others.
 
     Attributes
     ----------
@@ -96,7 +97,7 @@ class Parameters:
     fixed
         The positions of the parameters that known margins determine.
     means
-        What the margins say of their columns: the share of people with the levels of each.
+        The known means of their columns: the share of people with the levels of each parameter.
     """
 
     structure: Structure
@@ -110,7 +111,7 @@ class Parameters:
         Raises
         ------
         ArgumentError
-            If no generator of the model holds a known margin: then the model would say something about it.
+            If no generator of the model contains a known margin, since the model would then restrict it.
         """
         for variables in margins:
             if variables not in structure.terms:
@@ -125,7 +126,7 @@ class Parameters:
             if holder is None:
                 continue
             table = np.zeros(structure.shape)
-            # Spread evenly over the other variables, so that the structure's own sums find the margin again.
+            # Spread evenly over the other variables, so that sums over the structure give the margin.
             shares = margins[holder].reshape([n if j in holder else 1 for j, n in enumerate(structure.shape)])
             table += shares / (structure.cells / margins[holder].size)
             fixed.append(structure.at([k]))
@@ -139,7 +140,7 @@ class Parameters:
         return np.setdiff1d(np.arange(self.structure.size), self.fixed)
 
     def theta(self, psi: FloatArray, start: FloatArray | None = None) -> FloatArray:
-        """Return all parameters, given the free ones: those of known margins are found by raking."""
+        """Return all parameters, given the free ones; raking finds those of known margins."""
         out = np.zeros(self.structure.size)
         out[self.free] = psi
         if not len(self.fixed):
@@ -151,7 +152,7 @@ class Parameters:
         return out
 
     def directions(self, w: FloatArray) -> FloatArray:
-        """Return how all parameters move with the free ones, shape (parameters, free)."""
+        """Return the derivative of all parameters with respect to the free ones, shape (parameters, free)."""
         out = np.zeros((self.structure.size, len(self.free)))
         out[self.free, np.arange(len(self.free))] = 1.0
         if len(self.fixed):
@@ -186,7 +187,7 @@ def _raked(base: FloatArray, Z: FloatArray, means: FloatArray, lam: FloatArray) 
             length /= 2
         lam, before, value = lam + length * step, value, there
         if length == 1.0 and np.abs(rest).max() < 1e-10 and value <= before:
-            break  # no digit is left to gain
+            break  # no further improvement in floating point
     return lam
 
 
@@ -201,9 +202,9 @@ class Reduced:
     full
         The likelihood at all parameters.
     N
-        How all parameters move with the free ones.
+        The derivative of all parameters with respect to the free ones.
     gradient, information, complete
-        As those of `full`, in the free parameters.
+        As in `full`, for the free parameters.
     """
 
     psi: FloatArray
@@ -220,7 +221,7 @@ class Reduced:
 
 
 def reduced(likelihood: TableLikelihood, parameters: Parameters, psi: FloatArray, start: FloatArray | None) -> Reduced:
-    r"""Return the likelihood and its derivatives in the free parameters.
+    r"""Return the likelihood and its derivatives with respect to the free parameters.
 
     Notes
     -----

@@ -5,8 +5,8 @@ cells given the report a:
 
 - log-likelihood :math:`\sum_a n_a \ln L_a`,
 - gradient :math:`Z^\top(\sum_a n_a q_a - n w)`,
-- information :math:`n Z^\top(D_w - ww^\top)Z - \sum_a n_a Z^\top(D_{q_a} - q_a q_a^\top)Z`: what complete answers would
-  tell, less what the subsets leave open.
+- information :math:`n Z^\top(D_w - ww^\top)Z - \sum_a n_a Z^\top(D_{q_a} - q_a q_a^\top)Z`: the information
+  of complete answers minus the information lost by the subsets.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.contingency.structure import Structure
 from subsetprivacy.incidence import Listable
 
-_GRAM = 256  # cells up to which the matrix of all cells is the cheaper one, where there are many different reports
+_GRAM = 256  # up to so many cells, the matrix of all cells is faster if there are many distinct reports
 
 
 def softmax(eta: FloatArray) -> FloatArray:
@@ -27,7 +27,7 @@ def softmax(eta: FloatArray) -> FloatArray:
 
 @frozen(eq=False, repr=False)
 class TableDerivatives:
-    """The likelihood at some parameters.
+    """The likelihood and its derivatives at some parameters.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class TableDerivatives:
     value, gradient
         The log-likelihood and its gradient.
     information, complete
-        The observed information, and that of complete answers.
+        The observed information, and the information of complete answers.
     """
 
     theta: FloatArray
@@ -49,14 +49,14 @@ class TableDerivatives:
 
 @frozen(eq=False, repr=False)
 class TableLikelihood:
-    """Subset counts seen through a log-linear model.
+    """The likelihood of subset counts under a log-linear model.
 
     Attributes
     ----------
     structure
         The model matrix.
     incidence, n_a
-        The rows of the reports that occur, and how many people made each.
+        The rows of the reports that occur, and their counts.
     """
 
     structure: Structure
@@ -103,7 +103,7 @@ class TableLikelihood:
         return np.asarray((B * y) @ B.T)
 
     def meat(self, w: FloatArray, squares: FloatArray) -> FloatArray:
-        """Return the sum of the outer squares of the scores, each times the square of its weight."""
+        """Return the sum of the outer squares of the scores, times their squared weights."""
         L = self.incidence.inner(w)
         Z = self.structure.rows - (self.structure.rows @ w)[:, None]
         return self.squares(Z * w, squares / L**2)

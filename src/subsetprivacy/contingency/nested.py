@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from subsetprivacy.contingency.result import LogLinear
 
 METHODS: tuple[TermTest, ...] = get_args(TermTest)
-MAX_SATURATED = 4096  # cells up to which the saturated model is fitted for a test
-_THIN = 5.0  # people, as if asked directly, per degree of freedom: below it the chi-square law is rough
+MAX_SATURATED = 4096  # up to so many cells, the saturated model is fitted for a test
+_THIN = 5.0  # effective people per degree of freedom, as if asked directly; with fewer, chi-square is approximate
 
 
 def terms_tests_of(
     fit: LogLinear, terms: str | Sequence[str] | None, method: TermTest, bootstrap: int, seed: Seed | None
 ) -> ModelTests:
-    """Return a test for each term: of the model without it, and without all that contains it."""
+    """Return a test of each term, against the model without it and without all terms that contain it."""
     check_choice(method, METHODS, "method")
     draws = check_count(bootstrap, "bootstrap")
     wanted = _wanted(fit, terms)
@@ -44,7 +44,7 @@ def terms_tests_of(
     title = f"Terms of {fit.model}"
     if chosen != "lr":
         if draws:
-            raise ArgumentError("`bootstrap` must be left out where the tests are Wald's.")
+            raise ArgumentError("`bootstrap` must be left out for Wald tests.")
         statistics = {name: _wald(fit, term) for name, term in wanted.items()}
         return ModelTests.chi_square(title, statistics, chosen, _lost(statistics))
     fit.require_likelihood("likelihood ratio tests")
@@ -53,7 +53,7 @@ def terms_tests_of(
 
 
 def _wanted(fit: LogLinear, terms: str | Sequence[str] | None) -> dict[str, tuple[str, ...]]:
-    """Return the terms to test under their names; by default the generators of two or more variables."""
+    """Return the terms to test, by name; by default the generators of two or more variables."""
     known = {":".join(term): term for term in fit.terms}
     if terms is None:
         chosen = {":".join(term): term for term in fit.generators if len(term) > 1 and not _is_known(fit, term)}
@@ -98,9 +98,9 @@ def _ratio(larger: float, smaller: float) -> float:
 def _simulated(
     fit: LogLinear, smaller: LogLinear, statistic: float, draws: int, generator: np.random.Generator
 ) -> float:
-    """Return the share of tables, simulated from the smaller model, with at least this statistic."""
+    """Return the p-value from tables simulated from the smaller model."""
     if not fit.counts.design.is_known:
-        raise ArgumentError("`bootstrap` must be left out where the design is not known: no table can be simulated.")
+        raise ArgumentError("`bootstrap` must be left out if the design is not known: no table can be simulated.")
     w = smaller.w.ravel() / smaller.w.sum()
     hits = 0
     for _ in range(draws):
@@ -111,20 +111,20 @@ def _simulated(
 
 
 def _boundary_notes(fit: LogLinear, others: Sequence[LogLinear], draws: int) -> tuple[Note, ...]:
-    """Say where the chi-square law is rough: shares fitted as 0, or few people for the degrees of freedom."""
+    """Return notes on why chi-square is approximate: shares fitted as 0, or few people per degree of freedom."""
     if draws:
         return ()
     if fit.separated or any(other.separated for other in others):
         text = (
             "Shares are fitted as 0, on the boundary of the model. All parameters are counted as degrees of freedom, "
-            "and the chi-square distribution is rough."
+            "and the chi-square distribution is approximate."
         )
         return (Note(NoteKind.BOUNDARY, text, BOOTSTRAP_THE_TEST),)
     return ()
 
 
 def _wald(fit: LogLinear, term: tuple[str, ...]) -> tuple[float, int]:
-    """Return Wald's statistic of all parameters of a term, and of those that contain it."""
+    """Return Wald's statistic of all parameters of a term, and of terms that contain it."""
     terms = [k for k, other in enumerate(fit.terms) if set(term) <= set(other)]
     at = fit.structure.at(terms)
     b, V = fit.estimates[at], fit.cov[np.ix_(at, at)]
@@ -137,7 +137,7 @@ def _lost(statistics: dict[str, tuple[float, int]]) -> tuple[Note, ...]:
     lost = [name for name, (statistic, _) in statistics.items() if np.isnan(statistic)]
     if not lost:
         return ()
-    return (Note(NoteKind.NOT_TESTED, f"No answer for {', '.join(lost)}: some of their parameters are infinite."),)
+    return (Note(NoteKind.NOT_TESTED, f"No test of {', '.join(lost)}: some of their parameters are infinite."),)
 
 
 def compare_models(fit: LogLinear, smaller: LogLinear, bootstrap: int, seed: Seed | None) -> ModelTests:
@@ -165,7 +165,7 @@ def _same_table(first: SubsetCounts, second: SubsetCounts) -> bool:
 
 
 def goodness_of_fit_of(fit: LogLinear) -> ModelTests:
-    """Return the likelihood ratio test of the model within the saturated one."""
+    """Return the likelihood ratio test of the model against the saturated model."""
     title = f"{fit.model} within the saturated model"
     statistic, reason = (float("nan"), 0), _why_not(fit)
     notes: tuple[Note, ...] = ()
@@ -174,7 +174,7 @@ def goodness_of_fit_of(fit: LogLinear) -> ModelTests:
         df = fit.structure.cells - 1 - (fit.structure.size - fit.df) - fit.df
         statistic = (_ratio(top, fit.loglik), df)
         if fit.n_effective < _THIN * df:
-            text = "There are few people for so many cells, so the test of fit is rough: it rejects too seldom."
+            text = "There are few people for so many cells, so the test of fit is approximate: it rejects too rarely."
             notes = (Note(NoteKind.SMALL_COUNTS, text),)
     else:
         notes = (Note(NoteKind.NOT_TESTED, f"Not tested against the saturated model: {reason}."),)
@@ -182,7 +182,7 @@ def goodness_of_fit_of(fit: LogLinear) -> ModelTests:
 
 
 def _why_not(fit: LogLinear) -> str:
-    """Return why there is no test against the saturated model; empty where there is one."""
+    """Return why there is no test against the saturated model; empty if there is one."""
     if fit.structure.size == fit.structure.cells - 1:
         return "this is it"
     if fit.is_robust:
@@ -190,7 +190,7 @@ def _why_not(fit: LogLinear) -> str:
     if fit.structure.cells > MAX_SATURATED:
         return "there are too many cells"
     if not fit.converged:
-        return "the fit did not arrive"
+        return "the fit did not converge"
     if not fit.counts.is_unique:
         return "the reported subsets do not determine all shares"
     return ""
@@ -208,7 +208,7 @@ def saturated_loglik(counts: SubsetCounts, structure: Structure, margins: Margin
 
 
 def saturated_shares(counts: SubsetCounts) -> FloatArray:
-    """Return the shares of the saturated model, to 1e-8 of log-likelihood in all where that can be had."""
+    """Return the shares of the saturated model, to a total gap of 1e-8 in log-likelihood if possible."""
     tol = float(np.clip(1e-8 / counts.total, 1e-13, 1e-9))
     return maximise_shares(counts.incidence, counts.shares, tol).w
 
@@ -221,5 +221,5 @@ def whole(structure: Structure) -> Structure:
 
 
 def named_generators(terms: Generators, names: Sequence[str]) -> str:
-    """Return terms as the text of their generators."""
+    """Return terms as text, by their generators."""
     return bracketed(generators_of(terms, names))

@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 
 @frozen(slots=False, eq=False, repr=False)
 class OddsRatios(Result):
-    """Conditional odds ratios of two variables, each category against the baseline; made by `LogLinear.odds_ratios`.
+    """Conditional odds ratios of two variables relative to the baselines; made by `LogLinear.odds_ratios`.
 
     Attributes
     ----------
     names, baseline
-        The two variables, and the category of each that the others are compared with.
+        The two variables, and the baseline category of each.
     pairs
         The categories of each odds ratio.
     log_odds_ratio, log_se
         The logarithms of the odds ratios and their standard errors.
     given
-        The categories of other variables that they are for; empty where they are the same for all.
+        The categories of other variables that they apply to; empty if they are the same for all.
     n, model
         The number of people, and the model.
     """
@@ -61,17 +61,17 @@ class OddsRatios(Result):
 
     @property
     def se(self) -> FloatArray:
-        """The standard errors of the odds ratios, by the delta method; intervals are made on the log scale."""
+        """The standard errors of the odds ratios, by the delta method; intervals use the log scale."""
         return np.asarray(self.estimate * self.log_se)
 
     @property
     def pvalues(self) -> FloatArray:
-        """The p-value of each odds ratio being 1."""
+        """The p-values of tests that each odds ratio is 1."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(2 * ndtr(-np.abs(self.log_odds_ratio) / self.log_se))
 
     def interval(self, level: float = 0.95) -> FloatArray:
-        """Return a confidence interval for each odds ratio, shape (ratios, 2): normal on the log scale.
+        """Return a confidence interval for each odds ratio, shape (ratios, 2), by Wald's method on the log scale.
 
         Parameters
         ----------
@@ -173,11 +173,11 @@ class OddsRatios(Result):
         self, *, engine: Literal["pyarrow"], level: float = ..., method: Literal["wald"] = ...
     ) -> ArrowTable: ...
     def to_frame(self, *, engine: Engine = "pandas", level: float = 0.95, method: Literal["wald"] = "wald") -> Frame:
-        """Return a data frame: a row per pair of categories."""
+        """Return a data frame with a row per pair of categories."""
         return frame(self._columns(level=level, method=method), engine)
 
     def plot(self, *, level: float = 0.95, title: str | None = None) -> draw.Figure:
-        """Draw the odds ratios with their intervals, on a logarithmic scale."""
+        """Plot the odds ratios with their intervals, on a logarithmic scale."""
         z = float(ndtri((1 + check_level(level)) / 2))
         half = z * self.log_se
         return draw.forest(
@@ -236,7 +236,7 @@ def _check_given(fit: LogLinear, needed: list[str], given: Mapping[str, Label]) 
     absent = [name for name in needed if name not in given]
     if absent:
         raise ArgumentError(
-            f"`given` must say the category of {', '.join(absent)}, because the odds ratios depend on it; got none."
+            f"`given` must have the category of {', '.join(absent)}, because the odds ratios depend on it; got none."
         )
     for name, label in given.items():
         (k,) = axes_of(fit, (name,))
@@ -255,7 +255,7 @@ def _contrast(fit: LogLinear, at: list[int], first: tuple[int, int], second: tup
 
 
 def _limit(contrast: FloatArray, infinite: FloatArray) -> float:
-    """Return where a log odds ratio goes: to the infinity that its parameters go to, or nowhere that is known."""
+    """Return the limit of a log odds ratio with infinite parameters: plus or minus infinity, or NaN if unknown."""
     parts = contrast[infinite != 0] * infinite[infinite != 0]
     parts = parts[contrast[infinite != 0] != 0]
     if np.isnan(parts).any() or not (np.sign(parts) == np.sign(parts[0])).all():

@@ -1,4 +1,4 @@
-"""How a log-linear model is shown: the summary, the frame, the numbers, the picture."""
+"""Output of a log-linear model: summary, data frame, JSON and plot."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from subsetprivacy.tables import Table, number, percent
 if TYPE_CHECKING:
     from subsetprivacy.contingency.result import LogLinear
 
-_MOST_ROWS = 60  # parameters of a printed table
+_MOST_ROWS = 60  # the most parameters in a printed table
 
 
 def parameter_text(value: float) -> str:
-    """Return a parameter for people."""
+    """Return the name of a parameter for output."""
     if np.isinf(value):
         return "∞" if value > 0 else "-∞"
     return number(value)
@@ -38,7 +38,7 @@ def summary_of(fit: LogLinear, level: float) -> Table:
 
 
 def frame_columns(fit: LogLinear, level: float) -> dict[str, Any]:
-    """Return the columns of the frame: a row per parameter."""
+    """Return the columns of the data frame, with a row per parameter."""
     ends = fit.interval(level)
     terms = [fit.structure.term_names[fit.structure.term_of(k)] for k in range(len(fit.labels))]
     return {
@@ -79,7 +79,7 @@ def facts_of(fit: LogLinear) -> dict[str, Any]:
 
 
 def plot_of(fit: LogLinear, level: float, heading: str | None) -> draw.Figure:
-    """Draw the parameters of the interactions, a panel for each number of variables that they are of."""
+    """Plot the parameters of the interactions, a panel for each order of interaction."""
     orders = np.array([len(fit.terms[fit.structure.term_of(k)]) for k in range(len(fit.labels))])
     shown = np.flatnonzero(orders > 1) if (orders > 1).any() else np.arange(len(orders))
     ends = fit.interval(level)

@@ -1,4 +1,4 @@
-"""Where a log-linear model misses the table."""
+"""Residuals of a log-linear model."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from subsetprivacy.contingency.result import LogLinear
 
 _MOST_CELLS = 1024
-_NOTHING = 1e-6  # of the variance of a share: what is left where the model does not restrict it
+_NOTHING = 1e-6  # relative to the variance of a share: rounding, where the model does not restrict it
 
 
 def residuals_of(fit: LogLinear) -> FloatArray:
-    """Return the saturated shares less the fitted ones, in standard errors of the difference.
+    """Return the saturated shares minus the fitted ones, in standard errors of the difference.
 
-    The model's estimate is efficient, so the variance of the difference is the difference of the variances.
+    The estimate of the model is efficient, so the variance of the difference is the difference of the variances.
     """
     cells = fit.structure.cells
     out = np.full(fit.structure.shape, np.nan)

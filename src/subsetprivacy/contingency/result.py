@@ -1,4 +1,4 @@
-"""The result of a log-linear model."""
+"""`LogLinear`: the result of `loglinear`."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -31,7 +31,7 @@ from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame
 from subsetprivacy.variables import JointCategories
 
-_ZERO = 1e-3  # people below which a fitted share is 0, where parameters are infinite
+_ZERO = 1e-3  # with infinite parameters, a fitted share of fewer people counts as 0
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -52,7 +52,7 @@ class LogLinear(Result):
         The numbers of the fit.
     """
 
-    why_not_restored: ClassVar[str] = "keep `fit.counts.to_dict()`, and fit the model to it again, or pickle the fit"
+    why_not_restored: ClassVar[str] = "save `fit.counts.to_dict()` and fit the model to it again, or pickle the fit"
 
     counts: SubsetCounts
     generators: Generators
@@ -84,7 +84,7 @@ class LogLinear(Result):
 
     @property
     def baseline(self) -> dict[str, Label]:
-        """The category of each variable that the others are compared with."""
+        """The baseline category of each variable."""
         parts = zip(self.names, self.categories.parts, self.structure.baselines, strict=True)
         return {name: part.labels[at] for name, part, at in parts}
 
@@ -95,12 +95,12 @@ class LogLinear(Result):
 
     @property
     def n_missing(self) -> float:
-        """How many rows lack an answer; they are left out."""
+        """The number of rows with a missing answer, which are left out."""
         return self.counts.n_missing
 
     @property
     def n_effective(self) -> float:
-        """How many people would say as much if they were asked directly, on average over the parameters."""
+        """The number of people, asked directly, with the same information, on average over the parameters."""
         return self.n * self.fit.kept
 
     # Parameters -------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ class LogLinear(Result):
 
     @cached_property
     def estimates(self) -> FloatArray:
-        """The parameters; infinite where a share is fitted as 0, not a number where the data leave them open."""
+        """The parameters; infinite if a share is fitted as 0, NaN if the data do not determine them."""
         signs = self.fit.infinite
         out = np.where(signs == 0, self.fit.theta, np.where(np.isnan(signs), np.nan, np.copysign(np.inf, signs)))
         out.setflags(write=False)
@@ -120,12 +120,12 @@ class LogLinear(Result):
 
     @property
     def is_robust(self) -> bool:
-        """Whether standard errors are those of the sandwich: with sampling weights."""
+        """Whether standard errors use the sandwich, because of sampling weights."""
         return self.counts.squares is not None
 
     @cached_property
     def cov(self) -> FloatArray:
-        """The covariance of the parameters; not a number where one is infinite."""
+        """The covariance of the parameters; NaN for infinite ones."""
         size = len(self.fit.theta)
         out = np.full((size, size), np.nan) if self.fit.cov is None else self.fit.cov.copy()
         loose = self.fit.infinite != 0
@@ -141,13 +141,13 @@ class LogLinear(Result):
 
     @property
     def pvalues(self) -> FloatArray:
-        """The p-value of each parameter being 0, by its standard error."""
+        """The p-values of Wald tests that each parameter is 0."""
         with np.errstate(invalid="ignore", divide="ignore"):
             z = np.abs(self.estimates) / self.se
         return np.asarray(2 * ndtr(-z))
 
     def interval(self, level: float = 0.95) -> FloatArray:
-        """Return the intervals of the parameters, shape (parameters, 2): estimate and standard error.
+        """Return Wald intervals of the parameters, shape (parameters, 2).
 
         Parameters
         ----------
@@ -182,7 +182,7 @@ class LogLinear(Result):
 
     @property
     def gap(self) -> float:
-        """The log-likelihood that is left to gain at most, by Newton's decrement, of all people together."""
+        """A bound on the total log-likelihood still to gain, by Newton's decrement."""
         return self.fit.gap
 
     @property
@@ -197,7 +197,7 @@ class LogLinear(Result):
 
     @property
     def separated(self) -> tuple[str, ...]:
-        """The names of the parameters that are infinite, or that the data leave open."""
+        """The names of the parameters that are infinite or not determined by the data."""
         return tuple(self.labels[k] for k in np.flatnonzero(self.fit.infinite != 0))
 
     @property
@@ -208,12 +208,12 @@ class LogLinear(Result):
         return tuple(self.categories.labels[k] for k in np.flatnonzero(self.counts.total * self.fit.w < _ZERO))
 
     def require_likelihood(self, what: str) -> None:
-        """Raise unless people were drawn alike."""
+        """Raise if there are sampling weights."""
         if self.is_robust:
-            raise ArgumentError(f"{what} need people who were drawn alike; got sampling weights.", WALD_TESTS)
+            raise ArgumentError(f"{what} must have people without weights; got sampling weights.", WALD_TESTS)
 
     def refitted(self, terms: Generators) -> "LogLinear":
-        """Return the model with other terms, fitted to the same counts with the same known margins."""
+        """Return a model with other terms, fitted to the same counts with the same known margins."""
         at = tuple(tuple(self.names.index(name) for name in term) for term in terms)
         structure = Structure(self.categories, at, self.structure.baselines)
         fit = fit_table(self.counts, structure, self.margins, near=self.fit.w)
@@ -229,31 +229,31 @@ class LogLinear(Result):
         bootstrap: int = 0,
         seed: Seed | None = None,
     ) -> ModelTests:
-        """Test whether terms are needed: against the model without each, and without all that contain it.
+        """Test each term against the model without it and without all terms that contain it.
 
         Parameters
         ----------
         terms
-            A term, ``"race:sex"``, or several that are tested one by one; by default every generator of two or more
-            variables.
+            A term such as ``"race:sex"``, or several terms to test one by one; by default every generator of two or
+            more variables.
         method
-            ``"lr"``: likelihood ratio. ``"wald"``: from the covariance. ``"auto"`` (default): the likelihood ratio,
-            or with sampling weights Wald's test by the sandwich, which is also called ``"robust"``.
+            ``"lr"``: likelihood ratio test. ``"wald"``: Wald's test. ``"auto"`` (default): the likelihood ratio test
+            or, with sampling weights, Wald's test with the sandwich, which is also called ``"robust"``.
         bootstrap
-            How many tables to simulate from the smaller model for the p-value; by default none, and the chi-square
-            distribution is used.
+            The number of tables to simulate from the smaller model for the p-value; by default none, with the
+            chi-square distribution instead.
         seed
-            Of the simulated tables.
+            The seed of the simulated tables.
         """
         return terms_tests_of(self, terms, method, bootstrap, seed)
 
     def compare(self, smaller: "LogLinear", *, bootstrap: int = 0, seed: Seed | None = None) -> ModelTests:
-        """Test a smaller model within this one by the likelihood ratio.
+        """Test a smaller model within this one by the likelihood ratio test.
 
         Parameters
         ----------
         smaller
-            A fit to the same counts with some of the terms left out, or with known margins.
+            A fit to the same counts with fewer terms, or with known margins.
         bootstrap, seed
             As in `test`.
         """
@@ -261,27 +261,27 @@ class LogLinear(Result):
 
     @cached_property
     def goodness_of_fit(self) -> ModelTests:
-        """The likelihood ratio test of the model within the saturated one."""
+        """The likelihood ratio test of the model against the saturated model."""
         return goodness_of_fit_of(self)
 
     # Shares -----------------------------------------------------------------------------------
 
     @cached_property
     def w(self) -> FloatArray:
-        """The fitted shares, a table with an axis for each variable."""
+        """The fitted shares as a table with an axis for each variable."""
         out = self.fit.w.reshape(self.categories.shape)
         out.setflags(write=False)
         return out
 
     def shares(self, *names: str, given: str | Sequence[str] = ()) -> FittedShares:
-        """Return the fitted shares of some variables together, with standard errors.
+        """Return the fitted joint shares of some variables, with standard errors.
 
         Parameters
         ----------
         *names
             The variables, by default all.
         given
-            Variables to condition on: then the shares of the others within each of their categories.
+            Variables to condition on; the shares of the others are then within each of their categories.
         """
         return shares_of(self, names, (given,) if isinstance(given, str) else tuple(given))
 
@@ -293,16 +293,15 @@ class LogLinear(Result):
         one, two
             The variables.
         given
-            The categories of other variables, where the odds ratios depend on them: those that share a term with
-            both.
+            Categories of the other variables that the odds ratios depend on: those that share a term with both.
         """
         return odds_ratios_of(self, one, two, {} if given is None else given)
 
     @cached_property
     def residuals(self) -> FloatArray:
-        """Where the model misses: the saturated shares less the fitted ones, in standard errors, in the shape of `w`.
+        """The saturated shares minus the fitted ones, in standard errors, in the shape of `w`.
 
-        Not a number where a share is estimated as 0 or nothing is known.
+        NaN if a share is estimated as 0 or the standard error is unknown.
         """
         return residuals_of(self)
 
@@ -310,16 +309,16 @@ class LogLinear(Result):
 
     @cached_property
     def notes(self) -> tuple[Note, ...]:
-        """What to know of the fit."""
+        """The caveats and key numbers of the fit."""
         return caveats(self)
 
     def summary(self, *, level: float = 0.95, method: Literal["wald"] = "wald") -> Table:
-        """Return the table to print or to show in a notebook: parameters, and below them how well the model fits."""
+        """Return the table to print or to show in a notebook: parameters, with goodness of fit below."""
         check_choice(method, ("wald",), "method")
         return presenting.summary_of(self, level)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers, for JSON: nothing of any person."""
+        """Return the numbers, for JSON; nothing about individuals."""
         return plain(presenting.facts_of(self))
 
     def _columns(self, *, level: float = 0.95, method: Literal["wald"] = "wald") -> dict[str, Any]:
@@ -343,7 +342,7 @@ class LogLinear(Result):
         return frame(self._columns(level=level, method=method), engine)
 
     def plot(self, *, level: float = 0.95, title: str | None = None) -> draw.Figure:
-        """Draw the parameters of the interactions with their intervals; of a model without any, the main effects."""
+        """Plot the parameters of the interactions with intervals, or the main effects if there are no interactions."""
         return presenting.plot_of(self, level, title)
 
     def __repr__(self) -> str:

@@ -25,21 +25,21 @@ if TYPE_CHECKING:
 
 _MOST_ROWS = 60
 _ZERO = 1e-9
-_MOVES = 1e-6  # of a share, with a parameter that the data leave open
+_MOVES = 1e-6  # relative change of a share with a parameter that the data do not determine
 
 
 @frozen(slots=False, eq=False, repr=False)
 class FittedShares(Result):
-    """Shares that a log-linear model fits; made by `LogLinear.shares`.
+    """Fitted shares of a log-linear model; made by `LogLinear.shares`.
 
     Attributes
     ----------
     names, given
-        The variables, and those that are conditioned on.
+        The variables, and the conditioning variables.
     cells
-        The categories of each share: first of the variables that are given, then of the others.
+        The categories of each share: first of the conditioning variables, then of the others.
     estimate, se
-        The shares and their standard errors; not a number where there are none.
+        The shares and their standard errors; NaN if there are none.
     n
         The number of people.
     model
@@ -65,8 +65,8 @@ class FittedShares(Result):
 
         Notes
         -----
-        Normal on the scale of :math:`\ln(w/(1-w))`, so that it stays between 0 and 1. A share that is fitted as 0 or 1
-        has none.
+        Wald intervals on the scale of :math:`\ln(w/(1-w))`, so they stay between 0 and 1. A share fitted as 0 or 1 has
+        no interval.
         """
         z = float(ndtri((1 + check_level(level)) / 2))
         w = np.asarray(self.estimate)
@@ -86,7 +86,7 @@ class FittedShares(Result):
         return f"Shares of {' x '.join(self.names)}{within}, fitted by {self.model}"
 
     def summary(self, *, level: float = 0.95, method: Literal["logit"] = "logit") -> Table:
-        """Return the table to print or to show in a notebook; of very many shares the first."""
+        """Return the table to print or to show in a notebook, with the first shares if there are very many."""
         check_choice(method, ("logit",), "method")
         ends = self.interval(level)
         rows = tuple(
@@ -159,18 +159,18 @@ class FittedShares(Result):
         self, *, engine: Literal["pyarrow"], level: float = ..., method: Literal["logit"] = ...
     ) -> ArrowTable: ...
     def to_frame(self, *, engine: Engine = "pandas", level: float = 0.95, method: Literal["logit"] = "logit") -> Frame:
-        """Return a data frame: a row per share, with a column for each variable."""
+        """Return a data frame with a row per share and a column for each variable."""
         return frame(self._columns(level=level, method=method), engine)
 
     def plot(self, *, level: float = 0.95, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
-        """Draw the shares with their intervals.
+        """Plot the shares with their intervals.
 
         Parameters
         ----------
         level
             The confidence level.
         title, ax
-            What to write above, and axes to draw on.
+            The title, and the axes to draw on.
         """
         ends = self.interval(level)
         labels = [label_text(cell) for cell in self.cells]
@@ -205,7 +205,7 @@ def axes_of(fit: LogLinear, names: tuple[str, ...]) -> list[int]:
 
 
 def slopes_of(fit: LogLinear, where: IntArray, size: int) -> FloatArray:
-    """Return how sums of shares move with the parameters, shape (size, parameters); `where` is the sum of each cell."""
+    """Return the derivatives of sums of shares, shape (size, parameters); `where` maps each cell to its sum."""
     w, Z = fit.fit.w, fit.structure.rows
     slopes = (Z - (Z @ w)[:, None]) * w
     out = np.zeros((size, len(Z)))
@@ -214,7 +214,7 @@ def slopes_of(fit: LogLinear, where: IntArray, size: int) -> FloatArray:
 
 
 def shares_of(fit: LogLinear, names: tuple[str, ...], given: tuple[str, ...]) -> FittedShares:
-    """Return fitted shares of some variables, or of some within the categories of others."""
+    """Return fitted shares of some variables, optionally within the categories of others."""
     wanted = names or tuple(name for name in fit.names if name not in given)
     axes = axes_of(fit, (*given, *wanted))
     joint = fit.categories
@@ -255,7 +255,7 @@ def _notes(w: FloatArray, fit: LogLinear) -> tuple[Note, ...]:
     notes = []
     zero = int((w * fit.counts.total < 1e-3).sum()) if fit.zeros else 0
     if zero:
-        notes.append(Note(NoteKind.BOUNDARY, f"Fitted as 0, and without an interval: {zero} of {len(w)} shares."))
+        notes.append(Note(NoteKind.BOUNDARY, f"Fitted as 0, without an interval: {zero} of {len(w)} shares."))
     if fit.fit.undetermined:
         notes.append(Note(NoteKind.NOT_UNIQUE, "The reported subsets do not determine all shares."))
     if fit.fit.cov is None:

@@ -1,8 +1,8 @@
-"""Maximise the likelihood of a log-linear model: Newton's method, to a total of 1e-8 left to gain.
+"""Maximize the likelihood of a log-linear model by Newton's method, to a total gap of 1e-8.
 
-The likelihood is a difference of two concave functions of the parameters, so it may have several maxima. Where minus
-its Hessian is not positive definite, a step is taken in the metric of complete answers, with the shares of information
-that are kept raised to a floor; such a step always leads uphill.
+The likelihood is a difference of two concave functions of the parameters, so it may have several maxima. If minus its
+Hessian is not positive definite, the step uses the metric of complete answers, with a lower bound on the shares of
+information that are kept. Such a step always increases the likelihood.
 """
 
 from collections.abc import Callable
@@ -17,12 +17,12 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.contingency.known_margins import Parameters, Reduced, reduced
 from subsetprivacy.contingency.likelihood import TableDerivatives, TableLikelihood, softmax
 
-TOLERANCE = 1e-8  # of the log-likelihood of all people together that may be left (decision 38)
-ARRIVED = 1e-3  # of the same: what is left by a fit along parameters without an end
+TOLERANCE = 1e-8  # the total log-likelihood still to gain (decision 38)
+ARRIVED = 1e-3  # the same, along infinite parameters
 MAX_STEPS = 200
-_LONGEST = 6.0  # the largest change of the logarithm of a share in a first step; it doubles while such steps succeed
-_KEPT = 0.05  # the least share of information that a step counts on
-_FLAT = 1.0  # information below which a direction is looked at: has it an end?
+_LONGEST = 6.0  # the largest change of a log share in the first step; it doubles while steps succeed
+_KEPT = 0.05  # the lower bound on the share of information
+_FLAT = 1.0  # below this information, a direction is checked for an infinite parameter
 _NONE = 1e-6
 _EXACT = 1e-14
 _MOST_LAST_STEPS, _SHORTEST = 20, 1e-6
@@ -30,16 +30,16 @@ _MOST_LAST_STEPS, _SHORTEST = 20, 1e-6
 
 @frozen(eq=False, repr=False)
 class TableMaximum:
-    """Where a fit arrived.
+    """The end of a fit.
 
     Attributes
     ----------
     at
         The likelihood there, with its derivatives.
     gap, converged, steps
-        What is left to gain in all, whether that is below the tolerance, and the steps that were taken.
+        The total log-likelihood still to gain, whether it is below the tolerance, and the number of steps.
     flat
-        An orthonormal basis, in the free parameters, of directions in which the likelihood has no end or does not
+        An orthonormal basis, in the free parameters, of directions in which the likelihood has no maximum or does not
         change.
     """
 
@@ -60,7 +60,7 @@ class TableMaximum:
         return self.at.value
 
     def bounded(self, information: FloatArray) -> FloatArray:
-        """Return a matrix of information with 1 in flat directions."""
+        """Return an information matrix with 1 in flat directions."""
         if not self.flat.shape[1]:
             return information
         keep = np.eye(len(information)) - self.flat @ self.flat.T
@@ -68,7 +68,7 @@ class TableMaximum:
 
     @property
     def is_maximum(self) -> bool:
-        """Whether minus the Hessian is positive definite, flat directions apart."""
+        """Whether minus the Hessian is positive definite, except in flat directions."""
         return bool(np.linalg.eigvalsh(self.bounded(self.at.information)).min(initial=1.0) > 0)
 
     def inverse(self) -> FloatArray:
@@ -77,7 +77,7 @@ class TableMaximum:
 
 
 def maximise(likelihood: TableLikelihood, parameters: Parameters, theta: FloatArray) -> TableMaximum:
-    """Maximise from parameters theta, of which the free ones count."""
+    """Maximize from the free parameters of theta."""
     start = theta[parameters.fixed]
     here = reduced(likelihood, parameters, theta[parameters.free], start)
     longest, gap = _LONGEST, np.inf
@@ -100,7 +100,7 @@ def maximise(likelihood: TableLikelihood, parameters: Parameters, theta: FloatAr
 
 
 def _direction(here: Reduced) -> FloatArray:
-    """Return Newton's step, or one in the metric of complete answers where that is not uphill."""
+    """Return Newton's step, or a step in the metric of complete answers if Newton's is not an ascent."""
     g, J = here.gradient, here.information
     if not len(g):
         return g
@@ -120,7 +120,7 @@ def _at(likelihood: TableLikelihood, parameters: Parameters, here: Reduced, move
 def _advance(
     likelihood: TableLikelihood, parameters: Parameters, here: Reduced, step: FloatArray, longest: float
 ) -> tuple[Reduced | None, float]:
-    """Return the likelihood after as much of the step as raises it, and how far to go next; None if nothing does."""
+    """Return the likelihood after the part of the step that increases it, and the next limit; None if no part does."""
     length, farther = 1.0, longest
     eta = parameters.structure.apply(here.N @ step)
     largest = float(np.abs(eta - here.full.w @ eta).max())
@@ -136,7 +136,7 @@ def _advance(
 
 
 def _flat_directions(parameters: Parameters, here: Reduced) -> FloatArray:
-    """Return directions in which little is left to gain, and that much further out."""
+    """Return directions in which little is still to gain, and only far away."""
     values, vectors = np.linalg.eigh(here.information)
     kept = []
     for k in np.flatnonzero(values < _FLAT):
@@ -151,12 +151,12 @@ def _flat_directions(parameters: Parameters, here: Reduced) -> FloatArray:
 
 
 def climb(likelihood: TableLikelihood, theta: FloatArray) -> tuple[TableDerivatives, float, bool, int]:
-    """Maximise by gradients, then by Newton's steps with conjugate gradients: no matrix is made.
+    """Maximize by gradients, then by Newton steps with conjugate gradients, without a matrix.
 
     Returns
     -------
     tuple
-        The likelihood, without matrices; what is left to gain; whether that is below the tolerance; and the steps.
+        The likelihood, without matrices; the gap; whether it is below the tolerance; and the number of steps.
     """
     structure = likelihood.structure
     share = structure.adjoint(softmax(structure.apply(theta)))
@@ -189,12 +189,12 @@ def climb(likelihood: TableLikelihood, theta: FloatArray) -> tuple[TableDerivati
 
 
 def _scaled_curvature(likelihood: TableLikelihood, scale: FloatArray, z: FloatArray, v: FloatArray) -> FloatArray:
-    """Return the information times a vector, in scaled parameters."""
+    """Return the information times a vector, for scaled parameters."""
     return scale * likelihood.curvature(scale * z, scale * v)
 
 
 def _conjugate_gradients(apply: Callable[[FloatArray], FloatArray], g: FloatArray, most: int = 200) -> FloatArray:
-    """Return x with Jx = g as far as J is positive; the gradient where it is not."""
+    """Return x with Jx = g as long as J is positive, or the gradient."""
     x, r = np.zeros_like(g), g.copy()
     d, rr = r.copy(), float(r @ r)
     for _ in range(most):

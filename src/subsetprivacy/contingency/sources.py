@@ -1,4 +1,4 @@
-"""What a log-linear model is fitted to: the joint counts of the variables that it names."""
+"""The joint counts of the variables of a log-linear model."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -22,21 +22,21 @@ from subsetprivacy.variables import JointCategories
 
 MAX_CELLS = 1 << 16
 
-Columns = dict[str, tuple[str, ...]]  # the variables that each column holds
+Columns = dict[str, tuple[str, ...]]  # the variables of each column
 Count = Callable[[list[str]], SubsetCounts]
 
 
 def counts_for(data: Any, model: Any, **settings: Any) -> SubsetCounts:
-    """Return the joint counts of the variables that a model names.
+    """Return the joint counts of the variables in a model.
 
     Parameters
     ----------
     data
         Counts, a table of columns, groups of counts, or a release.
     model
-        What `loglinear` takes.
+        As in `loglinear`.
     **settings
-        Of a release: ``weights``, ``weights_kind``, ``missing`` and ``progress``, as in `Release.crosstab`.
+        For a release: ``weights``, ``weights_kind``, ``missing`` and ``progress``, as in `Release.crosstab`.
     """
     columns, count = _source(data, settings)
     names = [name for inner in columns.values() for name in inner]
@@ -52,7 +52,7 @@ def counts_for(data: Any, model: Any, **settings: Any) -> SubsetCounts:
 
 
 def _columns_of(columns: Columns, named: set[str]) -> list[str]:
-    """Return the columns that hold the named variables, or raise where one holds others, too."""
+    """Return the columns that contain the named variables, or raise if one also contains others."""
     wanted = [column for column, inner in columns.items() if named & set(inner)]
     for column in wanted:
         if not set(columns[column]) <= named:
@@ -68,14 +68,14 @@ def _columns_of(columns: Columns, named: set[str]) -> list[str]:
 
 
 def _source(data: Any, settings: Mapping[str, Any]) -> tuple[Columns, Count]:
-    """Return the variables of each column, and what counts some of the columns together."""
+    """Return the variables of each column, and a function that counts columns jointly."""
     if isinstance(data, SubsetData):
         return _source(data.counts(), settings)
     if isinstance(data, GroupedCounts):
         return _source(with_groups(data), settings)
     if isinstance(data, (SubsetCounts, SubsetTable)):
         return _of_design(data.design), lambda wanted: _crossed(data, wanted)
-    if hasattr(data, "crosstab") and hasattr(data, "designs"):  # a release, which is of a package above
+    if hasattr(data, "crosstab") and hasattr(data, "designs"):  # a release, which belongs to a higher package
         private = {name: _variables(name, design) for name, design in data.designs.items()}
         columns = {**private, **{name: (name,) for name in data.kept if name not in private}}
         return columns, lambda wanted: _of_release(data, wanted, settings)
@@ -108,11 +108,11 @@ def _crossed(counts: SubsetCounts | SubsetTable, wanted: list[str]) -> SubsetCou
 
 
 def _of_release(release: Any, wanted: list[str], settings: Mapping[str, Any]) -> SubsetCounts:
-    """Count columns of a release; those that it keeps as they are become groups, and then a variable."""
+    """Count columns of a release. Columns that it keeps unchanged become groups, and then a variable."""
     private = [name for name in wanted if name in release.designs]
     seen = [name for name in wanted if name not in release.designs]
     if not private:
-        raise ArgumentError("`model` must name at least one column of subsets; got columns that are seen only.")
+        raise ArgumentError("`model` must name at least one column of subsets; got only columns that are not private.")
     by = {"by": seen[0] if len(seen) == 1 else seen} if seen else {}
     if len(private) > 1:
         counts = release.crosstab(*private, **by, **settings)
@@ -122,14 +122,14 @@ def _of_release(release: Any, wanted: list[str], settings: Mapping[str, Any]) ->
 
 
 def with_groups(groups: GroupedCounts[Any], name: str = "value") -> JointCounts:
-    """Return counts of several groups as joint counts, in which the groups are variables that are seen.
+    """Return counts of several groups as joint counts, with the groups as nonprivate variables.
 
     Parameters
     ----------
     groups
         The counts of each group; all of one design.
     name
-        What the variable of counts is called that has no name.
+        The name of the variable, if the counts have none.
     """
     keys_as_given: list[Any] = list(groups)
     apart = len(groups.by) > 1 or all(isinstance(group, tuple) and len(group) == 1 for group in keys_as_given)
@@ -154,7 +154,7 @@ def with_groups(groups: GroupedCounts[Any], name: str = "value") -> JointCounts:
 
 
 def _stacked(groups: GroupedCounts[Any], keys: list[Any], labels: list[list[Any]], whole: Product) -> JointCounts:
-    """Return the counts of all groups under one design, each group's code next to those of its people."""
+    """Return the counts of all groups under one design, with the group as an additional variable."""
     codes, counts, squares = [], [], []
     for key, part in zip(keys, groups.values(), strict=True):
         own = [part.codes] if part.design.product is None else part.design.product.split(part.codes)

@@ -1,4 +1,4 @@
-"""The model matrix of a log-linear model, as products: it is never built where it would be large."""
+"""The model matrix of a log-linear model, as products; a large matrix is never built."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -12,7 +12,7 @@ from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.tables import label_text
 from subsetprivacy.variables import JointCategories
 
-_SMALL = 1 << 16  # entries of Z up to which a product with the matrix is the quickest
+_SMALL = 1 << 16  # up to so many entries of Z, a product with the matrix is fastest
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -25,7 +25,7 @@ class Structure:
     Attributes
     ----------
     categories
-        The variables with their labels; cells are their combinations, the last variable fastest.
+        The variables with their labels. Cells are their combinations, with the last variable changing fastest.
     terms
         The variables of each term, by position.
     baselines
@@ -48,7 +48,7 @@ class Structure:
 
     @cached_property
     def _places(self) -> tuple[IntArray, ...]:
-        """Of each term the positions, in the table of its variables, that have a parameter."""
+        """For each term, the positions in the table of its variables that have a parameter."""
         out = []
         for term in self.terms:
             at = np.indices([self.shape[k] for k in term]).reshape(len(term), -1)
@@ -58,7 +58,7 @@ class Structure:
 
     @cached_property
     def parts(self) -> tuple[slice, ...]:
-        """Of each term the positions of its parameters."""
+        """For each term, the positions of its parameters."""
         ends = np.cumsum([0, *(len(at) for at in self._places)]).tolist()
         return tuple(slice(start, stop) for start, stop in pairwise(ends))
 
@@ -128,5 +128,5 @@ class Structure:
         return tuple(":".join(self.categories.names[k] for k in term) for term in self.terms)
 
     def term_of(self, parameter: int) -> int:
-        """Return the number of the term that a parameter belongs to."""
+        """Return the index of the term of a parameter."""
         return next(k for k, part in enumerate(self.parts) if part.start <= parameter < part.stop)

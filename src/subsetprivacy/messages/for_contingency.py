@@ -4,8 +4,8 @@ from subsetprivacy.messages.advice import advise
 
 WRITE_GENERATORS = advise(
     "write_generators",
-    "a model is written as in [race sex][sex income], names with spaces in quotes; or say saturated, all pairs or "
-    "independence",
+    "write the model as in [race sex][sex income], with quotes around names that contain spaces, or use saturated, "
+    "all pairs or independence",
 )
 VARIABLES_OF_THE_TABLE = advise("variables_of_the_table", "its variables are {names}")
 COUNT_COLUMNS_TOGETHER = advise(
@@ -13,9 +13,9 @@ COUNT_COLUMNS_TOGETHER = advise(
     python="sp.crosstab(race, sex, income) counts columns of the same people together",
     shell="subsetprivacy count counts several columns of one table together",
 )
-NAME_THEM_TOGETHER = advise("name_them_together", "name {names} in the model, which were asked as one")
+NAME_THEM_TOGETHER = advise("name_them_together", "name all of {names} in the model, since they were asked together")
 GENERATOR_FOR_THE_MARGIN = advise(
-    "generator_for_the_margin", "a model with [{names}] leaves that margin free, so that it can be fixed"
+    "generator_for_the_margin", "add [{names}] to the model, so that the margin can be fixed"
 )
 SMALLER_MODEL = advise(
     "smaller_model", "leave interactions out of the model, merge rare categories, or collect more people"
@@ -26,8 +26,8 @@ MODEL_WITHOUT = advise(
 )
 BOOTSTRAP_THE_TEST = advise(
     "bootstrap_the_test",
-    python="test(bootstrap=199) takes p-values from simulated tables",
-    shell="--bootstrap 199 takes p-values from simulated tables",
+    python="test(bootstrap=199) computes p-values from simulated tables",
+    shell="--bootstrap 199 computes p-values from simulated tables",
     keyword_of="LogLinear.test",
 )
 WALD_TESTS = advise("wald_tests", python="test(method='wald')", keyword_of="LogLinear.test")

@@ -5,25 +5,25 @@ from subsetprivacy.messages.advice import advise
 # Codes and counts ---------------------------------------------------------------------------------------------------
 
 IS_THIS_THE_DESIGN = advise("is_this_the_design", "is this the design the data were collected with?")
-COUNT_REPEATED_CODES = advise("count_repeated_codes", python="sp.count(codes, design=...) counts repeated ones")
-PASS_SQUARES = advise("pass_squares", python="for sampling weights pass `squares` too")
+COUNT_REPEATED_CODES = advise("count_repeated_codes", python="sp.count(codes, design=...) counts repeated codes")
+PASS_SQUARES = advise("pass_squares", python="for sampling weights, pass `squares` too")
 COUNT_WITH_WEIGHTS = advise("count_with_weights", "count all rows with weights")
 MAKE_DATA = advise(
     "make_data",
-    python="sp.privatize(values, design) makes data, sp.count(subsets, design=design) counts them",
+    python="sp.privatize(values, design) makes data, and sp.count(subsets, design=design) counts subsets",
 )
 ONE_GROUP_AT_A_TIME = advise(
     "one_group_at_a_time",
-    python="one at a time, as in sp.estimate(groups['f']); sp.estimate_many(groups) takes all",
+    python="pass one group at a time, as in sp.estimate(groups['f']); sp.estimate_many(groups) takes all",
 )
 COUNT_THE_RELEASE = advise(
     "count_the_release",
-    python="release.count('column') counts one column, release.crosstab('one', 'other') several",
+    python="release.count('column') counts one column, and release.crosstab('one', 'other') several",
 )
 CELLS_THAT_OCCUR = advise(
-    "cells_that_occur", python="the counts hold only the cells that occur; estimate and test work on them"
+    "cells_that_occur", python="the counts contain only the cells that occur; estimates and tests use these"
 )
-PICK_TWO_VARIABLES = advise("pick_two_variables", python="table.margin('x', 'y') picks two")
+PICK_TWO_VARIABLES = advise("pick_two_variables", python="table.margin('x', 'y') selects two")
 LABEL_BY_SUBSETS = advise(
     "label_by_subsets",
     python="pass frame.to_numpy() with the codes of its rows and columns, or count people with sp.crosstab",
@@ -45,8 +45,8 @@ PASS_CODES = advise("pass_codes", "pass codes; this design numbers its subsets")
 CODES_OR_TEXT = advise("codes_or_text", "codes are integers, text is labels joined by a bar")
 MISSING_AS_FULL = advise(
     "missing_as_full",
-    python="missing='full' counts them as full sets, which say nothing",
-    shell="--missing full counts them as full sets, which say nothing",
+    python="missing='full' counts them as full sets, which carry no information",
+    shell="--missing full counts them as full sets, which carry no information",
     keyword_of=("count", "crosstab"),
 )
 SINGLE_ANSWER = advise("single_answer", python="a single answer is {{'a'}} or, as text, 'a'")
@@ -62,12 +62,12 @@ NAME_GROUP_COLUMNS = advise(
 
 COVERED_AS_IT_IS = advise(
     "covered_as_it_is",
-    python="sp.estimate and sp.independence_test take a covered release of several variables as it is",
-    shell="subsetprivacy estimate takes a covered release of several variables as it is",
+    python="pass the covered release of several variables directly to sp.estimate or sp.independence_test",
+    shell="pass the covered release of several variables directly to subsetprivacy estimate",
 )
 COUNT_TOGETHER = advise(
     "count_together",
-    "count the columns together; counts of single variables do not tell how often subsets occur together",
+    "count the columns together, since counts of single variables do not show how often subsets occur together",
 )
 CROSSTAB_OF_NAMES = advise(
     "crosstab_of_names",
@@ -86,11 +86,13 @@ NAME_AT_LEAST_TWO = advise("name_at_least_two", "name at least two")
 TABLE_OF_DESIGNS = advise(
     "table_of_designs",
     python="sp.privatize_table(frame, {{'race': ...}}, output=...) takes a design for each column, "
-    "sp.product({{'race': ...}}) makes one of several",
+    "and sp.product({{'race': ...}}) combines several designs",
 )
-DRAW_ONCE = advise("draw_once", python="sp.privatize_table(frame, {{'race': ...}}, output=...) draws once and writes")
+DRAW_ONCE = advise(
+    "draw_once", python="sp.privatize_table(frame, {{'race': ...}}, output=...) draws once and writes the result"
+)
 PRIVATIZE_A_PRODUCT = advise(
-    "privatize_a_product", python="sp.privatize(values, design) takes a product; a Publisher is of one variable"
+    "privatize_a_product", python="sp.privatize(values, design) takes a product; a Publisher takes one variable"
 )
 STORE_MISSING_AS_FULL = advise(
     "store_missing_as_full",
@@ -98,11 +100,12 @@ STORE_MISSING_AS_FULL = advise(
     shell="--missing full stores them as the full set",
     keyword_of=("privatize", "privatize_table"),
 )
-SAME_TYPES = advise("same_types", "the categories are of type {kinds}; are the values?")
+SAME_TYPES = advise("same_types", "the categories are of type {kinds}; check that the values are too")
 ALL_VARIABLES_IN_ONE = advise("all_variables_in_one", python="table.select(table.names) has all variables in one")
 PUBLISH_ONCE = advise(
     "publish_once",
-    "publish once; its dummy rows would be drawn again each time, and the rows that two releases share are people's",
+    "publish once, since dummy rows would be drawn again each time, and the rows that two releases share "
+    "belong to people",
 )
 
 # Keys and ids -------------------------------------------------------------------------------------------------------
@@ -118,19 +121,19 @@ MAKE_A_KEY_FILE = advise("make_a_key_file", "subsetprivacy key -o secret.key mak
 PROTECT_THE_KEY = advise("protect_the_key", "chmod 600 {path}")
 ONE_ROW_PER_PERSON = advise(
     "one_row_per_person",
-    "keep one row per person; two values of one person would answer the same question, and intersect",
+    "keep one row per person, since two values of one person would answer the same question, and intersect",
 )
-IDS_AS_TEXT = advise("ids_as_text", "whole numbers with gaps become floats; read the column as text")
+IDS_AS_TEXT = advise("ids_as_text", "read the column as text, since whole numbers with gaps become floats")
 
 # Questions ----------------------------------------------------------------------------------------------------------
 
-COUNT_THE_SUBSETS = advise("count_the_subsets", python="count the subsets that were sent with sp.count")
+COUNT_THE_SUBSETS = advise("count_the_subsets", python="use sp.count to count the subsets that were sent")
 READ_THE_ANSWER = advise("read_the_answer", python="{code} keeps None for no answer")
 ASK_THE_BASE = advise(
     "ask_the_base", python="sp.ask(design.base), and sp.cover(data, floor) before publishing", page='"recommended"'
 )
 PASS_QUESTION_CODES = advise("pass_question_codes", python="[q.code for q in questions]")
 ASK_ONE_AT_A_TIME = advise(
-    "ask_one_at_a_time", "several variables are asked one at a time, a covered design by its base"
+    "ask_one_at_a_time", "ask several variables one at a time, and use the base of a covered design"
 )
 USE_ITS_COUNTS = advise("use_its_counts", python="pass the counts of the estimate, fit.counts")

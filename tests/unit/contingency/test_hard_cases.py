@@ -229,7 +229,7 @@ def test_questions_that_do_not_fit_are_refused():
         fit.shares("d")
     with pytest.raises(ArgumentError, match="different variables"):
         fit.shares("a", "a")
-    with pytest.raises(ArgumentError, match="must say the category of c"):
+    with pytest.raises(ArgumentError, match="must have the category of c"):
         fit.odds_ratios("a", "b")
     with pytest.raises(CategoryError, match="a category of c"):
         fit.odds_ratios("a", "b", given={"c": "u"})

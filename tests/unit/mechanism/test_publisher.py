@@ -90,7 +90,7 @@ def test_what_does_not_fit_is_refused():
         publisher.require_fit(*publisher.look_up(["a", "q", None]))
     with pytest.raises(CategoryError, match="got 1 missing, first in row 2"):
         publisher.require_fit(*publisher.look_up(["a", "b", None]))
-    with pytest.raises(CategoryError, match="Hint: the categories are of type str; are the values"):
+    with pytest.raises(CategoryError, match="Hint: the categories are of type str; check that the values are too"):
         publisher.require_fit(*publisher.look_up([1, 2]))
 
 
