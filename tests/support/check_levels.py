@@ -13,10 +13,10 @@ from asking import HONEST, Manners, ask, options
 
 import subsetprivacy as sp
 from subsetprivacy.honesty.alarms import Alarm
-from subsetprivacy.honesty.check import look_at_honesty
-from subsetprivacy.honesty.draws import look_at_draws
-from subsetprivacy.honesty.leaning import look_at_leaning, shares_for
-from subsetprivacy.honesty.skips import look_at_skips
+from subsetprivacy.honesty.check import run_honesty_check
+from subsetprivacy.honesty.draws import run_draws_check
+from subsetprivacy.honesty.leaning import run_leaning_check, shares_for
+from subsetprivacy.honesty.skips import run_skips_check
 
 RUNS = 1000
 LEVELS = (0.05, 0.01)
@@ -68,23 +68,23 @@ def samples(design: sp.Design, n: int, manners: Manners, runs: int, w: Any = Non
 
 def draws_tests(design: sp.Design, n: int, runs: int, manners: Manners = HONEST) -> list[Any]:
     """Return the checks of the draws of so many samples."""
-    return [look_at_draws(counts, asked, seed) for seed, asked, counts in samples(design, n, manners, runs)]
+    return [run_draws_check(counts, asked, seed) for seed, asked, counts in samples(design, n, manners, runs)]
 
 
 def leaning_tests(design: sp.Design, n: int, runs: int, manners: Manners = HONEST) -> list[Any]:
     """Return the checks of leaning of so many samples."""
     found = samples(design, n, manners, runs)
-    return [look_at_leaning(asked, shares_for(counts), seed) for seed, asked, counts in found]
+    return [run_leaning_check(asked, shares_for(counts), seed) for seed, asked, counts in found]
 
 
 def skips_tests(design: sp.Design, n: int, runs: int, manners: Manners = BY_VALUE, w: Any = None) -> list[Any]:
     """Return the checks of skips of so many samples; by default skipping depends on the value alone."""
-    return [look_at_skips(asked, seed) for seed, asked, _ in samples(design, n, manners, runs, w)]
+    return [run_skips_check(asked, seed) for seed, asked, _ in samples(design, n, manners, runs, w)]
 
 
 def honesty_tests(design: sp.Design, n: int, runs: int, manners: Manners = HONEST, w: Any = None) -> list[Any]:
     """Return the checks of honesty of so many samples."""
-    return [look_at_honesty(counts, seed) for seed, _, counts in samples(design, n, manners, runs, w)]
+    return [run_honesty_check(counts, seed) for seed, _, counts in samples(design, n, manners, runs, w)]
 
 
 def rates(tests: list[Any], levels: tuple[float, ...] = LEVELS) -> list[float]:

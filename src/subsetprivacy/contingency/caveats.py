@@ -29,12 +29,12 @@ def caveats(fit: LogLinear) -> tuple[Note, ...]:
         *_known(fit),
         *_price(fit),
         *_missing(fit),
-        *doubts(fit),
+        *warning_notes(fit),
         *_errors(fit),
     )
 
 
-def doubts(fit: LogLinear) -> tuple[Note, ...]:
+def warning_notes(fit: LogLinear) -> tuple[Note, ...]:
     """Return the notes that are also warnings: the fit did not converge, is not unique, or is infinite."""
     return (*_convergence(fit), *_several(fit), *_separated(fit), *_small(fit))
 

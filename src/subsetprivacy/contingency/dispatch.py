@@ -5,7 +5,7 @@ from typing import Any
 
 from subsetprivacy._checks import check_count, shown
 from subsetprivacy._types import FloatArray, Label
-from subsetprivacy.contingency.caveats import doubts
+from subsetprivacy.contingency.caveats import warning_notes
 from subsetprivacy.contingency.fitting import all_shares, fit_table
 from subsetprivacy.contingency.generators import ALL_PAIRS, read_generators, terms_of
 from subsetprivacy.contingency.known_margins import read_margins
@@ -94,7 +94,7 @@ def loglinear(
     more = None if starts is None else check_count(starts, "starts", least=1)
     table_fit = fit_table(table, structure, margins, starts=more, near=start)
     fit = LogLinear(table, generators, structure, margins, fit=table_fit)
-    for note in doubts(fit):
+    for note in warning_notes(fit):
         warn_of(note, stacklevel=2)
     return fit
 

@@ -221,7 +221,7 @@ def contrast_of(fit: "Shares", weights: Distribution, options: ContrastOptions) 
         z = gap / se if se > 0 else (float(np.copysign(np.inf, gap)) if gap else 0.0)
         return _made(named, options, method, (value, se, max(lower, least), min(upper, most), z, options.pvalue(z)))
     profile = LinearProfile(fit._base._peak(), fit._lift(c))
-    z = np.nan if options.null != options.null else signed(profile, options.null, score=method == "score")
+    z = np.nan if options.null != options.null else signed_statistic(profile, options.null, score=method == "score")
     lower, upper = (
         search_end(
             profile, end, SignedScore(options.quantile, score=method == "score", start=profile.start), options.quantile
@@ -263,8 +263,8 @@ def chosen_method(fit: "Shares", method: ContrastMethod, comparisons: int = 1) -
     return method
 
 
-def signed(profile: LinearProfile, v: float, *, score: bool) -> float:
-    """Return the signed statistic of the value v, positive if the estimate is larger."""
+def signed_statistic(profile: LinearProfile, v: float, *, score: bool) -> float:
+    """Return the signed_statistic statistic of the value v, positive if the estimate is larger."""
     point = profile.at(v)
     if point is None:  # an observed subset would be impossible
         return float(np.copysign(np.inf, profile.top - v))

@@ -14,7 +14,7 @@ from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.errors import ArgumentError, MismatchError, TooLargeError
 from subsetprivacy.estimation import presenting
 from subsetprivacy.estimation.caveats import with_interval_advice
-from subsetprivacy.estimation.contrast import METHODS, ContrastOptions, chosen_method, signed
+from subsetprivacy.estimation.contrast import METHODS, ContrastOptions, chosen_method, signed_statistic
 from subsetprivacy.estimation.homogeneity import (
     NOT_TESTED,
     TESTS,
@@ -464,7 +464,7 @@ class Difference(Result):
 def _statistic(profile: TwoSamples | LinearProfile, null: float, *, score: bool) -> float:
     if isinstance(profile, TwoSamples):
         return profile.pvalue(null, score=score)[0]
-    return signed(profile, null, score=score)
+    return signed_statistic(profile, null, score=score)
 
 
 def _kept(profile: TwoSamples | LinearProfile, z: float, *, score: bool) -> tuple[float, float]:

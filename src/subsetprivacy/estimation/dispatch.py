@@ -213,7 +213,7 @@ def estimate_many(
         )
     names = list(batch) if isinstance(batch, Mapping) else None
     fits: list[Estimate] = []
-    doubts: dict[type[Warning], list[int]] = {}
+    warned: dict[type[Warning], list[int]] = {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SubsetPrivacyWarning)
         for k, sample in enumerate(batch.values() if isinstance(batch, Mapping) else batch):
@@ -223,9 +223,9 @@ def estimate_many(
                 where = f"sample {k}" if names is None else f"group {k} (counted from 0)"
                 raise type(error)(f"{where}: {error.message}", error.advice) from error
             for warning in caught:
-                doubts.setdefault(warning.category, []).append(k)
+                warned.setdefault(warning.category, []).append(k)
             caught.clear()
-    for kind, samples in doubts.items():
+    for kind, samples in warned.items():
         what = _SAID.get(kind, "warned")
         warnings.warn(kind(f"{len(samples)} of {len(fits)} samples {what}, first sample {samples[0]}."), stacklevel=2)
     if not fits:

@@ -56,7 +56,7 @@ class Intervals:
         The ends, a row per category.
     kinds
         For each category ``"wald"``, ``"profile"``, ``"adjusted"`` or ``"bootstrap"``.
-    doubtful
+    unreliable
         Whether some are Wald intervals although the normal approximation is unreliable.
     advice
         How to get better intervals, if there are any.
@@ -68,7 +68,7 @@ class Intervals:
     at: IntArray
     bounds: FloatArray
     kinds: tuple[str, ...]
-    doubtful: bool = False
+    unreliable: bool = False
     advice: Advice | None = None
     together: str = ""
 

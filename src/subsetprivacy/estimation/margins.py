@@ -137,12 +137,12 @@ class Margin(Shares):
         simultaneous
             True for intervals that all cover with joint probability `level`.
         """
-        intervals = self._found(level, method, simultaneous)
-        if intervals.doubtful:
+        intervals = self._intervals_of(level, method, simultaneous)
+        if intervals.unreliable:
             self.fit._warn_of_caveats(None)
         return intervals.bounds
 
-    def _found(self, level: float, method: MarginMethod, simultaneous: bool = False) -> "Intervals":
+    def _intervals_of(self, level: float, method: MarginMethod, simultaneous: bool = False) -> "Intervals":
         """Return the intervals, how they were made, and whether they are reliable."""
         from subsetprivacy.estimation.intervals import (
             Intervals,
@@ -181,7 +181,7 @@ class Margin(Shares):
     def _columns(
         self, level: float = 0.95, method: MarginMethod = "auto", simultaneous: bool = False
     ) -> dict[str, Any]:
-        intervals = self._found(level, method, simultaneous)
+        intervals = self._intervals_of(level, method, simultaneous)
         columns = presenting.shares(list(self.categories), self.w, self._se, intervals.bounds, level)
         return {**columns, "interval": list(intervals.kinds)}
 
@@ -217,7 +217,7 @@ class Margin(Shares):
         self, level: float = 0.95, *, method: MarginMethod = "auto", simultaneous: bool = False
     ) -> dict[str, Any]:
         """Return the numbers as plain lists, for JSON. The arguments are as in `interval`."""
-        intervals = self._found(level, method, simultaneous)
+        intervals = self._intervals_of(level, method, simultaneous)
         return plain(
             {
                 "variables": self.names,
@@ -237,7 +237,7 @@ class Margin(Shares):
 
     def summary(self, level: float = 0.95, *, method: MarginMethod = "auto", simultaneous: bool = False) -> Table:
         """Return the table to print or to show in a notebook. The arguments are as in `interval`."""
-        intervals = self._found(level, method, simultaneous)
+        intervals = self._intervals_of(level, method, simultaneous)
         head, rows = presenting.cells(self, np.arange(self.categories.p), intervals.bounds, level)
         what = self._called("Estimated shares of", "Estimated shares of merged categories")
         title = f"{what}, {presenting.method_words(self.fit)}, {presenting.n_words(self.fit)}"
@@ -259,7 +259,7 @@ class Margin(Shares):
         title: str | None = None,
     ) -> draw.Axes:
         """Plot the shares with their intervals, and optionally a known distribution, as `Estimate.plot` does."""
-        bounds = self._found(level, method, simultaneous).bounds
+        bounds = self._intervals_of(level, method, simultaneous).bounds
         known = None if reference is None else check_distribution(reference, self.categories.labels, "reference")
         what = self._called("Estimated shares of", "Estimated shares of merged categories")
         return draw.estimate(

@@ -84,7 +84,7 @@ def asked_Q(counts: SubsetCounts, gamma: FloatArray) -> FloatArray:
 
 
 @frozen
-class _Asked:
+class _AskedQuestions:
     """The questions that people were asked, with the rows of all their answers.
 
     Attributes
@@ -105,14 +105,14 @@ class _Asked:
     at: IntArray
 
 
-def _asked_groups(counts: SubsetCounts) -> _Asked:
+def _asked_groups(counts: SubsetCounts) -> _AskedQuestions:
     codes = counts.observed_codes
     questions = _questions(counts.design, codes)
     assert questions is not None
     _, first, at = np.unique(questions, axis=0, return_index=True, return_inverse=True)
     answers = counts.design.answers_to(codes[first])
     shares = np.bincount(at, counts.shares).astype(np.float64)
-    return _Asked(counts.design.incidence(answers.ravel()), answers.shape[1], shares, at)
+    return _AskedQuestions(counts.design.incidence(answers.ravel()), answers.shape[1], shares, at)
 
 
 def deviations(counts: SubsetCounts, w: FloatArray) -> FloatArray:

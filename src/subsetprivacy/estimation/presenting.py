@@ -53,8 +53,8 @@ def summary(fit: "Estimate", intervals: "Intervals", level: float) -> Table:
         head, rows = (*head, "interval"), tuple((*row, intervals.kinds[k]) for row, k in zip(rows, shown, strict=True))
     notes.extend(interval_notes(intervals))
     # If the intervals are reliable, they already follow the advice of the notes.
-    doubt = with_interval_advice(fit.notes, intervals.advice if intervals.doubtful else None)
-    return Table(title, head, rows, (*notes, *doubt))
+    caveats = with_interval_advice(fit.notes, intervals.advice if intervals.unreliable else None)
+    return Table(title, head, rows, (*notes, *caveats))
 
 
 def interval_notes(intervals: "Intervals") -> list[Note]:

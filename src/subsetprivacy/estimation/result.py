@@ -267,7 +267,7 @@ class Estimate(Shares):
             the joint normal distribution of the estimates, or from Bonferroni's inequality where that is unreliable.
         """
         intervals = self._intervals(level, method, categories, replications, seed, simultaneous, progress)
-        if intervals.doubtful:
+        if intervals.unreliable:
             self._warn_of_caveats(intervals.advice)
         return intervals.bounds
 

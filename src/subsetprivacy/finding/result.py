@@ -24,7 +24,7 @@ from subsetprivacy.finding.sources import FindingsSource
 from subsetprivacy.finding.tables import TableFindings, table_findings
 from subsetprivacy.finding.variable import VariableFindings
 from subsetprivacy.honesty.alarms import Alarm
-from subsetprivacy.honesty.all_checks import Checks, VariableChecks, look_at
+from subsetprivacy.honesty.all_checks import Checks, VariableChecks, run_checks
 from subsetprivacy.honesty.leaning import lifted
 from subsetprivacy.messages import Note, NoteKind, unique
 from subsetprivacy.results import Result
@@ -181,7 +181,7 @@ class Findings(Result):
             if variable.fit
         }
         with capture_warnings():
-            first = look_at(counts, self.questions, self.settings.seed_of, shares)
+            first = run_checks(counts, self.questions, self.settings.seed_of, shares)
             return first.settled(self.settings.chance, self.settings.check_seconds)
 
     @property

@@ -7,7 +7,7 @@ from math import isfinite
 from attrs import evolve, frozen
 
 from subsetprivacy.contingency import LogLinear, loglinear
-from subsetprivacy.contingency.caveats import doubts
+from subsetprivacy.contingency.caveats import warning_notes
 from subsetprivacy.contingency.generators import ALL_PAIRS, bracketed, generators_of
 from subsetprivacy.data import JointCounts
 from subsetprivacy.errors import CodeError, DataFileError, SubsetPrivacyError, SubsetPrivacyWarning, TooLargeError
@@ -140,7 +140,7 @@ def _look(counts: JointCounts, table: TableFindings, level: float) -> TableFindi
         level=chance,
         model=bracketed(generators_of((*linked, *single), table.names)),
         pairs_suffice=_of_fit(fit, level),
-        notes=unlike([note.with_advice(None) for note in (*doubts(fit), *tests.notes)]),
+        notes=unlike([note.with_advice(None) for note in (*warning_notes(fit), *tests.notes)]),
     )
 
 

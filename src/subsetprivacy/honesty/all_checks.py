@@ -13,14 +13,14 @@ from subsetprivacy.design import Design
 from subsetprivacy.engines import is_table
 from subsetprivacy.errors import ArgumentError, MismatchError
 from subsetprivacy.honesty.alarms import CHANCE, SECONDS, Alarm, DataTest, alarm_for
-from subsetprivacy.honesty.check import look_at_honesty
+from subsetprivacy.honesty.check import run_honesty_check
 from subsetprivacy.honesty.data_check import FACTS, DataCheck, row_of
-from subsetprivacy.honesty.draws import look_at_draws
+from subsetprivacy.honesty.draws import run_draws_check
 from subsetprivacy.honesty.draws_result import DrawsCheck
-from subsetprivacy.honesty.leaning import LeaningCheck, look_at_leaning, shares_for
+from subsetprivacy.honesty.leaning import LeaningCheck, run_leaning_check, shares_for
 from subsetprivacy.honesty.reading import check_budget, check_chance, require_people, seeds_for
 from subsetprivacy.honesty.result import HonestyCheck
-from subsetprivacy.honesty.skips import SkipsCheck, look_at_skips
+from subsetprivacy.honesty.skips import SkipsCheck, run_skips_check
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_tests import CHECK_MAPPING, CHECK_WITH_DESIGNS, COUNT_THE_QUESTIONS
 from subsetprivacy.results import Result, plain
@@ -230,10 +230,10 @@ def check_all(
     check_budget(budget)
     counts, asked = _variables(data, questions, designs)
     seed_of = seeds_for(seed, lambda name: (counts[name], asked.get(name)))
-    return look_at(counts, asked, seed_of).settled(chance, budget)
+    return run_checks(counts, asked, seed_of).settled(chance, budget)
 
 
-def look_at(
+def run_checks(
     counts: Mapping[str, SubsetCounts],
     questions: Mapping[str, QuestionCounts],
     seed_of: SeedOf,
@@ -262,10 +262,10 @@ def _variable(
     leaning, skips = None, None
     if questions is not None:
         shares = shares_for(counts) if w is None else w
-        leaning = look_at_leaning(questions, shares, seed_of(name, "leaning"))
-        skips = look_at_skips(questions, seed_of(name, "skips"))
-    draws = look_at_draws(counts, questions, seed_of(name, "draws"))
-    return VariableChecks(draws, leaning, skips, look_at_honesty(counts, seed_of(name, "honesty")))
+        leaning = run_leaning_check(questions, shares, seed_of(name, "leaning"))
+        skips = run_skips_check(questions, seed_of(name, "skips"))
+    draws = run_draws_check(counts, questions, seed_of(name, "draws"))
+    return VariableChecks(draws, leaning, skips, run_honesty_check(counts, seed_of(name, "honesty")))
 
 
 # What is checked ----------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ _DEPENDENT = 1e-12
 
 
 @frozen(eq=False)
-class _Fitted:
+class _FittedAnswers:
     """A model of the answers, fitted to the data."""
 
     model: LinearModel
@@ -95,7 +95,7 @@ def answer_samplers(counts: SubsetCounts, seeds: tuple[int, int]) -> tuple[NullS
     model = LinearModel(tabulate(counts))
     chance, _ = chance_model(model)
     observed = model.table.observed
-    fitted = _Fitted(model, model.step(observed, model.estimate(observed)))
+    fitted = _FittedAnswers(model, model.step(observed, model.estimate(observed)))
     cells, p = len(observed), model.rows.p
     cost, block = _SAMPLE + cells * (_CELL + _SQUARE * p**2), max(1, min(_BLOCK, _MOST_CELLS // (cells * p)))
     answers = NullSampler(

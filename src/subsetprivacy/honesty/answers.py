@@ -30,7 +30,7 @@ Second: TypeAlias = Callable[[FloatArray, FloatArray], float]
 
 
 @frozen(slots=False, eq=False)
-class Tested:
+class AnswersTest:
     """A test of the answers, its fit, and optionally a second statistic with its bootstrap p-value."""
 
     part: GoodnessOfFit
@@ -44,7 +44,7 @@ def answers_part(
     model: LinearModel,
     pvalue_method: PValueMethod,
     second: Second = lambda observed, start: 0.0,
-) -> Tested:
+) -> AnswersTest:
     """Test whether a model fits the answers.
 
     Parameters
@@ -63,12 +63,14 @@ def answers_part(
     value = second(observed, fit.start)
     least = float(fit.expected.min())
     if model.df == 0:  # nothing to test, but the fit is needed
-        return Tested(GoodnessOfFit(name, 0.0, 0, 1.0, CHI_SQUARE, least), fit, value, None)
+        return AnswersTest(GoodnessOfFit(name, 0.0, 0, 1.0, CHI_SQUARE, least), fit, value, None)
     cost = _OVERHEAD + _CELL * model.rows.rows * model.rows.p**2
     resample, notes = pvalue_method.choose(fit.expected, cost)
     if not resample:
         pvalue = chi_square_pvalue(fit.statistic, model.df)
-        return Tested(GoodnessOfFit(name, fit.statistic, model.df, pvalue, CHI_SQUARE, least, notes), fit, value, None)
+        return AnswersTest(
+            GoodnessOfFit(name, fit.statistic, model.df, pvalue, CHI_SQUARE, least, notes), fit, value, None
+        )
 
     def draw(generator: np.random.Generator, number: int) -> FloatArray:
         return np.array([_statistics(model, fit, second, generator) for _ in range(number)])
@@ -76,7 +78,7 @@ def answers_part(
     sampler = NullSampler(np.array([fit.statistic, value]), draw, cost, pvalue_method.generator)
     pvalue, second_pvalue = pvalue_method.resample(sampler).tolist()
     part = GoodnessOfFit(name, fit.statistic, model.df, pvalue, pvalue_method.bootstrap, least, notes)
-    return Tested(part, fit, value, second_pvalue)
+    return AnswersTest(part, fit, value, second_pvalue)
 
 
 def _statistics(model: LinearModel, fit: Step, second: Second, generator: np.random.Generator) -> tuple[float, float]:

@@ -147,7 +147,7 @@ def _as_test(part: GoodnessOfFit, pvalue_method: PValueMethod) -> DataTest:
     return DataTest("answers", part.statistic, part.df, part.pvalue, part.law, samples=samples)
 
 
-def look_at_honesty(counts: SubsetCounts, seed: int) -> HonestyCheck:
+def run_honesty_check(counts: SubsetCounts, seed: int) -> HonestyCheck:
     """Run the check with chi-square p-values, to be settled with all other checks; `problem` says why it cannot run.
 
     If counts are small and a p-value is close to an alarm, samples drawn from the fit replace it.

@@ -113,7 +113,7 @@ def check_draws(
         data = require_people(read_counts(data, DRAWS_OF_ONE_VARIABLE, column, design)).require_data()
     pvalue_method = PValueMethod.of(method, replications, data_seed(data, "draws") if seed is None else seed)
     tester = _PValueTester(pvalue_method)
-    how = _How(tester, pvalue_method.generator, replications, _is_by_pairs(data.design, method))
+    how = _DrawsComparison(tester, pvalue_method.generator, replications, _is_by_pairs(data.design, method))
     if isinstance(data, QuestionCounts):
         if not data.asked:
             raise NoDataError("at least one question must have been asked; got none.")
@@ -125,7 +125,7 @@ def check_draws(
     return evolve(check, remarks=tuple(tester.notes)).judged(chance)
 
 
-def look_at_draws(counts: SubsetCounts, questions: QuestionCounts | None, seed: int) -> DrawsCheck:
+def run_draws_check(counts: SubsetCounts, questions: QuestionCounts | None, seed: int) -> DrawsCheck:
     """Run the check with its first samples, to be settled with all other checks; `problem` says why it cannot run.
 
     Parameters
@@ -140,7 +140,7 @@ def look_at_draws(counts: SubsetCounts, questions: QuestionCounts | None, seed: 
         return pearson_test("questions", observed, law, seed)
 
     design, codes = counts.design, counts.observed_codes
-    how = _How(tester, seed, FIRST, _is_by_pairs(design))
+    how = _DrawsComparison(tester, seed, FIRST, _is_by_pairs(design))
     in_codes = questions is not None and questions.kind == "groups" and design.strata(codes) is not None
     try:
         if questions is not None and not in_codes:
@@ -159,7 +159,9 @@ def draws_part(counts: SubsetCounts, pvalue_method: PValueMethod) -> GoodnessOfF
         If the subsets do not determine the questions, or the questions cannot be listed.
     """
     tester = _PValueTester(pvalue_method)
-    check = _of_counts(counts, _How(tester, pvalue_method.generator, pvalue_method.replications, by_pairs=False))
+    check = _of_counts(
+        counts, _DrawsComparison(tester, pvalue_method.generator, pvalue_method.replications, by_pairs=False)
+    )
     test = first_test(check)
     assert test.df is not None  # by questions
     return GoodnessOfFit(
@@ -187,7 +189,7 @@ class _PValueTester:
 
 
 @frozen(eq=False)
-class _How:
+class _DrawsComparison:
     """How questions are compared: the test, the seed and number of samples, and whether by pairs."""
 
     tester: Tester
@@ -208,7 +210,7 @@ def _is_by_pairs(design: Design, method: FitMethod = "auto") -> bool:
 # From questions, and from subsets -----------------------------------------------------------------
 
 
-def _of_questions(questions: QuestionCounts, how: _How) -> DrawsCheck:
+def _of_questions(questions: QuestionCounts, how: _DrawsComparison) -> DrawsCheck:
     check, design = DrawsCheck(questions.asked, questions.kind), questions.design
     problem = _problem(questions)
     if problem:
@@ -231,7 +233,7 @@ def _problem(questions: QuestionCounts) -> str:
     return "" if questions.is_known.all() or questions.kind == "yes_no" else _NOT_KEPT
 
 
-def _of_counts(counts: SubsetCounts, how: _How) -> DrawsCheck:
+def _of_counts(counts: SubsetCounts, how: _DrawsComparison) -> DrawsCheck:
     """Run the check on subsets that determine the question.
 
     Raises
@@ -259,7 +261,7 @@ def _of_counts(counts: SubsetCounts, how: _How) -> DrawsCheck:
 
 
 def _compared(
-    check: DrawsCheck, design: Design, rows: IntArray, n: IntArray, how: _How, *, from_counts: bool = False
+    check: DrawsCheck, design: Design, rows: IntArray, n: IntArray, how: _DrawsComparison, *, from_counts: bool = False
 ) -> DrawsCheck:
     """Compare questions, each a row of codes, with the design, one by one or by pairs of options.
 
@@ -298,7 +300,7 @@ def placed(design: Design, listed: IntArray, rows: IntArray, n: IntArray) -> Int
     return observed
 
 
-def _by_pairs(check: DrawsCheck, design: Design, rows: IntArray, n: IntArray, how: _How) -> DrawsCheck:
+def _by_pairs(check: DrawsCheck, design: Design, rows: IntArray, n: IntArray, how: _DrawsComparison) -> DrawsCheck:
     above = np.triu_indices(design.p, 1)
     observed = pair_counts(rows, n, design.p)[above]
     expected = np.full(len(observed), n.sum() * (design.pair_probability or 0.0))

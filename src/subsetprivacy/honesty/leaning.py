@@ -264,7 +264,7 @@ def check_leaning(
         shares = check_distribution(w, asked.design.categories.labels)
     else:
         shares = shares_for(asked.counts()) if asked.kind == "yes_no" else _even(asked.design.p)
-    return look_at_leaning(asked, shares, chosen, number_of).judged(chance)
+    return run_leaning_check(asked, shares, chosen, number_of).judged(chance)
 
 
 def shares_for(counts: SubsetCounts) -> FloatArray:
@@ -287,7 +287,7 @@ def lifted(w: FloatArray, n: float) -> FloatArray:
     return (n * w + 1) / (n + len(w))
 
 
-def look_at_leaning(questions: QuestionCounts, w: FloatArray, seed: Seed, samples: int = FIRST) -> LeaningCheck:
+def run_leaning_check(questions: QuestionCounts, w: FloatArray, seed: Seed, samples: int = FIRST) -> LeaningCheck:
     """Run the check with its first samples, to be settled with all other checks; w are the shares of the options."""
     kind, answered = questions.kind, questions.answered
     if kind in _NO_QUESTION:

@@ -30,7 +30,7 @@ class PValueMethod:
     method: str
     replications: int
     generator: np.random.Generator
-    doubts: list[Note] = field(factory=list)
+    caveats: list[Note] = field(factory=list)
 
     @classmethod
     def of(cls, method: FitMethod, replications: int, seed: Any) -> "PValueMethod":
@@ -62,14 +62,14 @@ class PValueMethod:
         if cost * self.replications > _SECONDS:
             text = f"{small} in a large table: the p-value is from the chi-square distribution and unreliable."
             note = Note(NoteKind.SMALL_COUNTS, text, LONG_BOOTSTRAP)
-            self.doubts.append(note)
+            self.caveats.append(note)
             return False, (note,)
         text = f"{small}: the p-value is from {self.replications} samples drawn from the fit."
         return True, (Note(NoteKind.SMALL_COUNTS, text),)
 
     def warn(self) -> None:
         """Warn the caller's caller of chi-square distributions that were used although they are unreliable."""
-        for note in unique(self.doubts):
+        for note in unique(self.caveats):
             warn_of(note, stacklevel=3)
 
     @property

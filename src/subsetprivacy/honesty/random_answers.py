@@ -21,7 +21,7 @@ from subsetprivacy._checks import read_only
 from subsetprivacy._types import FloatArray
 from subsetprivacy.estimation.newton import newton
 from subsetprivacy.estimation.simplex import project
-from subsetprivacy.honesty.answers import Tested
+from subsetprivacy.honesty.answers import AnswersTest
 from subsetprivacy.honesty.fits import GoodnessOfFit, RandomAnswers
 from subsetprivacy.honesty.linear import MOST_EXACT, LinearModel, Step
 from subsetprivacy.honesty.pvalue_method import HALF, PValueMethod, half_pvalue
@@ -67,7 +67,7 @@ def score_statistic(model: LinearModel, observed: FloatArray, start: FloatArray)
     return max(share / se, 0.0) ** 2
 
 
-def random_part(tested: Tested, pvalue_method: PValueMethod) -> GoodnessOfFit:
+def random_part(tested: AnswersTest, pvalue_method: PValueMethod) -> GoodnessOfFit:
     """Return the test that no one answers at random, from the second statistic of the test of the answers."""
     if tested.second_pvalue is None:
         pvalue, law = half_pvalue(tested.second), HALF

@@ -226,11 +226,11 @@ def check_skips(
     check_chance(chance)
     number_of = check_count(replications, "replications", least=LEAST_REPLICATIONS)
     asked = require_questions(questions)
-    check = look_at_skips(asked, data_seed(asked, "skips") if seed is None else seed, number_of)
+    check = run_skips_check(asked, data_seed(asked, "skips") if seed is None else seed, number_of)
     return check.judged(chance)
 
 
-def look_at_skips(questions: QuestionCounts, seed: Seed, samples: int = FIRST) -> SkipsCheck:
+def run_skips_check(questions: QuestionCounts, seed: Seed, samples: int = FIRST) -> SkipsCheck:
     """Run the check with its first samples, to be settled with all other checks."""
     asked, skipped, kind, design = questions.asked, questions.skipped, questions.kind, questions.design
     options = _by_option(questions) if kind == "yes_no" and asked else ()

@@ -29,7 +29,7 @@ from subsetprivacy.independence.null_distributions import (
 from subsetprivacy.independence.result import IndependenceResult
 from subsetprivacy.independence.strata import without_group
 from subsetprivacy.independence.tables import LARGEST
-from subsetprivacy.independence.testing import BUDGET, METHODS, conduct, read_permutation_options
+from subsetprivacy.independence.testing import BUDGET, METHODS, read_permutation_options, run_test
 from subsetprivacy.mechanism.simulate import informative_law, simulate_informative
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_tests import COUNT_BY_GROUP, NAME_THE_OPTION, UNPACK_GROUPS, WEIGHT_ALL_GROUPS
@@ -125,7 +125,7 @@ def homogeneity_test(
         result = _comparing(named, method, hypothesis, null, settings, reason)
         return evolve(result, remarks=(*result.remarks, *unknown))
     crossing = cross(together)
-    result = conduct({"group x variable": crossing}, method, hypothesis, null, df, settings)
+    result = run_test({"group x variable": crossing}, method, hypothesis, null, df, settings)
     return evolve(
         result,
         tables=named,

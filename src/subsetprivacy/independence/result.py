@@ -120,8 +120,8 @@ class IndependenceResult(Result):
     @cached_property
     def notes(self) -> tuple[Note, ...]:
         """The caveats, computed on first use."""
-        doubtful = caveats(self.crossings, self.method, self.statistic, self.df_kind)
-        return (*self.law.notes, *doubtful, *self._joint_boundary(), *self.remarks)
+        caveats_of_tables = caveats(self.crossings, self.method, self.statistic, self.df_kind)
+        return (*self.law.notes, *caveats_of_tables, *self._joint_boundary(), *self.remarks)
 
     def _joint_boundary(self) -> list[Note]:
         """Return a note if a joint share is zero, which affects only the limit distribution of the likelihood ratio."""

@@ -13,7 +13,7 @@ from subsetprivacy.errors import ArgumentError, NoDataError, NotIdentifiableErro
 from subsetprivacy.independence.crossing import Crossing, cross
 from subsetprivacy.independence.latent import run_latent_test
 from subsetprivacy.independence.result import IndependenceResult
-from subsetprivacy.independence.testing import BUDGET, conduct, read_permutation_options, read_table
+from subsetprivacy.independence.testing import BUDGET, read_permutation_options, read_table, run_test
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_tests import CROSS_BY_GROUP, NAME_THE_GIVEN
 
@@ -104,7 +104,7 @@ def conditional_independence_test(
     where = f"each of {len(crossings)} groups" if len(crossings) > 1 else "the one group that can be tested"
     hypothesis = f"{first.first.name} and {first.second.name} are independent in {where}"
     settings = read_permutation_options(999 if permutations is None else permutations, budget, seed, progress)
-    result = conduct(crossings, method, hypothesis, null, df, settings, grouped=True)
+    result = run_test(crossings, method, hypothesis, null, df, settings, grouped=True)
     return evolve(result, remarks=left_out)
 
 

@@ -113,7 +113,7 @@ def independence_test(
     crossing = cross(read_table(counts))
     hypothesis = f"{crossing.first.name} and {crossing.second.name} are independent"
     both = f"{crossing.first.name} x {crossing.second.name}"
-    return conduct({both: crossing}, method, hypothesis, null, df, settings)
+    return run_test({both: crossing}, method, hypothesis, null, df, settings)
 
 
 _INSTEAD: tuple[tuple[Any, Advice], ...] = (  # raises if it is not a table
@@ -152,7 +152,7 @@ def read_permutation_options(permutations: int, budget: Any, seed: Any, progress
     return PermutationOptions(permutations, None if budget is None else float(budget), numpy_generator(seed), progress)
 
 
-def conduct(
+def run_test(
     crossings: Mapping[Label, Crossing],
     method: IndependenceMethod,
     hypothesis: str,

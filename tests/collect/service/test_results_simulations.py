@@ -8,11 +8,11 @@ import subsetprivacy as sp
 from subsetprivacy.collect.service.counters import counts_of, group_rows, question_counts
 from subsetprivacy.collect.service.results import BUDGET, results
 from subsetprivacy.honesty.alarms import Alarm
-from subsetprivacy.honesty.check import look_at_honesty
-from subsetprivacy.honesty.draws import look_at_draws
-from subsetprivacy.honesty.leaning import look_at_leaning, shares_for
+from subsetprivacy.honesty.check import run_honesty_check
+from subsetprivacy.honesty.draws import run_draws_check
+from subsetprivacy.honesty.leaning import run_leaning_check, shares_for
 from subsetprivacy.honesty.resampling import NullSampler
-from subsetprivacy.honesty.skips import look_at_skips
+from subsetprivacy.honesty.skips import run_skips_check
 
 pytestmark = pytest.mark.slow
 RUNS = 400
@@ -35,7 +35,7 @@ def leanings(design, n, manner=HONEST, runs=RUNS, tests=1):
     found = []
     for seed, released in samples(design, n, manner, runs):
         shares = shares_for(counts_of(group_rows(released, 0), "a", design))
-        look = look_at_leaning(question_counts(released)["a"], shares, seed)
+        look = run_leaning_check(question_counts(released)["a"], shares, seed)
         found.append(look.settled(Alarm(tests)))
     return found
 
@@ -75,7 +75,7 @@ def test_five_percent_who_always_say_yes_are_found_with_the_stated_power(tests, 
 def test_the_level_of_the_skips_is_right(design, n):
     manner = Manners(skips=lambda shown, truth, rng: rng.random(len(truth)) < np.where(truth == 0, 0.3, 0.1))
     tests = [
-        look_at_skips(question_counts(released)["a"], seed).test for seed, released in samples(design, n, manner, 250)
+        run_skips_check(question_counts(released)["a"], seed).test for seed, released in samples(design, n, manner, 250)
     ]
     assert near(np.mean([test.pvalue <= 0.05 for test in tests]), 0.05, 250)
 
@@ -91,7 +91,7 @@ def test_the_level_of_the_skips_is_right(design, n):
 )
 def test_the_level_of_the_draws_is_right(design, n):
     tests = [
-        look_at_draws(counts_of(group_rows(released, 0), "a", design), question_counts(released)["a"], seed).test
+        run_draws_check(counts_of(group_rows(released, 0), "a", design), question_counts(released)["a"], seed).test
         for seed, released in samples(design, n, runs=250)
     ]
     assert near(np.mean([test.pvalue <= 0.05 for test in tests]), 0.05, 250)
@@ -100,7 +100,7 @@ def test_the_level_of_the_draws_is_right(design, n):
 def test_ten_percent_who_answer_by_chance_are_estimated_right():
     design = sp.uniform(options(8))
     found = [
-        look_at_honesty(counts_of(group_rows(released, 0), "a", design), seed)
+        run_honesty_check(counts_of(group_rows(released, 0), "a", design), seed)
         for seed, released in samples(design, 2000, Manners(at_random=0.1), 200)
     ]
     shares, errors = (np.array([getattr(one, name) for one in found]) for name in ("share", "se"))
@@ -113,10 +113,10 @@ def test_answers_by_chance_are_found_with_the_stated_power():
     """People of whom as many answer by chance as should be found in 80 of 100 surveys with 24 tests."""
     design, alarm = sp.uniform(options(8)), Alarm(24)
     released = next(samples(design, 2000))[1]
-    least = look_at_honesty(counts_of(group_rows(released, 0), "a", design), 1).settled(alarm).detectable
+    least = run_honesty_check(counts_of(group_rows(released, 0), "a", design), 1).settled(alarm).detectable
     assert 0.2 < least < 0.4
     found = [
-        look_at_honesty(counts_of(group_rows(released, 0), "a", design), seed).settled(alarm)
+        run_honesty_check(counts_of(group_rows(released, 0), "a", design), seed).settled(alarm)
         for seed, released in samples(design, 2000, Manners(at_random=least), 200)
     ]
     assert np.mean([one.random_test.is_alarm for one in found]) == pytest.approx(0.8, abs=0.13)

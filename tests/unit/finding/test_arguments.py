@@ -234,7 +234,7 @@ def calls(monkeypatch):
 
     module, variable = (import_module(f"subsetprivacy.finding.{name}") for name in ("result", "variable"))
     counting(module, "pair_findings", "pairs")
-    counting(module, "look_at", "checks")
+    counting(module, "run_checks", "checks")
     counting(variable, "audited", "audits")
     counting(variable, "group_findings", "groups")
     counting(variable, "fitted", "fits")

@@ -8,7 +8,7 @@ import pytest
 
 from subsetprivacy.data import QuestionCounts, SubsetCounts
 from subsetprivacy.design import design_from_json
-from subsetprivacy.honesty.all_checks import look_at
+from subsetprivacy.honesty.all_checks import run_checks
 
 SURVEYS = json.loads(Path(__file__).with_name("service_checks.json").read_text(encoding="utf-8"))
 EVERY_SURVEY = pytest.mark.parametrize("survey", SURVEYS, ids=[survey["title"] for survey in SURVEYS])
@@ -45,7 +45,7 @@ def _checked(survey):
         for name, one in variables.items()
     }
     shares = {name: np.array(one["w"]) for name, one in variables.items()}
-    first = look_at(counts, questions, lambda name, check: variables[name]["seeds"][check], shares)
+    first = run_checks(counts, questions, lambda name, check: variables[name]["seeds"][check], shares)
     return first.settled()
 
 

@@ -11,7 +11,7 @@ import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, MismatchError, NotIdentifiableError
 from subsetprivacy.honesty import stated_distribution
 from subsetprivacy.honesty.alarms import Alarm
-from subsetprivacy.honesty.check import look_at_honesty
+from subsetprivacy.honesty.check import run_honesty_check
 from subsetprivacy.messages import NoteKind
 from subsetprivacy.messages.for_tests import CHECK_WITH_BUDGET, CHECK_WITH_DESIGNS, COUNT_PEOPLE
 
@@ -246,7 +246,7 @@ def test_a_rough_formula_stays_where_there_is_no_time_and_it_is_said():
     counts = sp.simulate(EIGHT, np.r_[0.6, np.full(7, 0.4 / 7)], 300, seed=3)
     rng = np.random.default_rng(1)
     mixed = sp.SubsetCounts(counts.codes, counts.counts + rng.integers(0, 3, len(counts.codes)), counts.design)
-    look = look_at_honesty(mixed, 1)
+    look = run_honesty_check(mixed, 1)
     assert look.random_test.pvalue < 0.05
     hurried, slow = look.settled(Alarm(24, seconds=0.01)), look.settled(Alarm(24))
     assert (hurried.random_test.law, hurried.random_test.pvalue) == ("half chi-square", look.random_test.pvalue)

@@ -19,7 +19,7 @@ WORK = {
     "measures": ("association",),
     "auditing": ("audit",),
     "auditing.report": ("audit",),
-    "honesty.all_checks": ("look_at", "check_all"),
+    "honesty.all_checks": ("run_checks", "check_all"),
     "planning": ("repeat_risk",),
     "finding.pairs": ("pair_findings", "crossed"),
     "finding.rows": ("row_findings",),
