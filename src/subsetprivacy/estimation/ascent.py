@@ -32,7 +32,7 @@ def ascend(
     max_iter: int = MAX_STEPS,
     progress: Callable[[int, float], None] | None = None,
 ) -> SimplexMaximum:
-    r"""Maximise the mean log-likelihood of shares f > 0 over the simplex, to a certified gap of `tol`.
+    r"""Maximize the mean log-likelihood of shares f > 0 over the simplex, to a certified gap of `tol`.
 
     Parameters
     ----------

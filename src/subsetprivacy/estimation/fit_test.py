@@ -43,7 +43,7 @@ class FitTest(Result):
     pvalue
         From samples drawn under the reference, or from the chi-square distribution.
     pvalue_se
-        The Monte-Carlo standard error of `pvalue`; 0 for the chi-square distribution.
+        The Monte Carlo standard error of `pvalue`; 0 for the chi-square distribution.
     chi_square_pvalue
         The p-value from the chi-square distribution, which is only approximate if a share is near 0.
     null
@@ -81,7 +81,7 @@ class FitTest(Result):
 
     @property
     def pvalue_se(self) -> float:
-        """The Monte-Carlo standard error of the p-value."""
+        """The Monte Carlo standard error of the p-value."""
         if not self.replications:
             return 0.0
         return float(np.sqrt(self.pvalue * (1 - self.pvalue) / (self.replications + 1)))
@@ -178,9 +178,9 @@ def fit_test(
 
     Notes
     -----
-    The statistic is :math:`2n\{l(\hat w) - l(w_0)\}`. The p-value is :math:`(1+k)/(1+B)` for k of B samples with at
-    least that statistic: its level is exact but for the spacing 1/(1+B), also where shares are 0. `power` plans this
-    test.
+    The statistic is :math:`2n\{l(\hat w) - l(w_0)\}`. The p-value is :math:`(1+k)/(1+B)` if k of B samples have at
+    least that statistic. Its level is exact up to the spacing 1/(1+B), even if shares are 0. To plan this test, use
+    `power`.
 
     Examples
     --------
@@ -239,8 +239,8 @@ def fit_test(
 
 _IMPOSSIBLE = "The reference is ruled out: some people reported a subset that has probability 0 under it."
 _BOUNDARY = (
-    "On the boundary: some share is 0 in the estimate or in the reference, where the chi-square distribution is only "
-    "approximate."
+    "On the boundary: some share is 0 in the estimate or in the reference. The chi-square distribution is then only "
+            "approximate."
 )
 
 
@@ -259,7 +259,7 @@ def _drawn(
         raise ArgumentError(
             "`data` must have a known design to draw samples from; got subsets of an unknown one.", CHI_SQUARE_NULL
         )
-    # Some people draw the full set, which says nothing; dummy rows are nobody, and are drawn besides.
+    # Some people draw the full set, which has no information. Dummy rows are not people and are drawn in addition.
     people = round(counts.total * counts.design.real_share / (1 - counts.design.mu_full))
     samples = simulate_many(counts.design, w0, n=people, size=replications, seed=seed)
     seen = ~samples.design.is_missing(samples.codes)

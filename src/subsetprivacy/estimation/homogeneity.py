@@ -1,10 +1,10 @@
 r"""The score test that several independent samples have the same distribution.
 
 At the pooled estimate, sample i has the score :math:`g_i = n_i s_i` and the covariance matrix :math:`V_i`, the inverse
-of its information. :math:`\delta_i = V_i g_i` is by how much one Newton step moves the estimate of that sample alone;
-unlike the maximum itself it is nearly normal also where shares are 0. The statistic is
-:math:`\sum_i (\delta_i - \bar\delta)^\top V_i^{-1} (\delta_i - \bar\delta)`. For values that are seen directly it is
-Pearson's statistic of the table of groups and categories.
+of its information. :math:`\delta_i = V_i g_i` is the change of the estimate of that sample in one Newton step. Unlike
+the maximum, it is nearly normal even if shares are 0. The statistic is
+:math:`\sum_i (\delta_i - \bar\delta)^\top V_i^{-1} (\delta_i - \bar\delta)`. For values that are observed
+directly, it is Pearson's statistic of the table of groups and categories.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from subsetprivacy.estimation.shares import Shares
 from subsetprivacy.incidence import Mapped, Stacked
 from subsetprivacy.pvalues import positive
 
-_SMALL = 1e-9  # of the largest variance: a direction with less is known, and tests nothing
+_SMALL = 1e-9  # relative to the largest variance; a direction with less is known, and is not tested
 
 
 TESTS = {"score": "score test", "newton": "test after a Newton step", "wald": "Wald test"}  # in words
@@ -29,12 +29,12 @@ TESTS = {"score": "score test", "newton": "test after a Newton step", "wald": "W
 
 @frozen
 class ChiSquare:
-    """A statistic with its degrees of freedom and p-value; NaN where there is nothing to test.
+    """A statistic with its degrees of freedom and p-value; NaN if there is nothing to test.
 
     Attributes
     ----------
     method
-        ``"score"``, ``"newton"`` (of estimates after one more Newton step) or ``"wald"``.
+        ``"score"``, ``"newton"`` (for estimates after one more Newton step) or ``"wald"``.
     """
 
     statistic: float

@@ -40,7 +40,7 @@ def newton(
     tol: float = TOLERANCE,
     max_iter: int = MAX_ITERATIONS,
 ) -> SimplexMaximum:
-    """Maximise the mean log-likelihood of shares f > 0 over the simplex, to a certified gap of `tol`."""
+    """Maximize the mean log-likelihood of shares f > 0 over the simplex, to a certified gap of `tol`."""
     w = np.full(inc.p, 1 / inc.p) if start is None else start
     # One EM step even from a good start: it takes all weight from a category in no observed subset.
     em_steps = _EM_STEPS if start is None else 1

@@ -32,7 +32,7 @@ class SimplexMaxima:
 def newton_many(
     inc: Listable, f: FloatArray, *, start: FloatArray | None = None, tol: float = TOLERANCE
 ) -> SimplexMaxima:
-    """Maximise the mean log-likelihood of every row of shares over the simplex, to a certified gap of `tol`.
+    """Maximize the mean log-likelihood of every row of shares over the simplex, to a certified gap of `tol`.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from subsetprivacy.estimation.profile import Peak
 
 OUTSIDE = Note(NoteKind.MOMENTS, "A moment estimate: unbiased, and outside the simplex.", PROJECT)
-MAX_PROFILED = 512  # each category is a search of its own
+MAX_PROFILED = 512  # each category is a separate search
 _ZERO = 1e-9
 RAKED = "raked"  # the method of estimates whose margins are fixed
 

@@ -173,7 +173,7 @@ class IndependenceResult(Result):
             ("degrees of freedom", "-" if self.df != self.df else f"{self.df:g}"),
             ("p-value", pvalue_text(self.pvalue)),
             ("  rests on", f"{NULLS[self.null]}{tables}"),
-            ("  Monte-Carlo std. error", number(self.pvalue_se)),
+            ("  Monte Carlo std. error", number(self.pvalue_se)),
             ("asymptotic p-value", "-" if np.isnan(self.asymptotic_pvalue) else pvalue_text(self.asymptotic_pvalue)),
             ("people", self._people),
             (f"{self._rows} left out, an answer missing", f"{self.n_missing:.0f}"),

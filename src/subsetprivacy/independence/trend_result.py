@@ -28,30 +28,30 @@ from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, number, percent
 
 _SHOWN = 8  # the most scores listed
-_MOST_SEARCHED = 60  # groups for which the default intervals are those of the score test: a few seconds
+_MOST_SEARCHED = 60  # the most groups with score intervals by default: a few seconds
 _MOST_ROWS = 64
 
 
 @frozen(slots=False, eq=False, repr=False)
 class TrendResult(Result):
-    """A test of trend, and the mean score of each group; made by `trend_test`.
+    """A trend test, and the mean score of each group; made by `trend_test`.
 
     Attributes
     ----------
     hypothesis
         The null hypothesis, in words.
     zscore
-        The statistic over its standard deviation under permutations: positive where scores rise over the groups.
+        The statistic divided by its standard deviation under permutations; positive if scores increase over the groups.
     alternative
         ``"two-sided"``, ``"greater"`` or ``"less"``.
     pvalue
-        From tables with the same margins (random, or all where they are few); the asymptotic one where none was drawn.
+        From tables with the same margins (random ones, or all if there are few), or asymptotic if none was drawn.
     asymptotic_pvalue
-        That of the normal distribution.
+        The p-value from the normal distribution.
     law
-        The statistics of the tables, large where they speak for the alternative.
+        The statistics of the tables; large values support the alternative.
     tables
-        The counts of each group; or one table of two variables.
+        The counts of each group, or one table of two variables.
     groups, group_scores
         The groups, or the categories of the first variable, and their scores.
     categories, scores
@@ -62,7 +62,7 @@ class TrendResult(Result):
         The names of the two variables of a table; None for groups.
     """
 
-    why_not_restored: ClassVar[str] = "keep the counts, `result.tables`, and test again, or pickle the result"
+    why_not_restored: ClassVar[str] = "save the counts `result.tables` and test again, or pickle the result"
 
     hypothesis: str
     zscore: float
@@ -80,27 +80,27 @@ class TrendResult(Result):
 
     @property
     def null(self) -> str:
-        """Where the p-value comes from: ``"exact"``, ``"permutation"`` or ``"asymptotic"``."""
+        """The source of the p-value: ``"exact"``, ``"permutation"`` or ``"asymptotic"``."""
         return self.law.kind
 
     @property
     def permutations(self) -> int:
-        """How many tables the p-value rests on."""
+        """The number of tables behind the p-value."""
         return len(self.law.statistics)
 
     @property
     def pvalue_se(self) -> float:
-        """The Monte-Carlo standard error of the p-value: 0 where all tables were looked at, NaN without tables."""
+        """The Monte Carlo standard error of the p-value: 0 if all tables were used, NaN without tables."""
         return self.law.error(self.pvalue)
 
     @property
     def n(self) -> float:
-        """The number of people; Kish's effective number of a weighted sample."""
+        """The number of people; Kish's effective number for a weighted sample."""
         return sum(table.n for table in self.tables.values())
 
     @property
     def n_missing(self) -> float:
-        """Rows left out because they lack an answer."""
+        """The number of rows left out because an answer is missing."""
         return sum(table.n_missing for table in self.tables.values())
 
     @property
@@ -109,7 +109,7 @@ class TrendResult(Result):
 
     @cached_property
     def estimates(self) -> Mapping[Label, Estimate]:
-        """The estimate of each of `tables`; computed when they are first asked for."""
+        """The estimate of each of `tables`, computed on first use."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SubsetPrivacyWarning)  # `notes` has the relevant caveats
             return {name: estimate(table) for name, table in self.tables.items()}
@@ -208,7 +208,7 @@ class TrendResult(Result):
 
     def _test_note(self) -> Note:
         tables = f", {self.permutations} of them" if self.permutations else ""
-        error = "" if np.isnan(self.pvalue_se) else f", Monte-Carlo std. error {number(self.pvalue_se)}"
+        error = "" if np.isnan(self.pvalue_se) else f", Monte Carlo std. error {number(self.pvalue_se)}"
         text = (
             f"Null hypothesis: {self.hypothesis}. The p-value ({self.alternative}) rests on {NULLS[self.null]}{tables}"
             f"{error}; the asymptotic one is {pvalue_text(self.asymptotic_pvalue)}."
