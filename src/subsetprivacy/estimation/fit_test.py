@@ -240,7 +240,7 @@ def fit_test(
 _IMPOSSIBLE = "The reference is ruled out: some people reported a subset that has probability 0 under it."
 _BOUNDARY = (
     "On the boundary: some share is 0 in the estimate or in the reference. The chi-square distribution is then only "
-            "approximate."
+    "approximate."
 )
 
 

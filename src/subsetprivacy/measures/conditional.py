@@ -129,7 +129,7 @@ class ConditionalShares(Result):
         """The caveats: empty groups, what was not computed, and caveats of the joint estimate."""
         empty = [label_text(label) for label, weight in zip(self.rows, self._weights, strict=True) if weight <= ZERO]
         more = f", … ({len(empty)} in all)" if len(empty) > _NAMES else ""
-        text = f"No shares given categories estimated as empty: {self.given} =  {', '.join(empty[:_NAMES])}{more}."
+        text = f"No shares given categories estimated as empty: {self.given} = {', '.join(empty[:_NAMES])}{more}."
         no_one = (Note(NoteKind.NO_ESTIMATE, text),) if empty else ()
         absent = not_computed(self.pair.fit, "standard errors", ASK_FOR_ERRORS)
         return (*no_one, *absent, *presenting.caveats(self.pair.fit))

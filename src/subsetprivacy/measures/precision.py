@@ -65,7 +65,7 @@ def not_computed(fit: "Estimate", what: str, advice: Advice) -> tuple[Note, ...]
     if fit.categories.p > MAX_MATRIX:
         return (Note(NoteKind.NO_STANDARD_ERRORS, f"More than {MAX_MATRIX} joint categories: no {what}."),)
     if fit.categories.p > MAX_SHOWN:
-        text = f"More than {MAX_SHOWN} joint categories: no {what} by default."
+        text = f"More than {MAX_SHOWN} joint categories: by default no {what}."
         return (Note(NoteKind.NO_STANDARD_ERRORS, text, advice),)
     return ()
 

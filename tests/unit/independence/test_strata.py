@@ -164,7 +164,7 @@ def test_refusals():
         sp.conditional_independence_test(table)
     with pytest.raises(ArgumentError, match="`tables` must be a dict with a table for each group"):
         sp.conditional_independence_test({})
-    with pytest.raises(ArgumentError, match="`given` must be left out where the groups are known"):
+    with pytest.raises(ArgumentError, match="`given` must be left out if the groups are known"):
         sp.conditional_independence_test({"a": table}, given="x")
     renamed = sp.crosstab([3, 12], [3, 12], designs=[ASKED, V4], names=["x", "z"])
     with pytest.raises(ArgumentError, match="`tables` must be of the same two variables in every group"):
@@ -207,5 +207,5 @@ def test_a_known_column_is_no_name_of_a_variable():
 def test_options_that_are_no_words_are_refused():
     three = sp.simulate(sp.product({"x": ASKED, "y": V4, "z": ASKED}), np.full(64, 1 / 64), 300, seed=1)
     for null in (np.arange(3), ["secret"]):
-        with pytest.raises(ArgumentError, match=r"`null` must be 'bootstrap' where .*; got (ndarray|list)"):
+        with pytest.raises(ArgumentError, match=r"`null` must be 'bootstrap' for .*; got (ndarray|list)"):
             sp.conditional_independence_test(three, given="z", null=null)

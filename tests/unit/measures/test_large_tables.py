@@ -111,8 +111,8 @@ class TestWithoutAsking:
         notes = large.summary().notes
         assert notes[1].endswith("corrected for its upward bias -.")
         assert str(notes[2]) == (
-            "More than 1024 joint categories: no standard errors, and V is not corrected for its bias, unless asked "
-            "for. Hint: the attribute se and cramers_v(corrected=True) have them."
+            "More than 1024 joint categories: by default no standard errors, and V is not corrected for its bias. "
+            "Hint: the attribute se and cramers_v(corrected=True) have them."
         )
         within = [note for note in large.conditional().notes if note.kind is NoteKind.NO_STANDARD_ERRORS]
         assert [note.advice.name for note in within] == ["ask_for_errors"]

@@ -268,7 +268,7 @@ def test_margins_that_cannot_be_reached_are_said():
     with pytest.warns(ConvergenceWarning, match="some margin is missed"):
         raked = sp.rake(COLUMNS, {"group": {"x": 0.98, "y": 0.01, "z": 0.01}}, bounds=(0.5, 2), sampling=drawn())
     assert not raked.converged
-    with pytest.warns(ConvergenceWarning, match="take wider bounds"):
+    with pytest.warns(ConvergenceWarning, match="use wider bounds"):
         sp.rake(COLUMNS, {"sex": {"f": 0.9, "m": 0.1}}, method="logit", bounds=(0.9, 1.1))
     with pytest.warns(ConvergenceWarning, match=r"of the population, a mean by .* after"):
         sp.rake(COLUMNS, {"x": 50.0})
@@ -287,10 +287,10 @@ def test_margins_that_cannot_be_reached_are_said():
         ({"group": {"x": 0.5, "y": 0.5}}, CategoryError, "must have the label of everyone; got .* people without"),
         ({"group": {"x": 3, "y": 3, "z": 4, "q": 2}}, CategoryError, "got no one with q"),
         ({"group": {"x": 0.33, "y": 0.33, "z": 0.33}}, DistributionError, "of group must sum to 1; got 0.99"),
-        ({"sex": {"f": 0.6, "m": 0.3}}, DistributionError, "give shares that sum to 1, or how many people"),
+        ({"sex": {"f": 0.6, "m": 0.3}}, DistributionError, "give shares that sum to 1, or the number of people"),
         ({"sex": {"f": 1.1, "m": 0.4}}, DistributionError, "must sum to 1; got 1.5"),
         ({"value": {**SHARES, "a": 0.9}}, DistributionError, "of value must sum to 1"),
-        ({"group": {"x": 1, "y": 2, "z": 4}, "sex": {"f": 5, "m": 6}}, MismatchError, "of as many people; got 11"),
+        ({"group": {"x": 1, "y": 2, "z": 4}, "sex": {"f": 5, "m": 6}}, MismatchError, "have the same sum; got 11"),
         ({"value": {"a": 0.5, "b": 0.5}}, CategoryError, "must have all categories of its design"),
         ({("group", "sex"): {"x": 1}}, ArgumentError, "must be tuples of 2"),
         ({3: {"x": 1}}, ArgumentError, "must be by names of columns"),

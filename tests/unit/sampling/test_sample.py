@@ -307,7 +307,7 @@ def test_bad_corrections():
         sp.Sampling([1, 1, 1], strata=[0, 0, 0], fpc=[5, 6, 5]).units  # noqa: B018
     with pytest.raises(ArgumentError, match="at least those drawn; got neither in 1 stratum"):
         sp.Sampling([1, 1, 1], strata=[0, 0, 0], fpc=2).units  # noqa: B018
-    with pytest.raises(ArgumentError, match=r"`fpc` must be finite .*share of a stratum's") as told:
+    with pytest.raises(ArgumentError, match=r"`fpc` must be finite .*share of first-stage units") as told:
         sp.Sampling([1, 1], fpc=-1)
     assert "weight" not in str(told.value)
 
