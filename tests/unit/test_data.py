@@ -88,7 +88,7 @@ def test_as_counts():
     counts = data.counts()
     assert as_counts(counts) is counts
     assert as_counts(data).counts.tolist() == [2, 1]
-    with pytest.raises(ArgumentError, match=r"must be SubsetData or SubsetCounts; got dict. Hint: one at a time"):
+    with pytest.raises(ArgumentError, match=r"must be SubsetData or SubsetCounts; got dict. Hint: pass one group at a time"):
         as_counts({3: 5})
     with pytest.raises(ArgumentError, match="must be SubsetData or SubsetCounts; got list"):
         as_counts([3, 5])
@@ -112,7 +112,7 @@ def test_as_counts():
         ([3, 5], [1, -2], CodeError, "`counts` must be finite and not negative"),
         ([3, 5], [1, np.nan], CodeError, "`counts` must be finite and not negative"),
         ([3, 5], [1, np.inf], CodeError, "`counts` must be finite and not negative"),
-        ([3, 5], [1, 2.5], CodeError, "whole numbers of people. Hint: for sampling weights pass `squares` too"),
+        ([3, 5], [1, 2.5], CodeError, "whole numbers of people. Hint: for sampling weights, pass `squares` too"),
         ([3, 5], [1, 1e300], CodeError, "`counts` must be at most 9007199254740992 each"),
         ([3, 5], ["1", "2"], CodeError, "`counts` must be numbers; got list"),
         ([3, 5], [True, False], CodeError, "`counts` must be numbers; got list"),
