@@ -88,7 +88,9 @@ def test_as_counts():
     counts = data.counts()
     assert as_counts(counts) is counts
     assert as_counts(data).counts.tolist() == [2, 1]
-    with pytest.raises(ArgumentError, match=r"must be SubsetData or SubsetCounts; got dict. Hint: pass one group at a time"):
+    with pytest.raises(
+        ArgumentError, match=r"must be SubsetData or SubsetCounts; got dict. Hint: pass one group at a time"
+    ):
         as_counts({3: 5})
     with pytest.raises(ArgumentError, match="must be SubsetData or SubsetCounts; got list"):
         as_counts([3, 5])
