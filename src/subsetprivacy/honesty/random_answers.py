@@ -7,7 +7,7 @@ identifiable, since a uniform distribution gives the same answers.
 
 If weights are estimated as zero, the maximum likelihood estimate of the share is biased towards 0, and the likelihood
 ratio is far from its limit distribution (a share of .10 is estimated as .02 with 50 categories, 63 Hadamard questions
-and 10 000 people; the test at 5% rejects 0 to 1% for Adult race). So an unconstrained step is added (see `linear`),
+and 10,000 people; the test at 5% rejects 0 to 1% for Adult race). So an unconstrained step is added (see `linear`),
 which changes nothing if no estimate is zero. The estimate is then unbiased, and its standard error is valid.
 
 People who always say "yes" cannot be identified, because the code of an answer does not show which of the two sides was

@@ -55,7 +55,7 @@ def independence_test(
         pairs of categories.
     permutations
         The number of random tables with the same margins, for the p-value.
-        If there are at most 10 000 such tables, all of them are used
+        If there are at most 10,000 such tables, all of them are used
         instead. 0 for the asymptotic p-value.
     null
         ``"permutation"`` (default); ``"bootstrap"``: people simulated from

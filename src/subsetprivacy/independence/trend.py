@@ -59,7 +59,7 @@ def trend_test(
         ``"two-sided"``; ``"greater"``: the scores of the variable increase with those of the groups; ``"less"``: they
         decrease.
     permutations
-        The number of random tables with the same margins, for the p-value. If there are at most 10 000 such tables, all
+        The number of random tables with the same margins, for the p-value. If there are at most 10,000 such tables, all
         of them are used instead. 0 for the asymptotic p-value.
     budget
         The approximate time limit for random tables, in seconds; None for no limit.

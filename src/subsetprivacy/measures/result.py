@@ -41,7 +41,7 @@ class Association(Result):
     Standard errors use the delta method, with the covariance of the joint estimate and the gradient of the measure.
     They warn where the normal approximation is unreliable. Profile intervals contain all values that the likelihood
     ratio test does not reject. They are better near 0 and 1, in small samples, and for ratios. Measured coverage at
-    95%: 2 x 2 by `warner`, n = 2000, profile .95, delta .95 (difference) and .98 (ratios); uniform 4 x 4, n = 10 000,
+    95%: 2 x 2 by `warner`, n = 2000, profile .95, delta .95 (difference) and .98 (ratios); uniform 4 x 4, n = 10,000,
     profile .95 to .96, delta .96 (difference, ratio) and .91 (an odds ratio with a rare cell).
     """
 
