@@ -78,7 +78,7 @@ def test_a_covered_design_is_audited_as_a_real_person_is_seen():
     assert facts["dummy_share"] == pytest.approx(0.2)
     text = str(report.summary())
     assert text.startswith("Privacy audit: covered uniform design")
-    assert "Floor: every row could have been sent by 10% of the rows at least" in text
+    assert "Floor: for any distribution, at least 10% of the rows could have sent each report" in text
     both = sp.covered(sp.product({"x": base, "y": sp.partition(range(6), 3)}), 0.05)
     assert "0.05 for all together; alone, x 0.15, y 0.1." in str(sp.audit(both, np.full(24, 1 / 24)).summary())
 

@@ -28,8 +28,8 @@ def caveats(audit: "Audit") -> tuple[Note, ...]:
     ]
     if np.isfinite(audit.cost):
         text = (
-            f"Price: {audit.cost:.3g} times the people of asking directly; at an even distribution no design with this "
-            f"maximal leakage needs less than {price.bound(audit.design):.3g} times."
+            f"Price: {audit.cost:.3g} times as many people as asking directly. At a uniform distribution, no design "
+            f"with this maximal leakage needs less than {price.bound(audit.design):.3g} times as many."
         )
         notes.append(Note(NoteKind.PRICE, text))
     if audit.covered is not None:
@@ -53,7 +53,7 @@ def _given(audit: "Audit") -> list[Note]:
     """Return the notes about rows with covariates, if the audit includes them."""
     if audit.given is None:
         return []
-    legend = "In rows “given covariates”, “without data” stands for the covariates alone, without the subset."
+    legend = "In rows “given covariates”, “without data” means the covariates alone, without the subset."
     notes = [Note(NoteKind.LEGEND, legend), *audit.given.notes]
     apart = float(np.abs(audit.given.w - audit.setting.w).max())
     if apart > _APART:
@@ -91,9 +91,9 @@ def _epsilon(epsilon: float) -> Note:
 def _dummies(design: Covered) -> list[Note]:
     """Return the notes about the protection by dummy rows."""
     texts = [
-        f"Floor: every row could have been sent by {100 * design.share:.3g}% of the rows at least, whatever the "
-        f"distribution; {100 * design.D * design.share:.3g}% of the rows are dummies. The numbers above are for "
-        "someone who knows that a row is a real person's."
+        f"Floor: for any distribution, at least {100 * design.share:.3g}% of the rows could have sent each report. "
+        f"{100 * design.D * design.share:.3g}% of the rows are dummies. The numbers above are for someone who knows "
+        "that a row belongs to a real person."
     ]
     if design.base.product is not None:
         each = ", ".join(

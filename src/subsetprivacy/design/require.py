@@ -48,7 +48,7 @@ def as_product(design: Any) -> "Product | None":
 
 
 def require_enumerable(design: Design, what: str) -> Design:
-    """Return the design if its support can be listed; else raise an error that names `what` needs the list."""
+    """Return the design if its support can be listed, else raise an error that says what needs the list."""
     if not design.is_known:
         design.support()  # refuses, with the reason
     if not design.enumerable:
