@@ -46,8 +46,10 @@ def categories(command: Command) -> Command:
 
     @wraps(command)
     def run(**given: Any) -> Any:
-        said = {name: given.pop(name) for name in ("labels", "listed", "file", "source", "column", "infer", "numeric")}
-        return command(labels=_read(**said), **given)
+        settings = {
+            name: given.pop(name) for name in ("labels", "listed", "file", "source", "column", "infer", "numeric")
+        }
+        return command(labels=_read(**settings), **given)
 
     table = FilePath(exists=True, path_type=Path, stdin=".csv")
     for add in (
@@ -186,10 +188,10 @@ def infer_labels(
     from subsetprivacy.frames.cleaning import Cleaning
 
     cleaning = Cleaning(strip, na)
-    found: dict[str, set[Any]] = {column: set() for column in columns}
+    distinct: dict[str, set[Any]] = {column: set() for column in columns}
     for unit in table.source(columns).units():
         for batch in unit.batches():
-            for column, labels in found.items():
+            for column, labels in distinct.items():
                 values = map(cleaning.label, batch.column(column).unique().to_pylist())
                 labels.update(value for value in values if not cleaning.is_mark(value))
                 if len(labels) > MOST_INFERRED:
@@ -197,11 +199,13 @@ def infer_labels(
                         f"a column must have at most {MOST_INFERRED} distinct labels to infer categories from it; "
                         f"{name_of(table.path)}: column {column!r} has more."
                     )
-    return {column: _sorted(labels, column) for column, labels in found.items()}
+    return {column: _sorted(labels, column) for column, labels in distinct.items()}
 
 
-def _sorted(found: set[Any], column: str) -> list[Any]:
-    labels = sorted((label for label in found if not _is_missing(label)), key=lambda label: (str(type(label)), label))
+def _sorted(distinct: set[Any], column: str) -> list[Any]:
+    labels = sorted(
+        (label for label in distinct if not _is_missing(label)), key=lambda label: (str(type(label)), label)
+    )
     echo_warning(
         f"{len(labels)} categories were read from the private column {column}. A rare label reveals that someone "
         f"has it: look at the list, and merge or drop rare labels before you publish anything."

@@ -38,10 +38,10 @@ def check(
     from subsetprivacy.presenting.text import findings_text
     from subsetprivacy.presenting.words import words_of
 
-    found = findings_of(table, columns, **settings)
+    findings = findings_of(table, columns, **settings)
     if as_json:
-        click.echo(found.to_json(), nl=False)
+        click.echo(findings.to_json(), nl=False)
     else:
-        click.echo(findings_text(words_of(language), found, line_width()))
-    if strict and found.alarms:
+        click.echo(findings_text(words_of(language), findings, line_width()))
+    if strict and findings.alarms:
         sys.exit(1)

@@ -91,13 +91,13 @@ def compare(
     opened = _Opened(columns, design, form, settings, drawn)
     fits = with_merged(opened.groups(tables[0], by) if by else opened.samples(tables), groups)
     _check_categories(fits)
-    found = _compared(fits, _baseline(baseline, list(fits), by))
+    comparison = _compared(fits, _baseline(baseline, list(fits), by))
     shown: dict[str, Any] = {"level": level, "method": method}
     Presented(
-        facts=lambda: found.to_dict(**shown),
-        csv=lambda: _csv(found, shown),
-        picture=lambda: found.plot(**shown),
-        echo=lambda: echo_table(found.summary(**shown)),
+        facts=lambda: comparison.to_dict(**shown),
+        csv=lambda: _csv(comparison, shown),
+        picture=lambda: comparison.plot(**shown),
+        echo=lambda: echo_table(comparison.summary(**shown)),
     ).give(output, ending, force=force, as_json=as_json)
 
 
@@ -220,22 +220,23 @@ def _compared(fits: dict[Any, Any], baseline: Any) -> Any:
     from subsetprivacy.estimation.comparison import compare as run
 
     if len(fits) == 2:
-        one, two = fits if baseline is None else sorted(fits, key=lambda name: name == baseline)
-        return fits[one].difference(fits[two], names=(group_text(one), group_text(two)))
+        first, second = fits if baseline is None else sorted(fits, key=lambda name: name == baseline)
+        return fits[first].difference(fits[second], names=(group_text(first), group_text(second)))
     return run(fits, baseline=baseline)
 
 
 _NUMBERS = ("estimate", "se", "lower", "upper", "level", "pvalue", "adjusted_pvalue")
 
 
-def _csv(found: Any, shown: dict[str, Any]) -> str:
+def _csv(comparison: Any, shown: dict[str, Any]) -> str:
     """Return a row for each pair of samples and category."""
-    variables = category_columns(found.categories)
-    columns = _columns(found.to_dict(**shown))
+    variables = category_columns(comparison.categories)
+    columns = _columns(comparison.to_dict(**shown))
     names = [name for name in _NUMBERS if name in columns]
     cells = zip(*(columns[name] for name in ("group", "against", "category", *names)), strict=True)
     lines = [
-        (_group(one), _group(two), *category_cells(label, variables), *numbers) for one, two, label, *numbers in cells
+        (_group(first), _group(second), *category_cells(label, variables), *numbers)
+        for first, second, label, *numbers in cells
     ]
     return csv_text(["group", "against", *variables, *names], lines)
 
@@ -245,8 +246,8 @@ def _columns(facts: dict[str, Any]) -> dict[str, Any]:
     if "differences" in facts:
         return facts["differences"]
     rows = len(facts["categories"])
-    one, two = facts["names"]
-    repeated = {"group": [one] * rows, "against": [two] * rows, "level": [facts["level"]] * rows}
+    first, second = facts["names"]
+    repeated = {"group": [first] * rows, "against": [second] * rows, "level": [facts["level"]] * rows}
     return {**facts, **repeated, "category": facts["categories"]}
 
 

@@ -63,8 +63,10 @@ def count(
     counted = counts_of(release, names, settings)
     parts = list(counted.items()) if by else [(None, counted)]
     if as_json:
-        found = [plain(part, names) for _, part in parts]
-        echo_json([{"group": group, **one} for (group, _), one in zip(parts, found, strict=True)] if by else found[0])
+        counts = [plain(part, names) for _, part in parts]
+        echo_json(
+            [{"group": group, **entry} for (group, _), entry in zip(parts, counts, strict=True)] if by else counts[0]
+        )
     if output is not None:
         _write(parts, names, by, output, format, force)
         if output != STANDARD_OUTPUT:
@@ -128,8 +130,8 @@ def _write(
         return
     lines = []
     for group, part in parts:
-        held = () if not by else group if isinstance(group, tuple) else (group,)
-        lines += [(*held, *texts, amount) for texts, amount in _texts(part, names)]
+        group_cells = () if not by else group if isinstance(group, tuple) else (group,)
+        lines += [(*group_cells, *texts, amount) for texts, amount in _texts(part, names)]
     with target(output, f".{format or 'csv'}") as path:
         write_text(csv_text([*by, *names, "count"], lines), path, force=force)
 

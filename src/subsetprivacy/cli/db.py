@@ -71,14 +71,16 @@ def check(db: str, as_json: bool) -> None:
 
         findings = look(engine)
     if as_json:
-        echo_json([{"place": one.place, "message": one.message, "error": one.is_error} for one in findings])
+        echo_json(
+            [{"place": finding.place, "message": finding.message, "error": finding.is_error} for finding in findings]
+        )
     else:
-        for one in findings:
-            if one.is_error:
-                click.echo(f"Error: {one.place}: {one.message}.", err=True)
+        for finding in findings:
+            if finding.is_error:
+                click.echo(f"Error: {finding.place}: {finding.message}.", err=True)
             else:
-                say(f"Note: {one.place}: {one.message}.")
-    if any(one.is_error for one in findings):
+                say(f"Note: {finding.place}: {finding.message}.")
+    if any(finding.is_error for finding in findings):
         sys.exit(1)
     if not as_json:
         say(f"{said(db)} is whole.")

@@ -70,9 +70,9 @@ def _show(output: Path, seed: int | None, *, pictures: bool) -> None:
     echo_table(report.summary())
     click.echo("\n4. Test whether race and income are related, from a subset of each.\n")
     income = sp.privatize(adult.rows()["income"], sp.warner(["low", "high"]), seed=None if seed is None else seed + 1)
-    found = sp.independence_test(sp.crosstab(data, income, names=["race", "income"]), seed=seed)
-    echo_table(found.summary())
-    files = _pictures(data, report, found, output, seed) if pictures else []
+    test = sp.independence_test(sp.crosstab(data, income, names=["race", "income"]), seed=seed)
+    echo_table(test.summary())
+    files = _pictures(data, report, test, output, seed) if pictures else []
     design.save(output / "race.design.json")
     click.echo(f"\n5. Saved the design{f' and {len(files)} pictures' if files else ''}:\n")
     for file in (*files, output / "race.design.json"):
@@ -103,7 +103,7 @@ def _comparison(data: Any, truth: Any) -> Any:
     return Table("Race in the Adult data", ("category", "truth", *methods), rows)
 
 
-def _pictures(data: Any, report: Any, found: Any, output: Path, seed: int | None) -> list[Path]:
+def _pictures(data: Any, report: Any, test: Any, output: Path, seed: int | None) -> list[Path]:
     from matplotlib import pyplot as plt
 
     import subsetprivacy as sp
@@ -122,8 +122,8 @@ def _pictures(data: Any, report: Any, found: Any, output: Path, seed: int | None
             title=f"Estimated minus true share of each race, n = {len(data):,}",
         ),
         "leakage": report.plot(),
-        "independence": found.plot(),
-        "residuals": found.plot("residuals"),
+        "independence": test.plot(),
+        "residuals": test.plot("residuals"),
         "cases": sp.person_leakage(cases, adult.race).plot(
             truth=ADULT_CASES.values(), names=[f"case {row}" for row in ADULT_CASES]
         ),

@@ -29,15 +29,15 @@ def compare(paths: tuple[Path, ...], w: str | None, as_json: bool) -> None:
     if len(paths) < 2:
         raise click.UsageError("give two or more design documents")
     shares = None if w is None else numbers(w, "--w")
-    found = []
+    facts = []
     for path in paths:
         design = read_design(path)
         report = audit(design, even(design) if shares is None else shares)
-        found.append({"path": name_of(path), "fingerprint": design.fingerprint, **report.to_dict()})
+        facts.append({"path": name_of(path), "fingerprint": design.fingerprint, **report.to_dict()})
     if as_json:
-        echo_json(found)
+        echo_json(facts)
     else:
-        echo_table(_table(found, "the even distribution" if w is None else "the given distribution"))
+        echo_table(_table(facts, "the even distribution" if w is None else "the given distribution"))
 
 
 _COLUMNS = {
@@ -51,32 +51,32 @@ _COLUMNS = {
 }
 
 
-def _table(found: list[dict[str, Any]], where: str) -> Any:
+def _table(designs: list[dict[str, Any]], where: str) -> Any:
     from subsetprivacy.tables import Table, number
 
     def cell(value: Any) -> str:
         return "-" if value is None else str(value) if isinstance(value, int) else number(value)
 
-    useless = [one["path"] for one in found if not one["identifiable"]]
-    rows = tuple((one["path"], one["design"], *(cell(one[key]) for key in _COLUMNS)) for one in found)
+    useless = [design["path"] for design in designs if not design["identifiable"]]
+    rows = tuple((design["path"], design["design"], *(cell(design[key]) for key in _COLUMNS)) for design in designs)
     notes = [
         "MI: bits on average; max. leak: bits at most, whatever the distribution; size: the share of people ruled out; "
         "guess: how often the best guess is right; smallest: how many values a report leaves at least; posterior: the "
         "largest probability of a value given a report. Price: how many times the people of asking directly.",
-        *(f"Revealed exactly: {line}." for line in _revealed(found)),
+        *(f"Revealed exactly: {line}." for line in _revealed(designs)),
         *(f"{path} is not identifiable: nothing can be estimated from it." for path in useless),
     ]
-    if len({tuple(map(str, one["categories"])) for one in found}) > 1:
+    if len({tuple(map(str, design["categories"])) for design in designs}) > 1:
         notes.append("The designs are of different categories.")
     return Table(
-        f"{counted(len(found), 'design')} at {where}", ("design", "kind", *_COLUMNS.values()), rows, tuple(notes)
+        f"{counted(len(designs), 'design')} at {where}", ("design", "kind", *_COLUMNS.values()), rows, tuple(notes)
     )
 
 
-def _revealed(found: list[dict[str, Any]]) -> list[str]:
+def _revealed(designs: list[dict[str, Any]]) -> list[str]:
     return [
-        f"{name}, in {100 * share:.1f} % of the rows of {one['path']}"
-        for one in found
-        for name, share in one["reveals"].items()
+        f"{name}, in {100 * share:.1f} % of the rows of {design['path']}"
+        for design in designs
+        for name, share in design["reveals"].items()
         if share > 0
     ]

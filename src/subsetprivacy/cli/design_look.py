@@ -95,8 +95,10 @@ def _problems(read: Any) -> "list[SubsetPrivacyError]":
 def _is_sealed(path: Path) -> bool:
     import json
 
-    held = json.loads(path.read_bytes())
-    return "fingerprint" in (held if "columns" not in held else next(iter(held["columns"].values()))["design"])
+    document = json.loads(path.read_bytes())
+    return "fingerprint" in (
+        document if "columns" not in document else next(iter(document["columns"].values()))["design"]
+    )
 
 
 @click.command(short_help="Print the JSON Schema of design documents.")

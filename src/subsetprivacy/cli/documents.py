@@ -36,17 +36,17 @@ def read_design(path: str | Path, column: str | None = None) -> "Design":
     """
     from subsetprivacy.errors import DesignDocumentError
 
-    found = read_document(path)
-    if not isinstance(found, dict):
-        return found
-    if column is None and len(found) == 1:
-        return next(iter(found.values()))
-    if column is None or column not in found:
+    designs = read_document(path)
+    if not isinstance(designs, dict):
+        return designs
+    if column is None and len(designs) == 1:
+        return next(iter(designs.values()))
+    if column is None or column not in designs:
         wanted = "one column" if column is None else f"column {column!r}"
         raise DesignDocumentError(
-            f"{path}: the document of a table must tell the design of {wanted}; it has those of {', '.join(found)}."
+            f"{path}: the document of a table must tell the design of {wanted}; it has those of {', '.join(designs)}."
         )
-    return found[column]
+    return designs[column]
 
 
 def read_document(path: str | Path) -> "Design | dict[str, Design]":

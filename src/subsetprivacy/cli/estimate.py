@@ -86,8 +86,10 @@ def estimate(
         fitted = _estimated(counted, method, grouped=bool(by))
     shown: dict[str, Any] = {"level": level, "method": interval}
     together = {"simultaneous": True} if simultaneous else {}
-    found = _of_groups(fitted, by, groups, shown, together) if by else _of_one(fitted, groups, {**shown, **together})
-    found.give(output, ending, force=force, as_json=as_json)
+    presented = (
+        _of_groups(fitted, by, groups, shown, together) if by else _of_one(fitted, groups, {**shown, **together})
+    )
+    presented.give(output, ending, force=force, as_json=as_json)
 
 
 def _check(ending: str, interval: IntervalMethod, *, grouped: bool, merged: bool, simultaneous: bool) -> None:
@@ -170,12 +172,12 @@ def _of_groups(
     return Presented(facts=facts, csv=csv, picture=lambda: batch.plot(**shown), echo=echo)
 
 
-def _csv(found: Sequence[tuple[tuple[Any, ...], dict[str, Any]]], by: tuple[str, ...], categories: Any) -> str:
+def _csv(results: Sequence[tuple[tuple[Any, ...], dict[str, Any]]], by: tuple[str, ...], categories: Any) -> str:
     """Return CSV with a row per category and group, and a column per variable."""
     variables = category_columns(categories)
     lines = [
         (*group, *category_cells(label, variables), *numbers, facts["level"])
-        for group, facts in found
+        for group, facts in results
         for label, *numbers in zip(*(facts[key] for key in _KEYS), strict=True)
     ]
     return csv_text([*by, *variables, *_KEYS[1:], "level"], lines)

@@ -121,14 +121,14 @@ def evaluate(
         raise click.UsageError("evaluate takes one --column; name one of the variables")
     data = SubsetData(release.codes(names[0], missing=missing), release.designs[names[0]])
     arguments: dict[str, Any] = _predicted(table, proba, guess, compare, data.categories)
-    found: Any = run(data, metrics=metrics or None, **arguments, **_weights(release, weights, weights_kind))
+    result: Any = run(data, metrics=metrics or None, **arguments, **_weights(release, weights, weights_kind))
     asked: dict[str, Any] = {"level": level} if compare is not None else {"level": level, "method": method}
     shown = asked if compare is not None else {**asked, "kind": picture}
     Presented(
-        facts=lambda: found.to_dict(**asked),
-        csv=lambda: _csv(found, asked),
-        picture=lambda: found.plot(**shown),
-        echo=lambda: echo_table(found.summary(**asked)),
+        facts=lambda: result.to_dict(**asked),
+        csv=lambda: _csv(result, asked),
+        picture=lambda: result.plot(**shown),
+        echo=lambda: echo_table(result.summary(**asked)),
     ).give(output, ending, force=force, as_json=as_json)
 
 
@@ -163,16 +163,16 @@ def _weights(release: Any, column: str | None, kind: WeightsKind | None) -> dict
     """Return the named weights, or those stored with the table."""
     from subsetprivacy.frames.predictions import read_weights
 
-    held = release.stored.weights
-    if column is None and held is not None:
-        column, kind = held.column, held.kind
+    stored = release.stored.weights
+    if column is None and stored is not None:
+        column, kind = stored.column, stored.kind
     return {} if column is None else {"weights": read_weights(release, column), "weights_kind": kind}
 
 
-def _csv(found: Any, asked: dict[str, Any]) -> str:
+def _csv(result: Any, asked: dict[str, Any]) -> str:
     """Return a row for each measure and category."""
-    columns = found._columns(**asked)
-    variables = category_columns(found.categories)
+    columns = result._columns(**asked)
+    variables = category_columns(result.categories)
     numbers = [name for name in columns if name not in ("measure", "category")]
     cells = zip(columns["measure"], columns["category"], *(columns[name] for name in numbers), strict=True)
     blank = ("",) * len(variables)

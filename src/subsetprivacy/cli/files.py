@@ -44,15 +44,15 @@ def ending_of(output: Path, endings: Sequence[str], format: str | None = None, *
     if output == STANDARD_OUTPUT or (bare and not output.suffix):
         return endings[0] if format is None else f".{format}"
     name = output.name.lower()
-    found = max((ending for ending in endings if name.endswith(ending)), key=len, default=None)
-    if found is None:
+    matched = max((ending for ending in endings if name.endswith(ending)), key=len, default=None)
+    if matched is None:
         raise click.UsageError(f"--output must end in {_listed(endings)}; got {str(output)!r}")
-    if format is not None and found != f".{format}":
+    if format is not None and matched != f".{format}":
         raise click.UsageError(
             f"--format {format} does not fit --output {output}; leave --format out, because the "
             f"file name sets the format"
         )
-    return found
+    return matched
 
 
 def _listed(endings: Sequence[str]) -> str:
@@ -135,12 +135,12 @@ def standard_input(ending: str, ctx: click.Context | None = None) -> Path:
     stack = ExitStack()
     running.find_root().call_on_close(stack.close)  # not the context of the command, which may turn out to be wrong
     folder = Path(stack.enter_context(TemporaryDirectory(prefix="subsetprivacy-")))
-    held = stack.enter_context(TemporaryFile())  # noqa: SIM115
+    spooled = stack.enter_context(TemporaryFile())  # noqa: SIM115
     path = folder / f"standard-input{ending}"
-    nameless = Path(f"/proc/{os.getpid()}/fd/{held.fileno()}")
+    nameless = Path(f"/proc/{os.getpid()}/fd/{spooled.fileno()}")
     if nameless.exists():
-        shutil.copyfileobj(sys.stdin.buffer, held)
-        held.flush()
+        shutil.copyfileobj(sys.stdin.buffer, spooled)
+        spooled.flush()
         path.symlink_to(nameless)
     else:
         with path.open("xb") as file:
@@ -163,8 +163,8 @@ def name_of(path: Path) -> str:
 
 def input_ending(ctx: click.Context, default: str) -> str:
     """Return the ending set by --input-format, or the default."""
-    said = ctx.meta.get(_INPUT_FORMAT)
-    return default if said is None else f".{said}"
+    format = ctx.meta.get(_INPUT_FORMAT)
+    return default if format is None else f".{format}"
 
 
 def remember_input_format(ctx: click.Context, param: click.Parameter, value: str | None) -> None:

@@ -80,10 +80,10 @@ def findings_of(
 
         known = {name: release.designs[name] for name in names}
         read = read_questions(questions, known)
-        asked = {name: one for name, one in read.items() if one.asked}
+        asked = {name: counts for name, counts in read.items() if counts.asked}
         if not asked:
             raise click.UsageError(f"--questions must hold questions of {', '.join(names)}; it holds none of them")
-    found = findings(
+    result = findings(
         release,
         columns=list(names),
         by=options.groups(by, names),
@@ -93,4 +93,4 @@ def findings_of(
         **settings,
     )
     with ProgressLine("steps") as progress:
-        return found.compute(progress)
+        return result.compute(progress)

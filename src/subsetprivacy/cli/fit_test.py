@@ -79,11 +79,11 @@ def fit_test(
     counted = counts_of(release, names, {"weights": weights, "weights_kind": weights_kind, "missing": missing})
     known: Any = named_as(counted.categories, given)
     with ProgressLine("samples") as progress:
-        found = run(counted, known, null=null, replications=replications, seed=seed, progress=progress)
+        result = run(counted, known, null=null, replications=replications, seed=seed, progress=progress)
     if as_json:
-        echo_json(found.to_dict())
+        echo_json(result.to_dict())
     else:
-        echo_table(found.summary())
+        echo_table(result.summary())
 
 
 def _read_reference(text: str) -> dict[str, float] | list[float]:
@@ -118,10 +118,10 @@ def _read_file(path: Path) -> dict[str, float]:
         shares = [(_text(label), float(share)) for label, share in pairs]
     except (ValueError, TypeError, KeyError, csv.Error, RecursionError):
         raise file_error(name_of(path), "must have a category and its share in each row", REFERENCE_FILE) from None
-    found = dict(shares)
-    if len(found) < len(shares):
+    by_label = dict(shares)
+    if len(by_label) < len(shares):
         raise file_error(name_of(path), "must name every category once; one is there twice")
-    return found
+    return by_label
 
 
 def _of_csv(text: str) -> list[tuple[Any, Any]]:
@@ -131,10 +131,10 @@ def _of_csv(text: str) -> list[tuple[Any, Any]]:
 
 def _of_json(text: str) -> list[tuple[Any, Any]]:
     """Return the pairs of an object of shares by label, or of a list of objects with category and share."""
-    found = json.loads(text, object_pairs_hook=_Pairs)
-    if isinstance(found, _Pairs):
-        return list(found)
-    return [(dict(row)["category"], dict(row)["share"]) for row in found]
+    content = json.loads(text, object_pairs_hook=_Pairs)
+    if isinstance(content, _Pairs):
+        return list(content)
+    return [(dict(row)["category"], dict(row)["share"]) for row in content]
 
 
 class _Pairs(list[tuple[str, Any]]):

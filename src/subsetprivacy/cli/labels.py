@@ -32,15 +32,15 @@ def read_merges(given: Sequence[str]) -> dict[str, list[str]]:
     click.UsageError
         If one is not NAME=LABEL,LABEL, or a name is given twice.
     """
-    found: dict[str, list[str]] = {}
+    merges: dict[str, list[str]] = {}
     for text in given:
         name, equals, labels = (part.strip() for part in text.partition("="))
         if not (name and equals and labels):
             raise click.BadParameter(f"must be NAME=LABEL,LABEL; got {text!r}", param_hint="--merge")
-        if name in found:
+        if name in merges:
             raise click.UsageError(f"--merge uses the name {name} twice; list all its labels in one --merge")
-        found[name] = split_words(labels, "--merge")
-    return found
+        merges[name] = split_words(labels, "--merge")
+    return merges
 
 
 def with_merged(fits: Mapping[Name, Any], merges: Mapping[str, Sequence[str]]) -> dict[Name, Any]:
@@ -63,8 +63,10 @@ def with_merged(fits: Mapping[Name, Any], merges: Mapping[str, Sequence[str]]) -
     merged = {}
     for sample, fit in fits.items():
         texts = known[sample]
-        held = {name: [label for label in labels if label in texts] for name, labels in merges.items()}
-        groups = {texts.get(name, name): [texts[label] for label in labels] for name, labels in held.items() if labels}
+        present = {name: [label for label in labels if label in texts] for name, labels in merges.items()}
+        groups = {
+            texts.get(name, name): [texts[label] for label in labels] for name, labels in present.items() if labels
+        }
         merged[sample] = fit.collapse(groups) if groups else fit
     return merged
 
@@ -87,7 +89,7 @@ def read_numbers(text: str, option: str) -> dict[str, float] | list[float]:
     """
     if "=" not in text:
         return numbers(text, option)
-    found: dict[str, float] = {}
+    by_label: dict[str, float] = {}
     for word in split_words(text, option):
         label, equals, value = (part.strip() for part in word.rpartition("="))
         try:
@@ -100,10 +102,10 @@ def read_numbers(text: str, option: str) -> dict[str, float] | list[float]:
                 f"number in quotes",
                 param_hint=option,
             )
-        if label in found:
+        if label in by_label:
             raise click.BadParameter(f"must name every label once; got {label!r} twice", param_hint=option)
-        found[label] = number
-    return found
+        by_label[label] = number
+    return by_label
 
 
 def named_as(labels: Iterable[Any], given: dict[str, float] | list[float]) -> dict[Any, float] | list[float]:

@@ -122,18 +122,18 @@ def loglinear(
 
 def _check(shown: tuple[Any, ...], given: str | None, where: tuple[str, ...], bootstrap: int, ending: str) -> None:
     """Raise if options exclude each other."""
-    said = [name for name, value in zip(_SHOWN, shown, strict=True) if value]
-    if len(said) > 1:
-        raise click.UsageError(f"{' and '.join(said)} each replace the parameters; give only one of them")
-    tests = said in (["--test"], ["--compare"])
-    if given is not None and said != ["--shares"]:
+    chosen = [name for name, value in zip(_SHOWN, shown, strict=True) if value]
+    if len(chosen) > 1:
+        raise click.UsageError(f"{' and '.join(chosen)} each replace the parameters; give only one of them")
+    tests = chosen in (["--test"], ["--compare"])
+    if given is not None and chosen != ["--shares"]:
         raise click.UsageError("--given is for --shares")
-    if where and said != ["--odds"]:
+    if where and chosen != ["--odds"]:
         raise click.UsageError("--where is for --odds")
     if bootstrap and not tests:
         raise click.UsageError("--bootstrap is for --test and --compare")
     if tests and ending in PICTURES:
-        raise click.UsageError(f"{said[0]} has no picture; write .csv or .json")
+        raise click.UsageError(f"{chosen[0]} has no picture; write .csv or .json")
 
 
 def _counted(table: Path, columns: tuple[str, ...], form: Form | None, model: str, settings: dict[str, Any]) -> Any:
@@ -162,7 +162,7 @@ def _two(text: str) -> tuple[str, str]:
 
 def _labels(given: tuple[str, ...], counts: Any, option: str) -> dict[str, Any]:
     """Return the categories that NAME=LABEL name."""
-    found = {}
+    labels = {}
     for text in given:
         name, equals, label = (part.strip() for part in text.partition("="))
         if not (name and equals and label):
@@ -173,8 +173,8 @@ def _labels(given: tuple[str, ...], counts: Any, option: str) -> dict[str, Any]:
         known = by_text(part)
         if label not in known:
             raise click.BadParameter(f"must be one of {part.preview()} for {name}", param_hint=option)
-        found[name] = known[label]
-    return found
+        labels[name] = known[label]
+    return labels
 
 
 def _margins(path: Path, counts: Any) -> dict[Any, Any]:
@@ -182,12 +182,12 @@ def _margins(path: Path, counts: Any) -> dict[Any, Any]:
     from subsetprivacy.errors import DataFileError
 
     try:
-        held = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         raise DataFileError(f"{path}: must be a JSON object of margins; it cannot be read as one.") from None
-    if not isinstance(held, dict) or not all(isinstance(shares, dict) for shares in held.values()):
+    if not isinstance(content, dict) or not all(isinstance(shares, dict) for shares in content.values()):
         raise DataFileError(f"{path}: must map columns to the shares of their categories; it does not.")
-    return {_joined(name): _by_label(_joined(name), shares, counts) for name, shares in held.items()}
+    return {_joined(name): _by_label(_joined(name), shares, counts) for name, shares in content.items()}
 
 
 def _joined(name: str) -> Any:

@@ -71,14 +71,14 @@ class Commands(click.Group):
 
 def _say_warnings() -> None:
     """Print each warning of the package once, without file and line; others as Python does."""
-    said: set[str] = set()
+    shown: set[str] = set()
     as_before = warnings.showwarning
 
     def show(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
         if not issubclass(category, SubsetPrivacyWarning) and not wants_json():
             as_before(message, category, *place, **more)
-        elif (text := str(message)) not in said:
-            said.add(text)
+        elif (text := str(message)) not in shown:
+            shown.add(text)
             echo_warning(message)
 
     warnings.showwarning = show

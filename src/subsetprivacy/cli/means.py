@@ -113,7 +113,7 @@ def means(
     ending = check_output(output, format, as_json)
     _check(ending, method, test=test, between=between, simultaneous=simultaneous)
     release, names = options.open_release(table, columns, design, form)
-    found = group_means(
+    result = group_means(
         outcome,
         release,
         column=list(names),
@@ -126,7 +126,7 @@ def means(
         model=model,
         missing=missing,
     )
-    presented = _presented(found, level, method, test=test, between=between, simultaneous=simultaneous)
+    presented = _presented(result, level, method, test=test, between=between, simultaneous=simultaneous)
     presented.give(output, ending, force=force, as_json=as_json)
 
 
@@ -143,16 +143,16 @@ def _check(ending: str, method: MeansInterval, *, test: bool, between: PairsOf |
 
 
 def _presented(
-    found: Any, level: float, method: MeansInterval, *, test: bool, between: PairsOf | None, simultaneous: bool
+    fitted: Any, level: float, method: MeansInterval, *, test: bool, between: PairsOf | None, simultaneous: bool
 ) -> Presented:
     """Return the requested result in all output forms."""
-    result: Any = found
+    result: Any = fitted
     asked: dict[str, Any] = {"level": level, "method": method}
     if test:
-        result, asked = found.test(), {}
+        result, asked = fitted.test(), {}
     elif between is not None:
         how: DifferencesInterval = "simultaneous" if simultaneous else "wald"
-        result, asked = found.differences(between), {"level": level, "method": how}
+        result, asked = fitted.differences(between), {"level": level, "method": how}
     return Presented(
         facts=lambda: result.to_dict(**asked),
         csv=lambda: _csv(result._columns(**asked)),

@@ -24,10 +24,10 @@ def marks(output: Path) -> tuple[Mark, Mark]:
 
 def _mark(place: Path) -> Mark:
     try:
-        found = place.stat()
+        status = place.stat()
     except OSError:
         return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def left(output: Path, before: tuple[Mark, Mark]) -> str:
@@ -46,11 +46,11 @@ def left(output: Path, before: tuple[Mark, Mark]) -> str:
     if table and document:
         shutil.rmtree(stage_of(output), ignore_errors=True)  # no longer needed, and it contains the order of the rows
         return f"Stopped, but only after everything was written: {output} is complete."
-    again = "the same command with --force" if table else "the same command"
+    command = "the same command with --force" if table else "the same command"
     what = f"{output} lacks its document" if table else "Nothing was published"
     if not can_go_on(output):
-        return f"Stopped. {what}; {again} starts over."
-    return f"Stopped. {what}; {again} continues where it stopped. To discard it, delete {stage_of(output)}."
+        return f"Stopped. {what}; {command} starts over."
+    return f"Stopped. {what}; {command} continues where it stopped. To discard it, delete {stage_of(output)}."
 
 
 def give_up(output: Path) -> None:

@@ -89,14 +89,14 @@ def response(
     """
     from subsetprivacy.planning import response_power
 
-    held = read_design(design)
+    known = read_design(design)
     made = response_power(
-        held,
+        known,
         numbers(w, "--w"),
         people,
         odds_ratio=odds_ratio,
-        category=_label(category, held),
-        baseline=_label(baseline, held),
+        category=_label(category, known),
+        baseline=_label(baseline, known),
         spread=spread,
         share=share,
         family=family,
@@ -153,13 +153,13 @@ def predictor(
     """
     from subsetprivacy.planning import predictor_power
 
-    held = read_design(design)
+    known = read_design(design)
     made = predictor_power(
-        held,
+        known,
         numbers(w, "--w"),
         people,
-        category=_label(category, held),
-        baseline=_label(baseline, held),
+        category=_label(category, known),
+        baseline=_label(baseline, known),
         family=family,
         difference=difference,
         odds_ratio=odds_ratio,
@@ -200,10 +200,10 @@ def means(
     """
     from subsetprivacy.planning import means_power
 
-    held = read_design(design)
-    pair: Any = tuple(_label(group, held) for group in groups)
+    known = read_design(design)
+    pair: Any = tuple(_label(group, known) for group in groups)
     made = means_power(
-        held, numbers(w, "--w"), people, groups=pair, difference=difference, sd=sd, level=level, target=target
+        known, numbers(w, "--w"), people, groups=pair, difference=difference, sd=sd, level=level, target=target
     )
     _show(made, as_json)
 

@@ -172,8 +172,8 @@ def _show(plan: "PrivatizePlan[Release]", table: Path, *, as_json: bool) -> None
 
 def _check_travels(designs: Any, ending: str) -> None:
     """Raise if a format cannot store a covered design, whose numbers only its file has."""
-    held = designs.values() if isinstance(designs, dict) else [designs]
-    if ending.startswith(".csv") and any(design.covered is not None for design in held):
+    listed = designs.values() if isinstance(designs, dict) else [designs]
+    if ending.startswith(".csv") and any(design.covered is not None for design in listed):
         raise click.UsageError(
             "a covered design needs its numbers of dummy rows, which CSV cannot store; use --format parquet or arrow"
         )
@@ -210,12 +210,12 @@ def _inferred(table: "Input", designs: "dict[str, Design | None]", cleaning: dic
 
 def _named_by_itself(path: Path) -> "Design | dict[str, Design | None]":
     """Return a product, or the designs of another table, which name their columns."""
-    found = read_document(path)
-    if isinstance(found, dict):
-        return {name: _planned(design) for name, design in found.items()}
-    if found.product is None:
+    document = read_document(path)
+    if isinstance(document, dict):
+        return {name: _planned(design) for name, design in document.items()}
+    if document.product is None:
         raise click.UsageError("name the --column that the design is for; only a product names its columns")
-    return found
+    return document
 
 
 def _planned(design: "Design") -> "Design":
@@ -237,15 +237,15 @@ def _warn(keep_order: bool, seed: int | None, *, again: bool) -> None:
     from subsetprivacy.errors import NotPrivateWarning
     from subsetprivacy.messages.for_commands import SAME_SUBSETS
 
-    said = []
+    warnings = []
     if again:
         twice = "--force draws the same people a second time: if anyone has the first output, the two intersect."
-        said.append(NotPrivateWarning(twice, SAME_SUBSETS))
+        warnings.append(NotPrivateWarning(twice, SAME_SUBSETS))
     if keep_order:
         who = "the rows keep their order: anyone who has a list of the people in this order can identify them."
-        said.append(NotPrivateWarning(who))
+        warnings.append(NotPrivateWarning(who))
     if seed is not None:
         undone = "draws with --seed are not private: anyone who knows the seed can undo them. For experiments only."
-        said.append(NotPrivateWarning(undone))
-    for warning in said:
+        warnings.append(NotPrivateWarning(undone))
+    for warning in warnings:
         echo_warning(warning)

@@ -75,9 +75,9 @@ def rake(
     ending = "" if output is None else ending_of(output, ENDINGS, format)
     known = _margins(margins)
     release, _ = options.open_release(table, columns, None, form, every=True)
-    held, known = _columns(release, known, missing)
+    seen_columns, known = _columns(release, known, missing)
     sampling = _sampling(release, drawn, weights, weights_kind)
-    made = run(held, known, sampling=sampling, method=method, bounds=_bounds(bounds), population=population)
+    made = run(seen_columns, known, sampling=sampling, method=method, bounds=_bounds(bounds), population=population)
     if as_json:
         echo_json(made.to_dict())
     if output is None:
@@ -92,21 +92,21 @@ def rake(
 
 def _margins(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:
-        found = None
-    if not isinstance(found, dict):
+        content = None
+    if not isinstance(content, dict):
         raise click.BadParameter("must be a JSON file of margins by column", param_hint="MARGINS")
-    return found
+    return content
 
 
 def _bounds(text: str | None) -> tuple[float, float] | None:
     if text is None:
         return None
-    found = options.numbers(text, "--bounds")
-    if len(found) != 2:
+    bounds = options.numbers(text, "--bounds")
+    if len(bounds) != 2:
         raise click.BadParameter("must be two numbers, like 0.3,3", param_hint="--bounds")
-    return found[0], found[1]
+    return bounds[0], bounds[1]
 
 
 def _columns(release: Any, known: dict[str, Any], missing: Missing) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -115,19 +115,21 @@ def _columns(release: Any, known: dict[str, Any], missing: Missing) -> tuple[dic
     from subsetprivacy.tables import label_text
 
     require_rows(release)
-    held: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     made: dict[str, Any] = {}
     for name, margin in known.items():
         if name in release.designs:
-            held[name] = people_of(release, [name], missing)
+            columns[name] = people_of(release, [name], missing)
             labels = by_text(release.designs[name].categories)
             made[name] = {labels.get(label, label): amount for label, amount in _by_label(name, margin).items()}
         else:
             cells = cells_of(release, [name])[name]
             made[name] = margin
             # The labels of JSON are text, and so are numbers that name groups.
-            held[name] = cells if not isinstance(margin, dict) else [_text(cell, label_text) for cell in cells.tolist()]
-    return held, made
+            columns[name] = (
+                cells if not isinstance(margin, dict) else [_text(cell, label_text) for cell in cells.tolist()]
+            )
+    return columns, made
 
 
 def _text(cell: Any, label_text: Any) -> Any:

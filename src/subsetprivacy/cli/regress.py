@@ -44,15 +44,15 @@ def penalty(name: str, help: str) -> Callable[[options.Command], options.Command
 
 def _documents(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str | None, Path]:
     """Return the design documents of --design by column; the key is None if no column was named."""
-    found: dict[str | None, Path] = {}
+    documents: dict[str | None, Path] = {}
     for text in given:
         name, equals, path = text.rpartition("=")
         alone = not equals or not name or Path(text).is_file()
         column = None if alone else name
-        if column in found:
+        if column in documents:
             raise click.BadParameter("must be given once for each column, as COLUMN=FILE", ctx, param)
-        found[column] = options.document.convert(text if alone else path, param, ctx)
-    return found
+        documents[column] = options.document.convert(text if alone else path, param, ctx)
+    return documents
 
 
 @click.command(short_help="Fit a regression with a private response or predictors.")
@@ -206,9 +206,9 @@ def regress(
             stream=False if (effects or adjusted) and stream is None else stream,
             progress=progress,
         )
-        found = _found(fit, level, interval, test=test, effects=effects, adjusted=adjusted, predict=predict)
-        _make(found, output, ending, as_json)  # now, since a stream is read for it
-    found.give(output, ending, force=force, as_json=as_json)
+        presented = _found(fit, level, interval, test=test, effects=effects, adjusted=adjusted, predict=predict)
+        _make(presented, output, ending, as_json)  # now, since a stream is read for it
+    presented.give(output, ending, force=force, as_json=as_json)
 
 
 def _check(
@@ -252,8 +252,8 @@ def _opened(table: Path, formula: str, documents: dict[str | None, Path], form: 
 
     designs: dict[str, Any] = {}
     for column, path in documents.items():
-        found = read_document(path) if column is None else read_design(path, column)
-        designs |= found if isinstance(found, dict) else {column or split_formula(formula)[0]: found}
+        document = read_document(path) if column is None else read_design(path, column)
+        designs |= document if isinstance(document, dict) else {column or split_formula(formula)[0]: document}
     return read_release(table, designs or None, form=form)
 
 
@@ -264,7 +264,7 @@ def _merge(release: "Release", formula: str, given: Mapping[str, Sequence[str]])
     if not given:
         return None
     own = private_predictors(split_formula(formula, release.designs)[1], release.designs)
-    found: dict[str, dict[str, list[Any]]] = {}
+    merged: dict[str, dict[str, list[Any]]] = {}
     for text, labels in given.items():
         column, colon, name = text.partition(":")
         if not colon or column not in own:
@@ -274,8 +274,8 @@ def _merge(release: "Release", formula: str, given: Mapping[str, Sequence[str]])
                     param_hint="--merge",
                 )
             column, name = own[0], text
-        found.setdefault(column, {})[name] = [_label(release, column, label, "--merge") for label in labels]
-    return found
+        merged.setdefault(column, {})[name] = [_label(release, column, label, "--merge") for label in labels]
+    return merged
 
 
 def _baseline(release: "Release", formula: str, given: tuple[str, ...], merges: Mapping[str, Sequence[str]]) -> Any:
@@ -286,7 +286,7 @@ def _baseline(release: "Release", formula: str, given: tuple[str, ...], merges: 
         return None
     response, right = split_formula(formula, release.designs)
     own = [response] if response in release.designs else list(private_predictors(right, release.designs))
-    found: dict[str, Any] = {}
+    baselines: dict[str, Any] = {}
     for text in given:
         name, equals, label = text.partition("=")
         if equals and name in release.kept and name != response:
@@ -300,11 +300,11 @@ def _baseline(release: "Release", formula: str, given: tuple[str, ...], merges: 
                     param_hint="--baseline",
                 )
             name, label = own[0], text
-        if name in found:
+        if name in baselines:
             raise click.BadParameter(f"must be given once for {name}", param_hint="--baseline")
         merged = label in merges or f"{name}:{label}" in merges
-        found[name] = label if merged else _label(release, name, label, "--baseline")
-    return found
+        baselines[name] = label if merged else _label(release, name, label, "--baseline")
+    return baselines
 
 
 def _label(release: "Release", name: str, text: str, option: str) -> Any:
@@ -361,16 +361,16 @@ class _Echo:
         echo_table(self.table())
 
 
-def _make(found: Presented, output: Path | None, ending: str, as_json: bool) -> None:
+def _make(presented: Presented, output: Path | None, ending: str, as_json: bool) -> None:
     """Make the requested forms of a result."""
     if as_json or ending == ".json":
-        found.facts()
-    if output is None and not as_json and isinstance(found.echo, _Echo):
-        found.echo.table()
+        presented.facts()
+    if output is None and not as_json and isinstance(presented.echo, _Echo):
+        presented.echo.table()
     if ending in PICTURES:
-        found.picture()
+        presented.picture()
     elif output is not None and ending != ".json":
-        found.csv()
+        presented.csv()
 
 
 def _predicted(fit: Any, path: Path) -> Any:

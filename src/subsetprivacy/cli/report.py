@@ -48,10 +48,10 @@ def report(
     ending_of(where, (".html", ".htm"), bare=True)
     if where != STANDARD_OUTPUT:
         require_target(where, overwrite=force)  # before minutes of work
-    found = findings_of(table, columns, seed=seed, **settings)
-    page: dict[str, Any] = {"columns": list(found.names) if columns else None, "title": title, "language": language}
+    findings = findings_of(table, columns, seed=seed, **settings)
+    page: dict[str, Any] = {"columns": list(findings.names) if columns else None, "title": title, "language": language}
     if where == STANDARD_OUTPUT:
-        click.echo(report_html(found, seed=seed, **page), nl=False)
+        click.echo(report_html(findings, seed=seed, **page), nl=False)
         return
-    write_report(found, where, seed=seed, overwrite=force, **page)
+    write_report(findings, where, seed=seed, overwrite=force, **page)
     say(f"Wrote {where}. Open it in a browser.")

@@ -143,8 +143,8 @@ def _list(output: Path) -> None:
 def _line(each: Any) -> str:
     if each.record is None:
         print_exception(each.error)  # to standard error, so that unexpected errors can be found
-        said = getattr(each.error, "message", each.error)
-        return f"✗ {each.label:24}  ended in an error: {type(each.error).__name__}: {said}"
+        message = getattr(each.error, "message", each.error)
+        return f"✗ {each.label:24}  ended in an error: {type(each.error).__name__}: {message}"
     mark = "✗" if each.failed else "✓"
     took = "finished before" if each.before else f"{each.record.seconds:.1f} s"
     return f"{mark} {each.label:24}  {_verdicts(each.record)} ({took})"

@@ -34,21 +34,21 @@ class SamplingOptions:
         """Whether any of the options is given."""
         return any((self.strata, self.clusters, self.fpc, self.replicates))
 
-    def sampling(self, weights: str | None, kind: WeightsKind | None, held: Sequence[str]) -> "Sampling":
+    def sampling(self, weights: str | None, kind: WeightsKind | None, existing: Sequence[str]) -> "Sampling":
         """Return a `Sampling` with column names.
 
         Parameters
         ----------
         weights, kind
             The column of weights and their kind.
-        held
+        existing
             The columns of the table, to match patterns of replicates.
         """
         from subsetprivacy.sampling import Sampling
 
         if kind == "frequency":
             raise click.UsageError("with strata, clusters or replicates, use --weights-kind sampling or no weights")
-        replicates = [name for given in self.replicates for name in _matching(given, held)]
+        replicates = [name for given in self.replicates for name in _matching(given, existing)]
         return Sampling(
             weights,
             strata=self.strata,
@@ -60,14 +60,14 @@ class SamplingOptions:
         )
 
 
-def _matching(given: str, held: Sequence[str]) -> list[str]:
+def _matching(given: str, existing: Sequence[str]) -> list[str]:
     """Return the columns that match a name or a pattern such as rep*."""
-    if given in held or not set(given) & set("*?["):
+    if given in existing or not set(given) & set("*?["):
         return [given]
-    found = [name for name in held if fnmatchcase(name, given)]
-    if not found:
+    matching = [name for name in existing if fnmatchcase(name, given)]
+    if not matching:
         raise click.BadParameter("must match columns of TABLE; no column matches", param_hint="--replicates")
-    return found
+    return matching
 
 
 def drawn(*, clusters: bool = True) -> Callable[[Command], Command]:
@@ -156,5 +156,5 @@ def groups_of(release: "Release", by: Sequence[str], rows: int) -> dict[Any, Any
     labels = [cells[name].tolist() for name in by]
     several = len(by) > 1
     listed = list(zip(*labels, strict=True)) if several else labels[0]
-    found = group_rows(GroupColumn(listed, [None] * len(by), several), rows)
-    return {group: np.isin(np.arange(rows), at) for group, at in found.items()}
+    groups = group_rows(GroupColumn(listed, [None] * len(by), several), rows)
+    return {group: np.isin(np.arange(rows), at) for group, at in groups.items()}

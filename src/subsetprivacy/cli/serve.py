@@ -157,7 +157,7 @@ def _read_base_url(text: str) -> str:
         raise refused("must begin with https:// or http://")
     if parts.path.strip("/") or "?" in text or "#" in text:
         raise refused("must end after the host or the port, without a path, a query or a fragment")
-    if not _HOST.fullmatch(parts.netloc) or text.strip() != text or any(one < " " for one in text):
+    if not _HOST.fullmatch(parts.netloc) or text.strip() != text or any(character < " " for character in text):
         raise refused("must name a host, and a port at most")
     return f"{parts.scheme}://{parts.netloc}"
 

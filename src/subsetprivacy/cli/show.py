@@ -211,12 +211,12 @@ def echo_usage_error(error: click.ClickException) -> None:
     echo_line(kind, error.format_message())
 
 
-def _echo(label: str, said: Exception, place: str = "") -> None:
+def _echo(label: str, error: Exception, place: str = "") -> None:
     from subsetprivacy.messages.rendering import with_hint
 
-    message, advice = in_its_words(f"{place}{getattr(said, 'message', said)}", getattr(said, "advice", None))
+    message, advice = in_its_words(f"{place}{getattr(error, 'message', error)}", getattr(error, "advice", None))
     if wants_json():
-        echo_line(type(said).__name__, message, advice)
+        echo_line(type(error).__name__, message, advice)
     else:
         click.echo(f"{label}: {with_hint(message, advice)}", err=True)
 

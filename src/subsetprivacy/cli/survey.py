@@ -49,23 +49,23 @@ def check(files: tuple[Path, ...], as_json: bool) -> None:
     from subsetprivacy.collect.survey.describing import survey_facts
     from subsetprivacy.collect.survey.reading import SurveyError, load_survey
 
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     good = True
     for number, path in enumerate(files):
         try:
             read = load_survey(path)
         except SurveyError as error:
             good = False
-            found[name_of(path)] = _problems(error)
+            results[name_of(path)] = _problems(error)
             _echo_problems(path, error)
             continue
         facts = survey_facts(read)
-        found[name_of(path)] = _as_data(read, facts)
+        results[name_of(path)] = _as_data(read, facts)
         if not as_json and not is_quiet():
             click.echo("\n" if number else "", nl=False)
             _echo_facts(path, read, facts)
     if as_json:
-        echo_json(found)
+        echo_json(results)
     sys.exit(0 if good else 1)
 
 
@@ -141,11 +141,11 @@ def _revealed(facts: "SurveyFacts") -> list[str]:
             shown = each.revealing.sets[:_SETS_SHOWN]
             more = each.revealing.number - len(shown)
             rest = f", and {more:,} more" if more else ""
-            sets = "; ".join(f"{set_words(one.options)} ({one.chance:.1%})" for one in shown)
+            sets = "; ".join(f"{set_words(options.options)} ({options.chance:.1%})" for options in shown)
             lines.append(f"{each.id}: an answer may become: {sets}{rest}.")
         if each.price is not None:
-            held = "; ".join(set_words(one) for one in each.never_alone)
-            lines.append(f"{each.id}: never sent alone: {held}. It takes {price_words(each.price)}.")
+            forbidden = "; ".join(set_words(options) for options in each.never_alone)
+            lines.append(f"{each.id}: never sent alone: {forbidden}. It takes {price_words(each.price)}.")
     if lines:
         lines.append(
             "(In brackets: the share of people with one of these answers who send this set. To forbid a set, use "
@@ -225,8 +225,8 @@ def _format_for(form: str | None, output: Path | None) -> str:
     if output is None:
         return form or FORMATS[0]
     endings = tuple(f".{format}" for format in FORMATS)
-    found = ending_of(output.with_suffix(".yaml") if output.suffix.lower() == ".yml" else output, endings, form)
-    return found[1:]
+    ending = ending_of(output.with_suffix(".yaml") if output.suffix.lower() == ".yml" else output, endings, form)
+    return ending[1:]
 
 
 def _write(text: str, output: Path | None, force: bool) -> None:

@@ -102,15 +102,15 @@ def test(
     if not by:
         _check_several(release, names)
     if trend:
-        found = _of_trend(release, names, by, settings, read, alternative=alternative or "two-sided", **run)
+        result = _of_trend(release, names, by, settings, read, alternative=alternative or "two-sided", **run)
     elif by:
-        found = _of_groups(release, names, by, settings, method=method or "lrt", **run)
+        result = _of_groups(release, names, by, settings, method=method or "lrt", **run)
     else:
-        found = _of_columns(release, names, given, settings, method=method or "lrt", **run)
+        result = _of_columns(release, names, given, settings, method=method or "lrt", **run)
     if as_json:
-        echo_json(found.to_dict())
+        echo_json(result.to_dict())
     else:
-        echo_table(found.summary())
+        echo_table(result.summary())
 
 
 def _check(columns: tuple[str, ...], by: tuple[str, ...], given: str | None) -> None:

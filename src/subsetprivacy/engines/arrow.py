@@ -143,17 +143,17 @@ class _BatchTally:
     def groups(self) -> Groups:
         if self.counter is None:  # there was no batch
             self.counter = self._new_counter()
-        found = self.counter.result()
+        counts = self.counter.result()
         keys: list[Key | None] = [None] * len(self.keys)
-        rest = found.cell
+        rest = counts.cell
         for k in reversed(self.coded):
             limit = 1 << self._width(k)
             rest, number = np.divmod(rest, limit + 2)
             keys[k] = Key("integer", np.where(number >= limit, OUTSIDE, number), number == limit)
-        for k, values in zip(self._labelled, self.labels.columns(found.label), strict=True):
+        for k, values in zip(self._labelled, self.labels.columns(counts.label), strict=True):
             keys[k] = Key.of(self.kinds[k], values)
         made = tuple(key for key in keys if key is not None)
-        return Groups(made, found.rows, found.first, found.sums, found.squares, self.unfit, self.first_unfit)
+        return Groups(made, counts.rows, counts.first, counts.sums, counts.squares, self.unfit, self.first_unfit)
 
 
 def kind_of(kind: "pa.DataType") -> str:

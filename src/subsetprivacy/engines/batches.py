@@ -66,8 +66,8 @@ def arrow_batches(table: Any, columns: Sequence[str], size: int = BATCH_ROWS) ->
         )
     require_arrow()
     check_columns(table, list(columns))
-    held = {str(name): name for name in raw_names(table)}
-    return _computed(table, _STREAMS[engine], [held[name] for name in columns], size)
+    native_names = {str(name): name for name in raw_names(table)}
+    return _computed(table, _STREAMS[engine], [native_names[name] for name in columns], size)
 
 
 def _computed(table: Any, stream: "_Stream", columns: list[Any], size: int) -> "Iterator[pa.RecordBatch]":

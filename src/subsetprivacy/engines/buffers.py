@@ -29,5 +29,7 @@ def from_numpy(values: AnyArray) -> Any:
     """Return a NumPy array of whole numbers as an Arrow array."""
     import pyarrow as pa
 
-    held = np.ascontiguousarray(values)
-    return pa.Array.from_buffers(pa.from_numpy_dtype(held.dtype), len(held), [None, pa.py_buffer(held)])
+    contiguous = np.ascontiguousarray(values)
+    return pa.Array.from_buffers(
+        pa.from_numpy_dtype(contiguous.dtype), len(contiguous), [None, pa.py_buffer(contiguous)]
+    )

@@ -97,10 +97,10 @@ class DenseCounter(CellCounter):
         if labels * self.cells > len(self._rows):
             spare = min(2 * len(self._rows), MOST_CELLS) // self.cells
             for name in ("_rows", "_first", "_sums", "_squares"):
-                held = getattr(self, name)
-                if len(held):
-                    grown = np.zeros(self.cells * max(labels, spare), held.dtype)
-                    grown[: len(held)] = held
+                array = getattr(self, name)
+                if len(array):
+                    grown = np.zeros(self.cells * max(labels, spare), array.dtype)
+                    grown[: len(array)] = array
                     setattr(self, name, grown)
 
     def result(self) -> CellCounts:
@@ -161,17 +161,17 @@ class SparseCounter(CellCounter):
         return self._parts[0]
 
 
-def _grouped(found: CellCounts, cells: int) -> CellCounts:
+def _grouped(counts: CellCounts, cells: int) -> CellCounts:
     """Merge repeated cells of a result, sorted by label and code."""
-    if not len(found.cell):
-        return found
-    order, bounds = _runs(found.label, found.cell, cells)
+    if not len(counts.cell):
+        return counts
+    order, bounds = _runs(counts.label, counts.cell, cells)
     heads = order[bounds]
     sums, squares = (
-        None if part is None else np.add.reduceat(part[order], bounds) for part in (found.sums, found.squares)
+        None if part is None else np.add.reduceat(part[order], bounds) for part in (counts.sums, counts.squares)
     )
-    rows = np.add.reduceat(found.rows[order], bounds)
-    return CellCounts(found.cell[heads], found.label[heads], rows, found.first[heads], sums, squares)
+    rows = np.add.reduceat(counts.rows[order], bounds)
+    return CellCounts(counts.cell[heads], counts.label[heads], rows, counts.first[heads], sums, squares)
 
 
 def _runs(label: IntArray, cell: IntArray, cells: int) -> tuple[IntArray, IntArray]:

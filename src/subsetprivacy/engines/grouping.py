@@ -91,8 +91,8 @@ def _lazy(table: Any, names: list[str]) -> Any:
         raise missing_library("narwhals") from None
     numbered = [f"key_{k}" for k in range(len(names))]
     if engine_of(table) in {"pandas", "dask"}:  # whose column names may be numbers, which narwhals does not support
-        held = {str(name): name for name in raw_names(table)}
-        part = table[[held[name] for name in names]]
+        native_names = {str(name): name for name in raw_names(table)}
+        part = table[[native_names[name] for name in names]]
         part.columns = numbered
         return nw.from_native(_typed(part) if engine_of(table) == "pandas" else part).lazy()
     if engine_of(table) in {"pyspark", "duckdb"}:  # which read a dot in a name as field access
@@ -142,12 +142,12 @@ def _in_engine(table: Any, keys: list[str], weights: str | None, whole: bool) ->
         frame = frame.with_columns(nw.col(last).cast(nw.Float64).alias("sums"))
         frame = frame.with_columns(*_squares_and_fit(nw, whole))
         sums += [nw.col(name).sum() for name in ("sums", "squares", "fit")]
-    found = frame.group_by(*numbered).agg(*sums).collect()
-    rows = _numbers(found["rows"], np.int64)
-    made = tuple(_key(found[name]) for name in numbered)
+    result = frame.group_by(*numbered).agg(*sums).collect()
+    rows = _numbers(result["rows"], np.int64)
+    made = tuple(_key(result[name]) for name in numbered)
     if weights is None:
         return Groups(made, rows)
-    amounts, squares, fit = (_numbers(found[name], np.float64) for name in ("sums", "squares", "fit"))
+    amounts, squares, fit = (_numbers(result[name], np.float64) for name in ("sums", "squares", "fit"))
     return Groups(made, rows, None, amounts, squares, unfit=int(rows.sum() - round(np.nansum(fit))))
 
 

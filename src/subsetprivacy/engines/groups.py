@@ -43,11 +43,11 @@ class Key:
             return cls(kind, np.array(values, np.int64 if small else object), absent)
         if kind == "float":
             values = [np.nan if value is None else _as_float(value) for value in values]
-            told = all(isinstance(value, float) for value in values)
-            return cls(kind, np.array(values, np.float64 if told else object), absent)
-        held = np.empty(len(values), object)
-        held[:] = values
-        return cls(kind, held, absent)
+            all_floats = all(isinstance(value, float) for value in values)
+            return cls(kind, np.array(values, np.float64 if all_floats else object), absent)
+        objects = np.empty(len(values), object)
+        objects[:] = values
+        return cls(kind, objects, absent)
 
     def codes(self) -> IntArray:
         """Return integers as int64, with `OUTSIDE` for larger ones and any number for missing values."""
@@ -63,8 +63,8 @@ class Key:
 
 def _as_float(value: Any) -> Any:
     """Return a number as float; a decimal only if the float represents it exactly as written."""
-    told = float(value)
-    return told if not isinstance(value, Decimal) or Decimal(repr(told)) == value else value
+    number = float(value)
+    return number if not isinstance(value, Decimal) or Decimal(repr(number)) == value else value
 
 
 @frozen(eq=False)

@@ -66,8 +66,8 @@ def judge_header(
     filled = [[text for cell in column if (text := _text(cell))] for column in columns or ()]
     if any(entry in column for entry, column in zip(entries, filled, strict=False)):
         return "values"
-    told = any(map(_is_numeric, filled)) or (bool(filled) and all(map(_repeats, filled)))
-    return "names" if told else "unknown"
+    are_names = any(map(_is_numeric, filled)) or (bool(filled) and all(map(_repeats, filled)))
+    return "names" if are_names else "unknown"
 
 
 def _text(cell: Any) -> str:
@@ -88,7 +88,7 @@ def _repeats(cells: Sequence[str]) -> bool:
 
 
 def no_such_column(
-    name: str, held: Sequence[str], where: str, verdict: Verdict, *, csv: bool = False
+    name: str, existing: Sequence[str], where: str, verdict: Verdict, *, csv: bool = False
 ) -> tuple[str, Hint]:
     """Return the message for a missing column of a table or file, and its advice.
 
@@ -96,7 +96,7 @@ def no_such_column(
     ----------
     name
         The missing column.
-    held
+    existing
         The existing columns.
     where
         The table, in words.
@@ -110,10 +110,10 @@ def no_such_column(
     >>> no_such_column("age group", ["Age_Group", "race"], "the table", "names")
     ('a column that is named must be in the table; got no column age group among its 2.', Hint(...'Age_Group'"}))
     """
-    told = f"a column that is named must be in {where}; got no column {name} among its {len(held)}."
+    message = f"a column that is named must be in {where}; got no column {name} among its {len(existing)}."
     if verdict == "names":
-        return told, _suggestion(name, held)
-    return f"{told} {_HIDDEN_LINE if csv else _HIDDEN_NAMES}", LOOK_FOR_A_HEADER()
+        return message, _suggestion(name, existing)
+    return f"{message} {_HIDDEN_LINE if csv else _HIDDEN_NAMES}", LOOK_FOR_A_HEADER()
 
 
 _HIDDEN_LINE = "Its first line may hold a person's values instead of names, so it is not shown."
@@ -122,18 +122,18 @@ _HIDDEN_NAMES = (
 )
 
 
-def _suggestion(name: str, held: Sequence[str]) -> Hint:
-    close = _closest(name, held)
+def _suggestion(name: str, existing: Sequence[str]) -> Hint:
+    close = _closest(name, existing)
     if close:
         return TAKE_A_SIMILAR_COLUMN(names=" or ".join(map(repr, close)))
-    more = f" and {len(held) - _MOST_LISTED} more" if len(held) > _MOST_LISTED else ""
-    return TAKE_ONE_OF_ITS_COLUMNS(names=", ".join(map(repr, held[:_MOST_LISTED])) + more)
+    more = f" and {len(existing) - _MOST_LISTED} more" if len(existing) > _MOST_LISTED else ""
+    return TAKE_ONE_OF_ITS_COLUMNS(names=", ".join(map(repr, existing[:_MOST_LISTED])) + more)
 
 
-def _closest(name: str, held: Sequence[str]) -> list[str]:
+def _closest(name: str, existing: Sequence[str]) -> list[str]:
     """Return the most similar names; only those with the same letters and digits, if there are any."""
     spelled: dict[str, str] = {}
-    for each in held:
+    for each in existing:
         if _letters(each):
             spelled.setdefault(_letters(each), each)
     wanted = _letters(name)
@@ -163,7 +163,7 @@ def judge_table(table: Any, labels: Collection[str] = ()) -> Verdict:
 
 
 def check_columns(
-    table: Any, wanted: Sequence[str], held: Sequence[str] | None = None, labels: Collection[str] = ()
+    table: Any, wanted: Sequence[str], existing: Sequence[str] | None = None, labels: Collection[str] = ()
 ) -> None:
     """Raise unless a table has each wanted column exactly once.
 
@@ -173,7 +173,7 @@ def check_columns(
         Of any library.
     wanted
         The columns.
-    held
+    existing
         The existing names, if known already.
     labels
         Categories of the values, which are not column names.
@@ -183,12 +183,12 @@ def check_columns(
     ArgumentError
         If it has not.
     """
-    held = column_names(table) if held is None else held
+    existing = column_names(table) if existing is None else existing
     for name in wanted:
-        if name not in held:
-            raise ArgumentError(*no_such_column(name, held, "the table", judge_table(table, labels)))
-        if held.count(name) > 1:
-            raise ArgumentError(f"the name of a column must occur once; got {name} {held.count(name)} times.")
+        if name not in existing:
+            raise ArgumentError(*no_such_column(name, existing, "the table", judge_table(table, labels)))
+        if existing.count(name) > 1:
+            raise ArgumentError(f"the name of a column must occur once; got {name} {existing.count(name)} times.")
 
 
 _SAMPLES: dict[str, Callable[[Any], list[list[Any]]]] = {

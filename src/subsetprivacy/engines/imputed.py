@@ -74,8 +74,8 @@ def imputed_columns(table: Any) -> tuple[str, ...]:
     engine = _engine(table)
     if engine in ("pyarrow", "pyarrow-dataset"):
         return columns_of_metadata(table.schema.metadata)
-    held = getattr(table, "attrs", None)  # of pandas and its columns
-    names = _named(held.get(MARK)) if isinstance(held, Mapping) else ()
+    attributes = getattr(table, "attrs", None)  # of pandas and its columns
+    names = _named(attributes.get(MARK)) if isinstance(attributes, Mapping) else ()
     if not names or engine is not None:
         return names
     name = str(getattr(table, "name", None))  # every column keeps the mark of its table
@@ -122,9 +122,9 @@ def refuse_imputed(imputed: Iterable[str], names: Iterable[str], what: str) -> N
         If so. The message names them.
     """
     known = set(imputed)
-    found = [name for name in names if name in known]
-    if found:
-        names_found = f"{', '.join(found)} {'is' if len(found) == 1 else 'are'}"
+    refused = [name for name in names if name in known]
+    if refused:
+        names_found = f"{', '.join(refused)} {'is' if len(refused) == 1 else 'are'}"
         raise ArgumentError(
             f"{what} must be people's own values; {names_found} imputed: guesses of a model.", PRIVATIZE_ANSWERS
         )

@@ -29,20 +29,20 @@ _ORDERED = {"pandas", "polars", "pyarrow", "pyarrow-dataset"}  # whose rows are 
 
 def plain_table(table: Any) -> Any:
     """Return the table inside a narwhals frame; return anything else unchanged."""
-    held = any(
+    is_narwhals = any(
         kind.__module__.partition(".")[0] == "narwhals" and kind.__name__ in {"DataFrame", "LazyFrame"}
         for kind in type(table).__mro__
     )
-    return table.to_native() if held else table
+    return table.to_native() if is_narwhals else table
 
 
 def _engine(table: Any) -> str | None:
     for kind in type(plain_table(table)).__mro__:
         if kind.__module__.startswith("pyspark.pandas"):  # the pandas API on Spark is not supported
             return None
-        found = _ENGINES.get((kind.__module__.partition(".")[0], kind.__name__))
-        if found is not None:
-            return found
+        engine = _ENGINES.get((kind.__module__.partition(".")[0], kind.__name__))
+        if engine is not None:
+            return engine
     return None
 
 
@@ -67,13 +67,13 @@ def engine_of(table: Any) -> str:
     ArgumentError
         If it is not a table.
     """
-    found = _engine(table)
-    if found is None:
+    engine = _engine(table)
+    if engine is None:
         raise ArgumentError(
             "`table` must be a table of pandas, Polars, PyArrow, DuckDB, PySpark, Dask or Ibis; got "
             f"{type(table).__name__}."
         )
-    return found
+    return engine
 
 
 def is_lazy(table: Any) -> bool:
@@ -111,11 +111,11 @@ def computing(table: Any) -> Iterator[None]:
         kind = type(error).__name__
     else:
         return
-    told = DataFileError(f"the {engine_of(table)} table could not be computed ({kind}).", COMPUTE_IT_ALONE)
+    failure = DataFileError(f"the {engine_of(table)} table could not be computed ({kind}).", COMPUTE_IT_ALONE)
     try:
-        raise told
+        raise failure
     finally:
-        told.__context__ = None  # set by Python if the engine's error is still being handled
+        failure.__context__ = None  # set by Python if the engine's error is still being handled
 
 
 def raw_names(table: Any) -> list[Any]:
@@ -135,7 +135,7 @@ def native_column(table: Any, name: str) -> Any:
     table = plain_table(table)
     if engine_of(table) == "pyarrow":
         return table.column(name)
-    return table[next(held for held in raw_names(table) if str(held) == name)]
+    return table[next(native for native in raw_names(table) if str(native) == name)]
 
 
 def column_names(table: Any) -> list[str]:

@@ -68,5 +68,5 @@ def _of_enum(kind: Any) -> list[Any] | None:
 
 
 def _of_dask(table: Any, name: str) -> list[Any] | None:
-    column = next(table[held] for held in table.columns if str(held) == name)
+    column = next(table[native] for native in table.columns if str(native) == name)
     return _of_dtype(column.dtype) if hasattr(column, "cat") and column.cat.known else None

@@ -118,15 +118,15 @@ class Values:
 
 def cleaned_columns(columns: dict[str, Any], cleaning: Cleaning) -> tuple[dict[str, Any], BoolArray | None]:
     """Return cleaned columns, and the rows that have a mark but no null."""
-    found = {name: cleaning.column(column) for name, column in columns.items()}
-    held = [rows for _, rows in found.values() if rows is not None]
-    if not held:
-        return {name: column for name, (column, _) in found.items()}, None
-    marked = np.logical_or.reduce(held)
+    cleaned = {name: cleaning.column(column) for name, column in columns.items()}
+    masks = [rows for _, rows in cleaned.values() if rows is not None]
+    if not masks:
+        return {name: column for name, (column, _) in cleaned.items()}, None
+    marked = np.logical_or.reduce(masks)
     for column in columns.values():
         if column.null_count:
             marked &= to_numpy(_encoded(column).indices.is_valid().cast("uint8")) > 0
-    return {name: column for name, (column, _) in found.items()}, marked
+    return {name: column for name, (column, _) in cleaned.items()}, marked
 
 
 def usual_marks(column: Any) -> BoolArray:

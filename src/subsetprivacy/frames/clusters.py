@@ -76,6 +76,6 @@ def _check_ids(table: Any, kernel: Kernel) -> None:
 
     rows = nw.from_native(table).lazy().group_by(kernel.id).agg(nw.len().alias("rows")).filter(nw.col("rows") > 1)
     with computing(table):  # messages of an engine may show a cell
-        again = rows.select(nw.col("rows").sum(), nw.col("rows").count().alias("ids")).collect()
-    if again["ids"][0]:
-        refuse([RefusedRows(kernel.id, "id repeated", int(again["rows"][0]) - int(again["ids"][0]), None)])
+        repeated = rows.select(nw.col("rows").sum(), nw.col("rows").count().alias("ids")).collect()
+    if repeated["ids"][0]:
+        refuse([RefusedRows(kernel.id, "id repeated", int(repeated["rows"][0]) - int(repeated["ids"][0]), None)])

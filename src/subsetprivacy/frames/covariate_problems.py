@@ -89,9 +89,9 @@ class CovariateProblems:
         if levels:
             raise CategoryError(self._told(levels), known)
 
-    def _told(self, found: dict[tuple[str, str], tuple[int, int]]) -> str:
+    def _told(self, problems: dict[tuple[str, str], tuple[int, int]]) -> str:
         lines = []
-        for (what, problem), (many, first) in found.items():
+        for (what, problem), (many, first) in problems.items():
             must, words = _MUST[problem]
             where = "" if self._place is None else f", first in {self._place(first)}"
             lines.append(f"{what} {must}; got {counted(many, *words)}{where}.")

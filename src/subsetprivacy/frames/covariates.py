@@ -137,8 +137,8 @@ class Covariates:
         if self.array is None:
             columns = {name: _sliced(column, start, stop) for name, column in self.columns.items()}
         else:  # column by column: row by row takes ten times as long
-            held = np.asfortranarray(self.array[start:stop]).T
-            columns = {name: numbers_of(column) for name, column in zip(self.columns, held, strict=True)}
+            rows = np.asfortranarray(self.array[start:stop]).T
+            columns = {name: numbers_of(column) for name, column in zip(self.columns, rows, strict=True)}
         return Covariates(columns, stop - start, self.ordered, self.first + start)
 
 
@@ -217,8 +217,8 @@ def snapshot(table: Any, names: Sequence[str]) -> Any:
         return table
     with computing(table):
         if engine == "dask":
-            held = {str(name): name for name in raw_names(table)}
-            return table[[held[name] for name in names]].compute()
+            native_names = {str(name): name for name in raw_names(table)}
+            return table[[native_names[name] for name in names]].compute()
         if engine == "pyspark":
             return _from_spark(table, names)
     import pyarrow as pa
@@ -239,10 +239,10 @@ def check_names(table: Any, names: Sequence[str]) -> None:
         _check_held(names_of(table), names)
 
 
-def _check_held(held: Sequence[str], wanted: Sequence[str]) -> None:
+def _check_held(existing: Sequence[str], wanted: Sequence[str]) -> None:
     for name in wanted:
-        if name not in held:
-            raise ArgumentError(*no_such_column(name, held, "the table", "names"))
+        if name not in existing:
+            raise ArgumentError(*no_such_column(name, existing, "the table", "names"))
 
 
 def _from_spark(table: Any, names: Sequence[str]) -> Any:
@@ -299,13 +299,13 @@ def covariates_of(table: Any, names: Sequence[str] | None = None) -> Covariates:
         return table
     wanted = list(names_of(table) if names is None else names)
     ordered = not is_table(table) or is_ordered(table)
-    held = snapshot(table, wanted)
-    native = _native_columns(held, wanted)
-    rows = _rows(held, native)
+    loaded = snapshot(table, wanted)
+    native = _native_columns(loaded, wanted)
+    rows = _rows(loaded, native)
     if not rows:
         raise NoDataError("a table of covariates must have rows; got none.")
     columns = {name: covariate_column(column, name) for name, column in native.items()}
-    array = held if type(held) is np.ndarray and held.ndim == 2 and len(wanted) == held.shape[1] else None
+    array = loaded if type(loaded) is np.ndarray and loaded.ndim == 2 and len(wanted) == loaded.shape[1] else None
     return Covariates(columns, rows, ordered, array=array)
 
 
@@ -313,9 +313,9 @@ def _native_columns(table: Any, names: Sequence[str]) -> dict[str, Any]:
     if is_table(table):
         return {name: native_column(table, name) for name in names}
     if isinstance(table, Mapping):
-        held = {str(name): column for name, column in table.items()}
-        check_same_index(held)
-        return {name: held[name] for name in names}
+        by_name = {str(name): column for name, column in table.items()}
+        check_same_index(by_name)
+        return {name: by_name[name] for name in names}
     columns = _array_columns(table)
     return {name: columns[name] for name in names}
 

@@ -165,11 +165,11 @@ class CsvFile:
                     rows += len(batch)
                     yield pa.RecordBatch.from_arrays([batch.column(str(k)) for k in at], names=wanted)
             except (pa.ArrowInvalid, UnicodeError) as error:
-                said = str(error).lower()
+                message = str(error).lower()
             else:
-                said = ""
-        if said:
-            self._explain(header, said, block)
+                message = ""
+        if message:
+            self._explain(header, message, block)
         if watched.quotes and (watched.lines != rows + 1 + header.blank or _is_open(watched.tail, header.separator)):
             self._check_rows(header, block)
 
@@ -207,11 +207,11 @@ class CsvFile:
         """Return some rows below the header that have the right number of cells, to judge the header."""
         text = self._first.decode("utf-8-sig", "replace").lstrip("\r\n")
         rows = csv.reader(StringIO(text, newline=""), delimiter=header.separator)
-        found: list[list[str]] = []
+        first_rows: list[list[str]] = []
         with suppress(csv.Error):
             next(rows, None)
-            found.extend(row for row in islice(rows, SAMPLE) if len(row) == len(header.names))
-        return found
+            first_rows.extend(row for row in islice(rows, SAMPLE) if len(row) == len(header.names))
+        return first_rows
 
     # Where something is wrong ---------------------------------------------------------------------
 
@@ -258,9 +258,9 @@ class CsvFile:
                 f"{counted(wrong, 'row has', 'rows have')} not, first line {first}",
             )
 
-    def _explain(self, header: Header, said: str, block: int) -> None:
+    def _explain(self, header: Header, message: str, block: int) -> None:
         """Raise the error behind a message of PyArrow, which quotes a row."""
-        if "utf" in said:
+        if "utf" in message:
             with self._file.from_start() as raw:
                 for number, line in enumerate(raw, 1):
                     try:
@@ -270,7 +270,7 @@ class CsvFile:
                             self.path, f"must be text in UTF-8; line {number} is not", SAVE_AS_UTF8
                         ) from None
         self._check_rows(header, block)
-        if "straddl" in said:
+        if "straddl" in message:
             raise file_error(self.path, f"must have rows of at most {block} bytes; some row is longer")
         raise file_error(self.path, "must be a CSV file; it is none, or was cut off or altered")
 
@@ -369,12 +369,12 @@ def _lent_to_arrow(watched: "_WatchedFile") -> Iterator[list[Any]]:
     """
     handle, let_go = _ArrowHandle(watched), Event()
     finalize(handle, let_go.set)
-    held = [arrow().PythonFile(handle, mode="r")]
+    lent = [arrow().PythonFile(handle, mode="r")]
     del handle
     try:
-        yield held
+        yield lent
     finally:
-        held.clear()
+        lent.clear()
         let_go.wait(_PATIENCE)
 
 

@@ -101,20 +101,20 @@ class DataFile:
             If two names are equal, or the file cannot be read.
         """
         if self.kind == "csv":
-            found = self.headers.fitting(wanted).names
-            names = [name for name in found if name != TABLE_FORMAT]  # it contains the design document, not data
+            header = self.headers.fitting(wanted).names
+            names = [name for name in header if name != TABLE_FORMAT]  # it contains the design document, not data
         else:
             names = list(self.facts.schema.names)
         if len(set(names)) < len(names):
             raise file_error(self.path, "must have columns of different names; two have the same")
         return names
 
-    def no_such_column(self, name: str, held: Sequence[str], labels: Collection[str] = ()) -> DataFileError:
+    def no_such_column(self, name: str, existing: Sequence[str], labels: Collection[str] = ()) -> DataFileError:
         """Return the error for a missing column, with similar names unless they may be values."""
         if self.kind == "csv":
             with CsvFile(self.path) as file:
                 return file.no_such_column(name, labels)
-        return DataFileError(*no_such_column(name, held, self.where, judge_table(self._dataset(), labels)))
+        return DataFileError(*no_such_column(name, existing, self.where, judge_table(self._dataset(), labels)))
 
     def is_text(self, column: str) -> bool:
         """Return whether an existing column contains text."""
@@ -148,9 +148,9 @@ class DataFile:
                     batch.validate(full=True)  # wrong lengths could read outside of a mapped file
                     yield batch
 
-    def _check_columns(self, file: Path, held: list[str], columns: Sequence[str]) -> None:
-        if any(held.count(name) != 1 for name in columns):
-            check_columns(self._dataset([file]), list(columns), held)
+    def _check_columns(self, file: Path, existing: list[str], columns: Sequence[str]) -> None:
+        if any(existing.count(name) != 1 for name in columns):
+            check_columns(self._dataset([file]), list(columns), existing)
 
     @contextmanager
     def _opened(self, file: Path) -> Iterator[Any]:
@@ -182,10 +182,10 @@ class DataFile:
         if self.kind == "csv":
             return f"line {line_of(self.path, row)}"
         if self.kind == "folder":
-            for file, held in self.facts.rows.items():
-                if row < held:
+            for file, rows in self.facts.rows.items():
+                if row < rows:
                     return f"row {row} of {file.name!r}"
-                row -= held
+                row -= rows
         return f"row {row}"
 
 
@@ -330,7 +330,7 @@ def plain_cells(column: Any) -> Any:
 
 def check_present(file: DataFile, names: Sequence[str]) -> None:
     """Raise if a column is not in the file."""
-    held = file.names(names)
+    existing = file.names(names)
     for name in names:
-        if name not in held:
-            raise file.no_such_column(name, held)
+        if name not in existing:
+            raise file.no_such_column(name, existing)

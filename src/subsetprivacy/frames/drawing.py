@@ -78,21 +78,21 @@ def draw_unit(number: int, unit: Unit, job: DrawingJob) -> DrawnUnit:
     """Draw the subsets of a unit into the stage; if rows are refused, return them and write nothing."""
     rng, name = job.rng(0, number), job.stage.name(number)
     refused: list[RefusedRows] = []
-    found: list[AnyArray] = []
+    id_digests: list[AnyArray] = []
     rows = reports = 0
     with job.unit_file(name) as unit_file:
         for batch in unit.batches():
             drawn = job.kernel.draw(batch, rng)
             refused += [each.moved(unit.first + rows) for each in drawn.refused]
             if drawn.ids is not None and job.kernel.key is not None:
-                found.append(digests(drawn.ids, job.kernel.key))
+                id_digests.append(digests(drawn.ids, job.kernel.key))
             if not refused:
                 unit_file.add(job.packing.pack(drawn.codes, job.kernel.kept(batch), job.kernel.keep), rng)
             rows, reports = rows + batch.num_rows, reports + drawn.reports
     if refused:
         return DrawnUnit(name, rows, refused=tuple(refused))
     if job.kernel.key is not None:
-        write_digests(job.stage.ids(name), found)
+        write_digests(job.stage.ids(name), id_digests)
     done = DrawnUnit(name, rows, reports)
     job.stage.finish(number, {field: value for field, value in asdict(done).items() if field != "refused"})
     return done
@@ -166,8 +166,8 @@ class TallyFile(UnitFile):
     def _end(self) -> None:
         import pyarrow as pa
 
-        found = np.flatnonzero(self._counts)
-        columns = [from_numpy(found), from_numpy(self._counts[found])]
+        words = np.flatnonzero(self._counts)
+        columns = [from_numpy(words), from_numpy(self._counts[words])]
         self._write(pa.RecordBatch.from_arrays(columns, names=["word", "count"]))
 
 
@@ -175,6 +175,6 @@ def read_tally(path: Path, counts: IntArray) -> None:
     """Add the counts of a `TallyFile`."""
     import pyarrow as pa
 
-    with pa.memory_map(str(path)) as held:
-        rows = pa.ipc.open_file(held).read_all()
+    with pa.memory_map(str(path)) as mapped:
+        rows = pa.ipc.open_file(mapped).read_all()
         counts[to_numpy(rows.column(0))] += to_numpy(rows.column(1))

@@ -22,15 +22,15 @@ def digests(ids: Ids, key: bytes) -> AnyArray:
     shared = blake2b(digest_size=_DIGEST, key=key, person=_PERSON)
     out = bytearray()
     for text in ids.texts:
-        one = shared.copy()
-        one.update(text)
-        out += one.digest()
+        digest = shared.copy()
+        digest.update(text)
+        out += digest.digest()
     return np.frombuffer(bytes(out), "<u8").reshape(-1, 2)
 
 
-def write_digests(path: Path, found: list[AnyArray]) -> None:
+def write_digests(path: Path, parts: list[AnyArray]) -> None:
     """Write the digests of a unit in ascending order, so that a range is contiguous."""
-    both = np.concatenate(found) if found else np.empty((0, 2), "<u8")
+    both = np.concatenate(parts) if parts else np.empty((0, 2), "<u8")
     # Not with NumPy's writers, which do not report a full disk.
     path.write_bytes(both[np.argsort(both[:, 0], kind="stable")].astype("<u8").tobytes())
 

@@ -157,8 +157,8 @@ class EncodedStream:
         names = self._covariates.names if self._held is None else ()
         for batch, part in self._covariates.read(names, self.response, size):
             codes = batch.column(self.response).cast("int64").fill_null(self.design.missing_code)
-            held = self._held
-            yield codes.to_numpy(), part if held is None else held.between(part.first, part.first + part.rows)
+            loaded = self._held
+            yield codes.to_numpy(), part if loaded is None else loaded.between(part.first, part.first + part.rows)
 
     def load(self) -> Covariates:
         """Load the covariates, but not the matrix, unless loaded already, and return them."""
@@ -171,9 +171,9 @@ class EncodedStream:
         rows = 0
         for batch, part in self._covariates.read(() if self._weights is None else (self._weights,), self.response):
             codes = batch.column(self.response).cast("int64").fill_null(self.design.missing_code).to_numpy()
-            said = ~self.design.is_missing(codes)
+            informative = ~self.design.is_missing(codes)
             weights = _numbers(part, self._weights)
-            rows += int(np.count_nonzero(said if weights is None else said & (weights > 0)))
+            rows += int(np.count_nonzero(informative if weights is None else informative & (weights > 0)))
         return rows
 
     def arrays(self) -> EncodedBatch:
@@ -209,10 +209,10 @@ def common_design(releases: Sequence[Release], response: str) -> Design:
                 f"the response must be a column of subsets of {release.file.where}, {', '.join(release.names)}; got "
                 f"{response}."
             )
-    found = [release.designs[response] for release in releases]
-    if any(other != found[0] for other in found):
+    designs = [release.designs[response] for release in releases]
+    if any(other != designs[0] for other in designs):
         raise MismatchError(f"files must have the same design of column {response}; got different ones.")
-    return found[0]
+    return designs[0]
 
 
 def _weights(releases: Sequence[Release], column: str | None, kind: Any) -> tuple[str | None, WeightsKind | None]:

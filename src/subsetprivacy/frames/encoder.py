@@ -221,9 +221,9 @@ class Encoder:
         position = {level: k for k, level in enumerate(levels)}
         unknown = [each for each in given if each not in position]
         if unknown or len(given) != rows:
-            told = ", ".join(map(str, levels[:12])) + (", …" if len(levels) > 12 else "")
+            listed = ", ".join(map(str, levels[:12])) + (", …" if len(levels) > 12 else "")
             raise CategoryError(
-                f"`value` must be a level of column {name}; got {shown(value)}.", LEVELS_OF_THE_MODEL(levels=told)
+                f"`value` must be a level of column {name}; got {shown(value)}.", LEVELS_OF_THE_MODEL(levels=listed)
             )
         return categories(np.array([position[each] for each in given]), levels)
 
@@ -290,11 +290,11 @@ def _positions(part: Covariates, name: str, levels: Sequence[Label], problems: C
     else:
         raise ArgumentError(f"column {name} must hold text, as it did when the model was fitted; got numbers.")
     lookup = np.array([*(known.get(label, _UNKNOWN) for label in labels), _MISSING], np.int64)
-    found = lookup[codes]  # the code -1 of a missing value indexes the last entry
-    if found.size and found.min() < 0:
-        problems.add(f"column {name}", "missing", found == _MISSING, part.first)
-        problems.add(f"column {name}", "unknown", found == _UNKNOWN, part.first)
-    return found
+    positions = lookup[codes]  # the code -1 of a missing value indexes the last entry
+    if positions.size and positions.min() < 0:
+        problems.add(f"column {name}", "missing", positions == _MISSING, part.first)
+        problems.add(f"column {name}", "unknown", positions == _UNKNOWN, part.first)
+    return positions
 
 
 def categories(positions: IntArray, levels: Sequence[Label]) -> Any:

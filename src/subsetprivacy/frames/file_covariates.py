@@ -116,8 +116,8 @@ class FileCovariates:
         """Describe the position of a row."""
         at = bisect_right(self._starts, row) - 1
         file = self.releases[at].file
-        told = file.place(row - self._starts[at])
-        return told if len(self.releases) == 1 else f"{told} of {file.path.name!r}"
+        position = file.place(row - self._starts[at])
+        return position if len(self.releases) == 1 else f"{position} of {file.path.name!r}"
 
     # What an encoder asks for -------------------------------------------------------------------------------------
 
@@ -205,11 +205,11 @@ def release_table(release: Release, names: Sequence[str], coded: Collection[str]
     """
     pa = arrow()
     columns: dict[str, Any] = {}
-    for name, column in (held := FileCovariates([release], names, coded).loaded()).columns.items():
+    for name, column in (covariates := FileCovariates([release], names, coded).loaded()).columns.items():
         if isinstance(column, LabelColumn):
             columns[name] = pa.DictionaryArray.from_arrays(column.codes, pa.array(column.labels), ordered=True)
         else:
-            values = column.part(0, held.rows)
+            values = column.part(0, covariates.rows)
             columns[name] = pa.array(values.astype(np.bool_) if column.boolean else values)
     return pa.table(columns)
 

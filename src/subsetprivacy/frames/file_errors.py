@@ -107,8 +107,8 @@ def file_error_from(path: str | Path, error: BaseException) -> DataFileError:
         return file_error(path, "must be text in UTF-8; some of it is not", SAVE_AS_UTF8)
     if isinstance(error, EOFError):
         return file_error(path, "must be whole; it was cut off")
-    said = str(error).lower()
-    return file_error(path, next((meaning for sign, meaning in _SIGNS if sign in said), _DAMAGED))
+    message = str(error).lower()
+    return file_error(path, next((meaning for sign, meaning in _SIGNS if sign in message), _DAMAGED))
 
 
 def file_error(path: str | Path, what: str, advice: Advice | Hint | None = None) -> DataFileError:

@@ -48,8 +48,8 @@ def format_of(path: str | Path, *, must_exist: bool = True) -> str:
     if place.is_dir():
         return "folder"
     name = place.name.lower()
-    found = next((form for suffix, form in _FORMATS.items() if name.endswith(suffix)), None)
-    if found is None:
+    format = next((form for suffix, form in _FORMATS.items() if name.endswith(suffix)), None)
+    if format is None:
         if must_exist and name.endswith(".zip"):
             raise file_error(path, "must be unpacked to be read; it is an archive", READ_ONE_OF_ITS_FILES)
         exists = "" if place.exists() or not must_exist else "; and there is no such file"
@@ -58,7 +58,7 @@ def format_of(path: str | Path, *, must_exist: bool = True) -> str:
         with reading(path):
             place.stat()  # raises with the reason, such as a missing file or permission
         raise file_error(path, "must be a file; it is a pipe or a device")
-    return found
+    return format
 
 
 def parquet_files(path: str | Path) -> list[Path]:
@@ -75,8 +75,8 @@ def parquet_files(path: str | Path) -> list[Path]:
     if not place.is_dir():
         return [place]
     with reading(path):
-        found = sorted(file for ending in (".parquet", ".pq") for file in place.rglob(f"*{ending}") if file.is_file())
-    kept = [file for file in found if not any(part[0] in "_." for part in file.relative_to(place).parts)]
+        files = sorted(file for ending in (".parquet", ".pq") for file in place.rglob(f"*{ending}") if file.is_file())
+    kept = [file for file in files if not any(part[0] in "_." for part in file.relative_to(place).parts)]
     if not kept:
         raise DataFileError(f"the folder {str(path)!r} must contain Parquet files; it has none.")
     return kept
@@ -163,10 +163,10 @@ def check_free(path: str | Path, *, overwrite: bool = False, sidecar: bool = Tru
 def _is_left_over(document: Path) -> bool:
     """Return whether a document belongs to a table whose file is gone, so that it may be replaced."""
     try:
-        found = json.loads(document.read_bytes())
+        content = json.loads(document.read_bytes())
     except (OSError, ValueError, RecursionError):
         return False
-    return isinstance(found, dict) and found.get("format") == TABLE_FORMAT
+    return isinstance(content, dict) and content.get("format") == TABLE_FORMAT
 
 
 @contextmanager

@@ -175,10 +175,10 @@ def private_predictors(right: str, private: Collection[str]) -> tuple[str, ...]:
 
 def refuse_predictors(right: str, private: Collection[str]) -> None:
     """Raise if the right-hand side of a formula has a private column, if only the response may be private."""
-    found = private_predictors(right, private)
-    if found:
+    predictors = private_predictors(right, private)
+    if predictors:
         raise ArgumentError(
-            f"`formula` must have a private column as its response only; got {', '.join(found)} among the terms."
+            f"`formula` must have a private column as its response only; got {', '.join(predictors)} among the terms."
         )
 
 
@@ -214,17 +214,17 @@ def _text(formula: Any) -> str:
 
 def _tildes(text: str) -> list[int]:
     """Return the position of ~ outside of quotes and brackets, where it would be a Python operator."""
-    found, depth, quote = [], 0, ""
+    positions, depth, quote = [], 0, ""
     for at, sign in enumerate(text):
         if quote:
             quote = "" if sign == quote else quote
         elif sign in "'\"`":
             quote = sign
         elif sign == "~" and depth == 0:
-            found.append(at)
+            positions.append(at)
         else:
             depth += (sign in "([{") - (sign in ")]}")
-    return found
+    return positions
 
 
 def _is_name(left: str) -> bool:
@@ -423,7 +423,7 @@ def _is_fixed(name: str, node: ast.Call) -> bool:
     """Return whether the arguments of a transform make it independent of the rows."""
     given = {keyword.arg: keyword.value for keyword in node.keywords}
     if name in _SPLINES:
-        said = {word for word, value in given.items() if ast.unparse(value) != "None"}
-        return said >= _BOUNDS and "constraints" not in given
+        words = {word for word, value in given.items() if ast.unparse(value) != "None"}
+        return words >= _BOUNDS and "constraints" not in given
     raw = given.get("raw", node.args[2] if name == "poly" and len(node.args) > 2 else None)
     return name == "poly" and isinstance(raw, ast.Constant) and raw.value is True

@@ -121,12 +121,12 @@ def encode_covariates(covariates: Any, known: Mapping[str, tuple[Label, ...]] | 
     >>> encode_covariates(np.eye(3)[:, :2]).columns
     ('Intercept', 'x1', 'x2')
     """
-    held = covariates_of(covariates)
+    loaded = covariates_of(covariates)
     levels: dict[str, tuple[Label, ...]] = {}
     columns = [INTERCEPT]
     terms: dict[str, tuple[int, ...]] = {INTERCEPT: (0,)}
     plain = [PlainColumns(0, 1)]
-    for name, column in held.columns.items():
+    for name, column in loaded.columns.items():
         start = len(columns)
         if isinstance(column, LabelColumn):
             levels[name] = (known or {}).get(name) or tuple(column.levels())
@@ -135,10 +135,10 @@ def encode_covariates(covariates: Any, known: Mapping[str, tuple[Label, ...]] | 
             columns.append(name)
         terms[name] = tuple(range(start, len(columns)))
         plain.append(PlainColumns(start, len(columns), name, int(name in levels)))
-    _check_levels(held, levels)
+    _check_levels(loaded, levels)
     _check_columns(columns, terms)
-    formula = " + ".join(name if name.isidentifier() else f"`{name}`" for name in held.columns)
-    return Encoder(formula or "1", tuple(columns), terms, tuple(held.columns), levels, tuple(plain))
+    formula = " + ".join(name if name.isidentifier() else f"`{name}`" for name in loaded.columns)
+    return Encoder(formula or "1", tuple(columns), terms, tuple(loaded.columns), levels, tuple(plain))
 
 
 def formula_matrix(formula: str, table: Any, *, leave_out: Collection[str] = ()) -> tuple[Encoder, FloatArray]:
@@ -151,9 +151,9 @@ def formula_matrix(formula: str, table: Any, *, leave_out: Collection[str] = ())
 
 def covariate_matrix(covariates: Any) -> tuple[Encoder, FloatArray]:
     """Make an encoder like `encode_covariates`, and the matrix of the covariates, in one pass."""
-    held = covariates_of(covariates)
-    encoder = encode_covariates(held)
-    return encoder, encoder.encode(held)
+    loaded = covariates_of(covariates)
+    encoder = encode_covariates(loaded)
+    return encoder, encoder.encode(loaded)
 
 
 def frame_of(table: Any, variables: Sequence[str]) -> Any:
@@ -212,10 +212,10 @@ class TableOfCovariates:
             return tuple(column.levels())
         if not coded:
             return None
-        found = (
+        distinct = (
             np.unique(column.part(start, start + MOST_ROWS)) for start in range(0, self.covariates.rows, MOST_ROWS)
         )
-        return number_levels(set().union(*(part.tolist() for part in found)), name, column.boolean)
+        return number_levels(set().union(*(part.tolist() for part in distinct)), name, column.boolean)
 
     def parts(self, variables: Sequence[str]) -> Iterable[Covariates]:
         """Return all rows of some columns, in batches."""
@@ -226,15 +226,15 @@ class TableOfCovariates:
         return self._only(variables)
 
     def _only(self, variables: Sequence[str]) -> Covariates:
-        held = self.covariates
-        return Covariates({name: held.columns[name] for name in variables}, held.rows, held.ordered)
+        covariates = self.covariates
+        return Covariates({name: covariates.columns[name] for name in variables}, covariates.rows, covariates.ordered)
 
 
 def encoder_of_terms(terms: FormulaTerms, source: CovariateSource) -> Encoder:
     """Make an encoder from the terms of a formula, and a table or a stream of rows."""
     coded = terms.coded_columns
-    found = {name: source.levels(name, name in coded) for name in terms.variables}
-    levels = {name: each for name, each in found.items() if each is not None}
+    by_column = {name: source.levels(name, name in coded) for name in terms.variables}
+    levels = {name: each for name, each in by_column.items() if each is not None}
     return _Fit(terms, levels, source).encoder()
 
 
@@ -277,15 +277,15 @@ class _Fit:
     def _levels_of(self, factor: FormulaFactor) -> list[Any]:
         if factor.column in self.levels:
             return list(self.levels[str(factor.column)])
-        found: set[Any] = set()
+        levels: set[Any] = set()
         for part in self.source.parts(factor.variables):
             result = computed(coded_spec(factor, self.states), self._frame([part], factor.variables))
             if result is None:
                 raise not_computed(factor.text)
             for _, state in result.spec.encoder_state.values():
-                found.update(state["categories"])
-            check_level_count(len(found), factor.text)
-        return in_order(list(found))
+                levels.update(state["categories"])
+            check_level_count(len(levels), factor.text)
+        return in_order(list(levels))
 
     def _spec(self) -> Any:
         """Return the formulaic specification of all terms; one row is enough to number the columns."""

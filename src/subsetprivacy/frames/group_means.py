@@ -289,17 +289,17 @@ def _of_table(y: str, data: Any, column: Any, designs: Any, missing: Missing, na
 def _of_release(y: str, data: Any, column: Any, designs: Any, missing: Missing, named: _ColumnArguments) -> _MeansData:
     release = data if isinstance(data, Release) else read_release(data, designs)
     private = _private(column, release.designs, y, named)
-    held = release.stored.weights
-    weighted = named.weights is None and named.sampling is None and held is not None
-    extra = [held.column] if weighted and held is not None else []
+    stored = release.stored.weights
+    weighted = named.weights is None and named.sampling is None and stored is not None
+    extra = [stored.column] if weighted and stored is not None else []
     seen = list(dict.fromkeys([y, *named.names(), *extra]))
     table = release_table(release, seen)
     columns = {name: native_column(table, name) for name in seen}
     codes = {name: release.codes(name, missing=missing) for name in private}
-    if not weighted or held is None:
+    if not weighted or stored is None:
         return _people(y, columns, codes, release.designs, named, table)
-    with_weights = _ColumnArguments(named.by, named.given, held.column, named.clusters, named.sampling)
-    return _people(y, columns, codes, release.designs, with_weights, table, held.kind)
+    with_weights = _ColumnArguments(named.by, named.given, stored.column, named.clusters, named.sampling)
+    return _people(y, columns, codes, release.designs, with_weights, table, stored.kind)
 
 
 def _people(

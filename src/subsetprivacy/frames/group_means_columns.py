@@ -70,8 +70,8 @@ def _levels(column: CovariateColumn, n: int) -> tuple[IntArray, list[Any]]:
     else:
         numbers = np.asarray(column.part(0, n), np.float64)
         gaps = np.isnan(numbers)
-        found, at = np.unique(numbers[~gaps], return_inverse=True)
-        levels = list(number_levels(set(found.tolist()), "by", column.boolean))
+        distinct, at = np.unique(numbers[~gaps], return_inverse=True)
+        levels = list(number_levels(set(distinct.tolist()), "by", column.boolean))
         spread = np.zeros(n, np.int64)
         spread[~gaps] = at
         at = spread

@@ -42,8 +42,8 @@ def fitted_shares(covariates: Any, y: Any, codes: IntArray, design: Design) -> F
         raise MismatchError(f"`given` must have a row for each person; got {len(X)} rows for {people(len(codes))}.")
     z = _standardized(read_outcome(y, len(codes)))
     X = np.column_stack([X[:, 1:], z, z**2])
-    said = np.flatnonzero(~design.is_missing(codes))
-    some = said[:: max(-(-len(said) // _SAMPLE), 1)]
+    informative = np.flatnonzero(~design.is_missing(codes))
+    some = informative[:: max(-(-len(informative) // _SAMPLE), 1)]
     X = X[:, _independent(X[some])]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SubsetPrivacyWarning)

@@ -185,10 +185,12 @@ class _ParquetInput(Input):
         named = [name for name in self._partitions.names if name not in file.schema.names]
         _check_columns(columns, [*file.schema.names, *named], file.path, labels)
         refuse_imputed(columns_of_metadata(file.schema.metadata), columns, "`table`")
-        held = pa.schema([(self._partitions.schema if name in named else file.schema).field(name) for name in columns])
-        text = [each.name for each in held if _is_text(each.type) and each.name not in (*keep, *named)]
-        said = self._partitions.values(file.path) if named else {}
-        return _Part(file, held, text, {name: said[name] for name in named if name in columns})
+        schema = pa.schema(
+            [(self._partitions.schema if name in named else file.schema).field(name) for name in columns]
+        )
+        text = [each.name for each in schema if _is_text(each.type) and each.name not in (*keep, *named)]
+        values = self._partitions.values(file.path) if named else {}
+        return _Part(file, schema, text, {name: values[name] for name in named if name in columns})
 
     def close(self) -> None:
         """Close the files."""

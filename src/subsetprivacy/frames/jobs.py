@@ -102,8 +102,8 @@ def check_same(output: Path, job: dict[str, Any]) -> None:
 
 def _is_same(output: Path, job: dict[str, Any]) -> bool:
     try:
-        found = json.loads(sidecar_of(output).read_bytes())["job"]
-        salt, digest, size = str(found["salt"]), str(found["digest"]), found["bytes"]
+        stored = json.loads(sidecar_of(output).read_bytes())["job"]
+        salt, digest, size = str(stored["salt"]), str(stored["digest"]), stored["bytes"]
         return size == output.stat().st_size and compare_digest(digest, _digest(job, salt))
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return False

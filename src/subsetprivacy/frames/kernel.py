@@ -198,11 +198,11 @@ class Kernel:
     @property
     def labels(self) -> frozenset[str]:
         """All categories as text, to recognize a header that is a person's values."""
-        found: set[str] = set()
+        labels: set[str] = set()
         for reader in self._readers:
             for part in reader.parts if isinstance(reader, JointCategories) else (reader,):
-                found.update(str(label) for label in part.labels)
-        return frozenset(found)
+                labels.update(str(label) for label in part.labels)
+        return frozenset(labels)
 
     def kept(self, batch: Any) -> list[Any]:
         """Return the kept columns of a batch, decoded, because a dictionary would reveal the order of values."""
@@ -225,18 +225,18 @@ class Kernel:
 
     def draw(self, batch: "pa.RecordBatch | pa.Table", rng: RandomSource | None = None) -> DrawnBatch:
         """Draw the subsets of a batch, or return the refused rows."""
-        found = [self._look_up(k, batch) for k in range(len(self.variables))]
+        looked_up = [self._look_up(k, batch) for k in range(len(self.variables))]
         ids = None if self.id is None else scan_ids(batch.column(self.id))
-        refused = [each for k, values in enumerate(found) for each in self._refusals(k, values, batch)]
+        refused = [each for k, values in enumerate(looked_up) for each in self._refusals(k, values, batch)]
         refused += self._refused_ids(ids)
         if refused:
             return DrawnBatch(refused=tuple(refused))
-        held = ids if isinstance(ids, Ids) else None
+        valid_ids = ids if isinstance(ids, Ids) else None
         codes = []
-        for each, publisher, values in zip(self.variables, self._publishers, found, strict=True):
-            codes.append(publisher.draw(values.x, values.absent, self._rng(each, held, rng)))
-        absent = found[0].absent
-        return DrawnBatch(tuple(codes), batch.num_rows - (0 if absent is None else int(absent.sum())), held)
+        for each, publisher, values in zip(self.variables, self._publishers, looked_up, strict=True):
+            codes.append(publisher.draw(values.x, values.absent, self._rng(each, valid_ids, rng)))
+        absent = looked_up[0].absent
+        return DrawnBatch(tuple(codes), batch.num_rows - (0 if absent is None else int(absent.sum())), valid_ids)
 
     def dummies(self, reports: int, rng: RandomSource) -> tuple[dict[str, Design], Iterator[IntArray]]:
         """Return the designs as realized, and the dummy rows of a covered design in blocks."""
@@ -266,11 +266,11 @@ class Kernel:
             return []
         name, why = self.variables[k].name, self._why(k) if unfit.unknown == len(values.x) else ""
         tidy, marks = self._would_fit(k, values, batch) if unfit.unknown else (0, 0)
-        found = [
+        refusals = [
             RefusedRows(name, "unknown", unfit.unknown, unfit.first_unknown, why, tidy, marks),
             RefusedRows(name, "absent", unfit.absent, unfit.first_absent),
         ]
-        return [each for each in found if each.count]
+        return [each for each in refusals if each.count]
 
     def _would_fit(self, k: int, values: Values, batch: Any) -> tuple[int, int]:
         """Return how many unknown values are categories after stripping, and how many look missing."""
@@ -315,13 +315,13 @@ def _as_written(each: PublishedColumn, written: Callable[[Any], Any]) -> Categor
 
 
 def _distinct(labels: Iterable[Any], column: str) -> list[Any]:
-    found = list(labels)
-    if len(set(found)) < len(found):
+    listed = list(labels)
+    if len(set(listed)) < len(listed):
         raise CategoryError(
             f"column {column!r}: categories must look different when they are written as text; got some that do not, "
             "such as the number 1 and the text '1', or two that differ by spaces around them."
         )
-    return found
+    return listed
 
 
 def _decoded(column: Any) -> Any:

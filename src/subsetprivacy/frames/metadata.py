@@ -133,24 +133,24 @@ def _weights(part: Any, where: str) -> WeightsColumn | None:
 
 def found_with(file: DataFile) -> list[tuple[str, TableMetadata]]:
     """Return the documents of a file and where each was found, in order of precedence."""
-    found = [(where, metadata_from_json(text, where)) for where, text in _keys(file)]
+    documents = [(where, metadata_from_json(text, where)) for where, text in _keys(file)]
     beside = sidecar_of(file.path)
     if beside.is_file():
         with reading(beside):
             text = beside.read_bytes()
-        found.append((str(beside), metadata_from_json(text, str(beside))))
-    return found
+        documents.append((str(beside), metadata_from_json(text, str(beside))))
+    return documents
 
 
 def _keys(file: DataFile) -> list[tuple[str, str | bytes]]:
     if file.kind == "csv":
         return _in_cells(file)
-    held: dict[bytes, str] = {}
+    texts: dict[bytes, str] = {}
     for part, keys in file.facts.keys.items():
         text = keys.get(KEY.encode())
         if text is not None:
-            held.setdefault(text, f"the key {KEY} of {str(part)!r}")  # most files of a folder say the same
-    return [(where, text) for text, where in held.items()]
+            texts.setdefault(text, f"the key {KEY} of {str(part)!r}")  # most files of a folder say the same
+    return [(where, text) for text, where in texts.items()]
 
 
 def _in_cells(file: DataFile) -> list[tuple[str, str | bytes]]:
@@ -161,7 +161,7 @@ def _in_cells(file: DataFile) -> list[tuple[str, str | bytes]]:
     return [(f"the column {FORMAT!r} of {str(file.path)!r}", text) for text in dict.fromkeys(cells)]
 
 
-def agreed(given: Mapping[str, Design], found: list[tuple[str, TableMetadata]], path: Path) -> TableMetadata:
+def agreed(given: Mapping[str, Design], documents: list[tuple[str, TableMetadata]], path: Path) -> TableMetadata:
     """Combine given and found metadata of a file, and check that they agree.
 
     Raises
@@ -171,13 +171,13 @@ def agreed(given: Mapping[str, Design], found: list[tuple[str, TableMetadata]], 
     DataFileError
         If there is no metadata.
     """
-    designs, forms, said = dict(given), dict[str, str](), dict.fromkeys(given, "the argument `designs`")
-    for where, stored in found:
+    designs, forms, origins = dict(given), dict[str, str](), dict.fromkeys(given, "the argument `designs`")
+    for where, stored in documents:
         for name, design in stored.designs.items():
             if name in designs:
-                designs[name] = _same(designs[name], design, name, (said[name], where))
+                designs[name] = _same(designs[name], design, name, (origins[name], where))
             else:
-                designs[name], said[name] = design, where
+                designs[name], origins[name] = design, where
             if forms.setdefault(name, stored.forms[name]) != stored.forms[name]:
                 raise MismatchError(
                     f"the forms of column {name!r} must agree; {where} says another than the one before."
@@ -187,19 +187,19 @@ def agreed(given: Mapping[str, Design], found: list[tuple[str, TableMetadata]], 
             f"the file {str(path)!r} must come with the designs of its columns; none was found.",
             GIVE_DESIGNS_OF_COLUMNS(document=repr(sidecar_of(path).name), key=KEY),
         )
-    weights = [stored.weights for _, stored in found if stored.weights is not None]
+    weights = [stored.weights for _, stored in documents if stored.weights is not None]
     if any(other != weights[0] for other in weights):
         raise MismatchError(f"the documents of the file {str(path)!r} must name the same weights; they do not.")
     return TableMetadata(designs, forms, weights[0] if weights else None)
 
 
-def _same(one: Design, two: Design, name: str, where: tuple[str, str]) -> Design:
+def _same(first: Design, second: Design, name: str, where: tuple[str, str]) -> Design:
     """Return the design if both are equal, or the realized one of a covered design; otherwise raise."""
-    if two.planned() == one:
-        return two
-    if one == two:
-        return one
+    if second.planned() == first:
+        return second
+    if first == second:
+        return first
     raise MismatchError(
-        f"the designs of column {name!r} must agree; got fingerprint {one.fingerprint[:16]} in {where[0]} and "
-        f"{two.fingerprint[:16]} in {where[1]}, and one of them does not belong to this file."
+        f"the designs of column {name!r} must agree; got fingerprint {first.fingerprint[:16]} in {where[0]} and "
+        f"{second.fingerprint[:16]} in {where[1]}, and one of them does not belong to this file."
     )

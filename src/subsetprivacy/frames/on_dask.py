@@ -75,12 +75,12 @@ def privatize_on_dask(frame: Any, kernel: Kernel, output: Any, *, keep_order: bo
 
 def _read_by(frame: Any) -> list[str]:
     """Return the Parquet folders and files that a table reads, as given."""
-    found: list[str] = []
+    paths: list[str] = []
     for each in frame.expr.walk():
         if "path" in getattr(type(each), "_parameters", ()):
             given = each.path
-            found += map(os.fspath, given if isinstance(given, (list, tuple)) else [given])
-    return found
+            paths += map(os.fspath, given if isinstance(given, (list, tuple)) else [given])
+    return paths
 
 
 class _DaskRun:
@@ -132,8 +132,8 @@ class _DaskRun:
         """Write the counted rows in random order."""
         counts = self.tasks.packing.no_counts()
         for file in files:
-            held = read(str(self.system.unstrip_protocol(file)), list(COUNTED))
-            counts[held[COUNTED[0]].to_numpy(np.int64)] += held[COUNTED[1]].to_numpy(np.int64)
+            table = read(str(self.system.unstrip_protocol(file)), list(COUNTED))
+            counts[table[COUNTED[0]].to_numpy(np.int64)] += table[COUNTED[1]].to_numpy(np.int64)
         work = f"{self.staging}/work"
         self._made(work)
         shares = []
@@ -186,7 +186,7 @@ class _DaskRun:
                 raise error_told(each.trouble) or DataFileError(f"Dask could not draw or write: {each.trouble}.")
         first, refused = 0, []
         for each in results:
-            refused += [one.moved(first) for one in each.refused]
+            refused += [rows.moved(first) for rows in each.refused]
             first += each.rows
         refuse(refused)
         named = {each.file for each in results}.union(before)

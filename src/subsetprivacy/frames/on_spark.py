@@ -159,9 +159,9 @@ class _SparkRun:
         counts = self.tasks.packing.no_counts()
         counts[to_numpy(totals.column(0))] = to_numpy(totals.column(1))
         shares = [(number, bytearray(share)) for number, share in enumerate(shares_of_work(counts))]
-        held = self.spark.createDataFrame(shares, "number long, counts binary")
-        held = held.repartitionByRange(len(shares), "number")  # a task for each
-        self._put(_mapped(held, ["counts"], LayOutTask(self.tasks.packing), self._schema(self.kernel.names)))
+        table = self.spark.createDataFrame(shares, "number long, counts binary")
+        table = table.repartitionByRange(len(shares), "number")  # a task for each
+        self._put(_mapped(table, ["counts"], LayOutTask(self.tasks.packing), self._schema(self.kernel.names)))
 
     def _put(self, rows: Any) -> None:
         rows.write.mode("overwrite" if self.replaces else "error").parquet(self.output)
@@ -175,9 +175,9 @@ class _SparkRun:
     def _schema(self, numbers: Iterable[str], keep: Iterable[str] = (), *added: str | None) -> Any:
         from pyspark.sql.types import LongType, StructField, StructType
 
-        held = {each.name: each for each in self.frame.schema}
+        by_name = {each.name: each for each in self.frame.schema}
         made = [StructField(name, LongType(), False) for name in numbers]
-        made += [StructField(name, held[name].dataType, True) for name in keep]
+        made += [StructField(name, by_name[name].dataType, True) for name in keep]
         return StructType(made + [StructField(name, LongType(), False) for name in added if name is not None])
 
     def _add_dummies(self, staging: str) -> dict[str, Design]:
@@ -210,17 +210,17 @@ def _mapped(
         for made in task.part(named, context.partitionId() if context else 0):
             yield made.rename_columns(_plain(made.num_columns))
 
-    held = [
+    fields = [
         StructField(name, each.dataType, each.nullable) for name, each in zip(_plain(len(schema)), schema, strict=True)
     ]
-    return chosen(frame, names, rename=False).mapInArrow(part, StructType(held)).toDF(*schema.names)
+    return chosen(frame, names, rename=False).mapInArrow(part, StructType(fields)).toDF(*schema.names)
 
 
 def chosen(frame: Any, names: Sequence[str], *, rename: bool = True) -> Any:
     """Select columns by position; they are called c0, c1, … unless they keep their names."""
     plain = _plain(len(frame.columns))
-    found = frame.toDF(*plain).select(*(plain[frame.columns.index(name)] for name in names))
-    return found.toDF(*names) if rename else found
+    selected = frame.toDF(*plain).select(*(plain[frame.columns.index(name)] for name in names))
+    return selected.toDF(*names) if rename else selected
 
 
 def _plain(number: int) -> list[str]:

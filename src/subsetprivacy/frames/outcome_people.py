@@ -146,25 +146,27 @@ def outcome_people(data: OutcomeData, arguments: RegressArguments) -> PredictorP
     encoder = _encoder(data, predictors)
     V = encoder.encode(data.covariates, data.place)
     seen = {name: data.covariates.columns[name] for name in encoder.variables}
-    held = Covariates(seen, data.covariates.rows, data.covariates.ordered)
+    used = Covariates(seen, data.covariates.rows, data.covariates.ordered)
     layout = layout_of(encoder, data.predictors)
     notes = (*(() if outcome is None else outcome.notes), *_merge_notes(arguments.merge))
-    return PredictorPeople(evolve(data, covariates=held), outcome, layout, V, baselines.get(data.response), notes)
+    return PredictorPeople(evolve(data, covariates=used), outcome, layout, V, baselines.get(data.response), notes)
 
 
 def _with_response(data: OutcomeData) -> OutcomeData:
     """Add a column for a response that is an expression such as ``log(income)``."""
-    held = data.covariates
-    if data.private_response is not None or data.response in held.columns:
+    covariates = data.covariates
+    if data.private_response is not None or data.response in covariates.columns:
         return data
-    encoder = encoder_of_terms(read_terms(f"0 + {data.response}"), TableOfCovariates(held))
+    encoder = encoder_of_terms(read_terms(f"0 + {data.response}"), TableOfCovariates(covariates))
     if len(encoder.columns) != 1:
         raise ArgumentError(
             f"the response {data.response} must be one number for each row; got {len(encoder.columns)}.",
             COMPUTE_THE_COLUMN_FIRST,
         )
-    column = numbers_of(encoder.encode(held, data.place)[:, 0])
-    return evolve(data, covariates=evolve(held, columns={**held.columns, data.response: column}, array=None))
+    column = numbers_of(encoder.encode(covariates, data.place)[:, 0])
+    return evolve(
+        data, covariates=evolve(covariates, columns={**covariates.columns, data.response: column}, array=None)
+    )
 
 
 def _response(data: OutcomeData, arguments: RegressArguments) -> tuple[SeenOutcome | None, dict[str, Label]]:
@@ -268,7 +270,7 @@ def merges_of(merge: Any, columns: Sequence[PrivateColumn]) -> dict[str, dict[La
     CategoryError
         If a label is no category, or is merged twice.
     """
-    found: dict[str, dict[Label, Label]] = {}
+    merged: dict[str, dict[Label, Label]] = {}
     known = {column.name: column.design.categories.labels for column in columns}
     if merge is not None and not isinstance(merge, Mapping):
         raise ArgumentError(f"`merge` must be a dict by column; got {type(merge).__name__}.", MERGE_BY_COLUMN)
@@ -279,8 +281,8 @@ def merges_of(merge: Any, columns: Sequence[PrivateColumn]) -> dict[str, dict[La
                 "column, or something else.",
                 MERGE_BY_COLUMN,
             )
-        found[name] = _merged(str(name), groups, known[name])
-    return found
+        merged[name] = _merged(str(name), groups, known[name])
+    return merged
 
 
 def _merged(name: str, groups: Mapping[Label, Any], labels: Sequence[Label]) -> dict[Label, Label]:

@@ -118,9 +118,9 @@ def _of_levels(
     name: str, y: FloatArray, levels: tuple[Label, Label], family: Family | None, baseline: Any
 ) -> SeenOutcome:
     if baseline is not None and baseline not in levels:
-        told = ", ".join(map(label_text, levels))
+        listed = ", ".join(map(label_text, levels))
         raise CategoryError(
-            f"`baseline` must be one of the levels of {name}; got another label.", LEVELS_OF_THE_MODEL(levels=told)
+            f"`baseline` must be one of the levels of {name}; got another label.", LEVELS_OF_THE_MODEL(levels=listed)
         )
     if baseline is not None and baseline == levels[1]:
         y, levels = 1.0 - y, (levels[1], levels[0])

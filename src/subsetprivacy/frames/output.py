@@ -129,8 +129,8 @@ class Output:
         self._order = [*self.names, *(field.name for field in kept)]
         if len(set(self._order)) < len(self._order):
             raise ArgumentError("columns must have different names to be written; two have the same.")
-        held = {name: designs[name] for name in self.names}
-        self._stored = TableMetadata(held, self.forms(held), weights)
+        ordered = {name: designs[name] for name in self.names}
+        self._stored = TableMetadata(ordered, self.forms(ordered), weights)
         text = self._stored.to_json()
         self._schema = schema_of(self.names, text, kept)
         if self.kind == "csv":

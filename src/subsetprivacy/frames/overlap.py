@@ -94,5 +94,5 @@ def _folders(files: list[_Location]) -> set[_Location]:
     These are folders with partitions (``sex=F``), with files written by an engine (``part-…``), or with several
     files. A single file may be anywhere, with its output next to it.
     """
-    many = {folder for folder, held in Counter(file.whole() for file in files).items() if held > 1}
+    many = {folder for folder, count in Counter(file.whole() for file in files).items() if count > 1}
     return many | {file.whole() for file in files if "=" in file.path.parent.name or file.path.name.startswith("part-")}

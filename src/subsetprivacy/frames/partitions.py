@@ -38,10 +38,14 @@ class Partitions:
 
     def values(self, file: Path) -> dict[str, Any]:
         """Return the value of each column in a file, None if missing."""
-        said = _said(file, self.folder)
+        texts = _said(file, self.folder)
         pa = arrow()
         return {
-            each.name: None if (text := said.get(each.name)) is None else int(text) if each.type == pa.int64() else text
+            each.name: None
+            if (text := texts.get(each.name)) is None
+            else int(text)
+            if each.type == pa.int64()
+            else text
             for each in self.schema
         }
 
@@ -59,13 +63,13 @@ class Partitions:
 def partitions_of(path: Path, files: Sequence[Path]) -> Partitions:
     """Read the partition columns from folder names; a single file has none."""
     pa = arrow()
-    found: dict[str, list[str]] = {}
+    by_name: dict[str, list[str]] = {}
     for file in files if path.is_dir() else ():
         for name, text in _said(file, path).items():
-            found.setdefault(name, []).extend([] if text is None else [text])
+            by_name.setdefault(name, []).extend([] if text is None else [text])
     kinds = {
         name: pa.int64() if texts and all(_WHOLE.fullmatch(text) for text in texts) else pa.string()
-        for name, texts in found.items()
+        for name, texts in by_name.items()
     }
     return Partitions(pa.schema(list(kinds.items())), path)
 

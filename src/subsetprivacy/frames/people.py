@@ -41,11 +41,11 @@ def cells_of(release: Release, names: Sequence[str]) -> dict[str, AnyArray]:
         If a column does not exist, or contains neither numbers nor text.
     """
     check_present(release.file, list(names))
-    found: dict[str, list[Any]] = {name: [] for name in names}
-    for batch in release.file.batches(list(found)):
-        for name, cells in found.items():
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    for batch in release.file.batches(list(columns)):
+        for name, cells in columns.items():
             cells += batch.column(name).to_pylist()
-    return {name: _array(cells, name) for name, cells in found.items()}
+    return {name: _array(cells, name) for name, cells in columns.items()}
 
 
 def _array(cells: list[Any], name: str) -> AnyArray:

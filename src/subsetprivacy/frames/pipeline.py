@@ -115,8 +115,8 @@ def _kept(source: TableSource, kernel: Kernel) -> list["pa.Field"]:
     """Return the fields of kept columns, without metadata."""
     import pyarrow as pa
 
-    held = [source.schema.field(name).type for name in kernel.keep]
-    plain = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in held]
+    types = [source.schema.field(name).type for name in kernel.keep]
+    plain = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in types]
     return [pa.field(name, kind) for name, kind in zip(kernel.keep, plain, strict=True)]
 
 
@@ -131,8 +131,8 @@ def _draw_all(
         refused += unit.refused
         meter.drawn(unit.rows)
     if job.kernel.key is not None and not refused:
-        again = repeated_ids([job.stage.ids(unit.name) for unit in drawn])
-        refused += [RefusedRows(str(job.kernel.id), "id repeated", again, None)] if again else []
+        repeated = repeated_ids([job.stage.ids(unit.name) for unit in drawn])
+        refused += [RefusedRows(str(job.kernel.id), "id repeated", repeated, None)] if repeated else []
     refuse(refused, source.where, rows=source.row, number=source.number)
     return drawn
 
@@ -151,8 +151,8 @@ def _mixed(drawn: list[DrawnUnit], job: DrawingJob, pool: Executor | None, jobs:
         yield from (bucket.rows(job) for bucket in buckets(drawn, job))
         return
     for path in _in_turn(partial(hand_over, job=job), buckets(drawn, job), pool, jobs):
-        with pa.memory_map(str(path)) as held:
-            yield pa.ipc.open_file(held).read_all()
+        with pa.memory_map(str(path)) as mapped:
+            yield pa.ipc.open_file(mapped).read_all()
         path.unlink()
 
 

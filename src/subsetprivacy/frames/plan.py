@@ -200,9 +200,9 @@ class PrivatizePlan(Result, Generic[Published]):
     # Looking at it ----------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        held = ", ".join(f"{name} ({design.p})" for name, design in self.designs.items())
+        columns = ", ".join(f"{name} ({design.p})" for name, design in self.designs.items())
         kept = f"; kept as they are: {', '.join(self.keep)}" if self.keep else ""
-        return f"<PrivatizePlan of {self._from_to()}: {self._rows_text()}, {held}{kept}>"
+        return f"<PrivatizePlan of {self._from_to()}: {self._rows_text()}, {columns}{kept}>"
 
     def _from_to(self) -> str:
         return self.table if self.output is None else f"{self.table} to {self.output}"

@@ -302,14 +302,14 @@ def _tokens(private: Sequence[PrivatePredictor]) -> dict[str, tuple[str, ...]]:
 def _taken_apart(whole: Encoder, private: Sequence[PrivatePredictor], scales: Mapping[int, str]) -> PredictorEncoder:
     """Split the columns of an encoder into numbers of cells and observed columns; `scales` are numbers in terms."""
     tokens = _tokens(private)
-    found = [_Column.of(name, tokens, scales.get(k, "")) for k, name in enumerate(whole.columns)]
+    columns = [_Column.of(name, tokens, scales.get(k, "")) for k, name in enumerate(whole.columns)]
     keys = {("", ""): 0}
     chosen = []
-    for k, column in enumerate(found):
+    for k, column in enumerate(columns):
         if column.key not in keys and set(column.at.values()) <= {_FIRST}:
             keys[column.key] = len(keys)
             chosen.append(k)
-    names = tuple(column.named(private) for column in found)
+    names = tuple(column.named(private) for column in columns)
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ArgumentError(
@@ -320,8 +320,8 @@ def _taken_apart(whole: Encoder, private: Sequence[PrivatePredictor], scales: Ma
         tuple(private),
         names,
         {name: tuple(at) for name, at in whole.terms.items()},
-        _numbers_of_cells(found, private),
-        np.array([keys[column.key] for column in found], np.int64),
+        _numbers_of_cells(columns, private),
+        np.array([keys[column.key] for column in columns], np.int64),
         (INTERCEPT, *(":".join(filter(None, key)) for key in list(keys)[1:])),
         whole,
         tuple(chosen),
@@ -340,14 +340,14 @@ class _Column:
     @classmethod
     def of(cls, name: str, tokens: Mapping[str, Sequence[str]], scale: str) -> "_Column":
         """Parse the name of a column."""
-        at, found, rest = {}, {}, name
+        at, own_tokens, rest = {}, {}, name
         for number, (variable, each) in enumerate(tokens.items()):
             for level, token in enumerate(each):
                 if token in name:
-                    at[number], found[number] = level, token
+                    at[number], own_tokens[number] = level, token
                     rest = rest.replace(f"{variable}[{token}]", _GONE)
         seen = rest.replace(f":{_GONE}", "").replace(f"{_GONE}:", "").replace(_GONE, "")
-        return cls(name, at, found, (scale if scale != "1" else "", "" if seen == INTERCEPT else seen))
+        return cls(name, at, own_tokens, (scale if scale != "1" else "", "" if seen == INTERCEPT else seen))
 
     def named(self, private: Sequence[PrivatePredictor]) -> str:
         """Return the name with labels."""

@@ -246,12 +246,12 @@ def _of_table(table: Any, kernel: Kernel, output: Any, options: RunOptions) -> P
 # Arguments ----------------------------------------------------------------------------------------
 
 
-def _if_exists(said: IfExists | None, overwrite: bool) -> IfExists:
-    if said is None:
+def _if_exists(given: IfExists | None, overwrite: bool) -> IfExists:
+    if given is None:
         return "overwrite" if overwrite else "error"
-    if overwrite and said != "overwrite":
+    if overwrite and given != "overwrite":
         raise ArgumentError("`if_exists` and `overwrite` must agree; got a contradiction.")
-    return check_choice(said, IF_EXISTS, "if_exists")
+    return check_choice(given, IF_EXISTS, "if_exists")
 
 
 def _names(keep: Iterable[str]) -> tuple[str, ...]:

@@ -63,12 +63,12 @@ def read_release(
     arrow()  # or raise with install advice
     place = local_path(path).absolute()  # the working directory may change; links are not resolved
     file = DataFile(place, format_of(place))
-    found = found_with(file)
-    given = _given(designs, file, found)
-    stored = agreed(given, found, place)
+    documents = found_with(file)
+    given = _given(designs, file, documents)
+    stored = agreed(given, documents, place)
     check_present(file, list(given))
-    held = file.names(list(stored.designs))
-    present = {name: design for name, design in stored.designs.items() if name in held}
+    existing = file.names(list(stored.designs))
+    present = {name: design for name, design in stored.designs.items() if name in existing}
     if not present:
         raise DataFileError(
             f"the file {str(place)!r} must have the columns that its document names, {', '.join(stored.designs)}; it "
@@ -80,14 +80,14 @@ def read_release(
 
 
 def _given(
-    designs: Mapping[str, Design] | Design | None, file: DataFile, found: list[tuple[str, TableMetadata]]
+    designs: Mapping[str, Design] | Design | None, file: DataFile, documents: list[tuple[str, TableMetadata]]
 ) -> dict[str, Design]:
     if designs is None:
         return {}
     if isinstance(designs, Mapping):
         return {str(name): require_design(design) for name, design in designs.items()}
     design = require_design(designs)
-    names = list(found[0][1].designs) if found else file.names()
+    names = list(documents[0][1].designs) if documents else file.names()
     if len(names) != 1:
         raise ArgumentError(f"`designs` must be {{column: design}} for {len(names)} columns; got one design.")
     return {names[0]: design}
@@ -95,14 +95,14 @@ def _given(
 
 def _forms(file: DataFile, designs: dict[str, Design], known: Mapping[str, str], form: Form | None) -> dict[str, str]:
     """Return the form of each column: from the document, the argument, or the labels."""
-    said = None if form is None else check_choice(form, FORMS, "form")
-    return {name: _form(file, design, name, known.get(name), said) for name, design in designs.items()}
+    given = None if form is None else check_choice(form, FORMS, "form")
+    return {name: _form(file, design, name, known.get(name), given) for name, design in designs.items()}
 
 
-def _form(file: DataFile, design: Design, name: str, known: str | None, said: str | None) -> str:
-    if known is not None and said is not None and known != said:
+def _form(file: DataFile, design: Design, name: str, known: str | None, given: str | None) -> str:
+    if known is not None and given is not None and known != given:
         raise ArgumentError(f"`form` must be left out: the document says that column {name!r} holds {known}.")
-    chosen = known or said
+    chosen = known or given
     if not file.is_text(name):
         return "codes"
     if chosen is None and not is_spelled(design):

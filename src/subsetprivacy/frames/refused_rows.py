@@ -62,14 +62,14 @@ class RefusedRows:
         """Return why the rows do not fit, by counts only."""
         if self.problem == "id repeated":
             return " Two values of one person would answer the same question, and their subsets intersect."
-        said = ""
+        text = ""
         if self.tidy:
             many = f"All {self.count} are" if self.tidy == self.count else f"{self.tidy} of them are"
-            said += f" {many} categories after stripping spaces."
+            text += f" {many} categories after stripping spaces."
         if self.marks:
             look = plural(self.marks, "looks like a mark", "look like marks")
-            said += f" {self.marks} {look} of a missing answer, such as ? or NA."
-        return said or (self.why and f" {self.why}")
+            text += f" {self.marks} {look} of a missing answer, such as ? or NA."
+        return text or (self.why and f" {self.why}")
 
     def said(self, rows: str, number: Callable[[int], int]) -> str:
         """Return the message; `rows` is the word for a row, and `number` returns its number."""

@@ -252,9 +252,9 @@ def _of_formula(formula: str, data: Any, designs: Any, arguments: RegressArgumen
     if is_table(data) and engine_of(data) == "pyspark" and arguments.stream is not False:
         from subsetprivacy.frames.regressing_on_spark import people_on_spark
 
-        found = people_on_spark(formula, data, known, arguments)
-        if found is not None:
-            return found
+        people = people_on_spark(formula, data, known, arguments)
+        if people is not None:
+            return people
     elif arguments.stream:
         raise ArgumentError("`stream` must be left out for a table in memory; got True.")
     return _of_table(right, data, response, known, arguments)
@@ -262,13 +262,13 @@ def _of_formula(formula: str, data: Any, designs: Any, arguments: RegressArgumen
 
 def _check_indexes(data: Any, arguments: RegressArguments, response: Any = None) -> None:
     """Raise if pandas columns have different indexes, because rows are matched by position."""
-    held: Mapping[str, Any] = {}
+    columns: Mapping[str, Any] = {}
     if isinstance(data, Mapping):
-        held = {str(name): column for name, column in data.items()}
+        columns = {str(name): column for name, column in data.items()}
     elif is_table(data) and engine_of(data) == "pandas":
-        held = {"data": data}
+        columns = {"data": data}
     beside = ("weights", "clusters", "offset", "sampling")
-    check_same_index({**held, "formula": response, **{name: getattr(arguments, name) for name in beside}})
+    check_same_index({**columns, "formula": response, **{name: getattr(arguments, name) for name in beside}})
 
 
 def _of_table(
@@ -397,9 +397,9 @@ def _private_covariates(covariates: Any, designs: Any) -> dict[str, Design]:
     if designs is None and not any(isinstance(column, SubsetData) for column in covariates.values()):
         return {}
     known = _designs(covariates, designs)
-    held = names_of(covariates)
+    existing = names_of(covariates)
     for name in known:
-        if name not in held:
+        if name not in existing:
             raise ArgumentError(
                 f"`designs` must be of columns of the covariates without a formula; got {name}, which is none."
             )
@@ -423,19 +423,19 @@ def _outcome_of_columns(
     )
     seen = [name for name in names_of(table) if name not in known]
     rows = len(predictors[0].codes)
-    held = covariates_of(table, seen) if seen else Covariates({}, rows)
+    observed = covariates_of(table, seen) if seen else Covariates({}, rows)
     private = None
     if isinstance(response, SubsetData) or design is not None:
         private = _private_response(response, design, arguments)
         name = private.name
     else:
-        name, held = _with_response(response, held)
+        name, observed = _with_response(response, observed)
     return outcome_people(
         OutcomeData(
             name,
             None,
             predictors,
-            held,
+            observed,
             private,
             arguments.weights,
             arguments.weights_kind,
@@ -447,16 +447,18 @@ def _outcome_of_columns(
     )
 
 
-def _with_response(response: Any, held: Covariates) -> tuple[str, Covariates]:
+def _with_response(response: Any, covariates: Covariates) -> tuple[str, Covariates]:
     """Return the name of an observed response, and covariates with its column."""
     named = getattr(response, "name", None)
-    name = str(named) if named and str(named) not in held.columns else "response"
-    if name in held.columns:
+    name = str(named) if named and str(named) not in covariates.columns else "response"
+    if name in covariates.columns:
         raise ArgumentError("a column of covariates must not be called response; got one.", RENAME_A_COLUMN)
     own = covariates_of({name: response})
-    if own.rows != held.rows:
-        raise MismatchError(f"covariates must have a row for each person; got {held.rows} rows for {people(own.rows)}.")
-    return name, Covariates({**held.columns, **own.columns}, held.rows)
+    if own.rows != covariates.rows:
+        raise MismatchError(
+            f"covariates must have a row for each person; got {covariates.rows} rows for {people(own.rows)}."
+        )
+    return name, Covariates({**covariates.columns, **own.columns}, covariates.rows)
 
 
 def _got(response: Any) -> str:

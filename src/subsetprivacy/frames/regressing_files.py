@@ -123,21 +123,21 @@ def _outcome_of_files(
             LOAD_OR_SAMPLE,
         )
     files = FileCovariates(releases, seen, terms.coded_columns)
-    held = files.loaded()
+    loaded = files.loaded()
     private = {
         name: PrivateColumn(
             name, np.concatenate([each.codes(name, missing=arguments.missing) for each in releases]), own
         )
         for name, own in designs.items()
     }
-    given = {name: numbers_in(held, name) for name in numbers}
-    used = {name: held.columns[name] for name in seen if name in (*terms.variables, *explained)}
+    given = {name: numbers_in(loaded, name) for name in numbers}
+    used = {name: loaded.columns[name] for name in seen if name in (*terms.variables, *explained)}
     return outcome_people(
         OutcomeData(
             response,
             terms,
             tuple(private[name] for name in predictors),
-            Covariates(used, held.rows),
+            Covariates(used, loaded.rows),
             private.get(response),
             weights=given[weights] if isinstance(weights, str) else weights,
             weights_kind=kind,
@@ -147,7 +147,7 @@ def _outcome_of_files(
             offset=given[arguments.offset] if isinstance(arguments.offset, str) else arguments.offset,
             sampling=None
             if arguments.sampling is None
-            else arguments.sampling.of({name: cells_in(held, name) for name in drawn}),
+            else arguments.sampling.of({name: cells_in(loaded, name) for name in drawn}),
             place=files.place,
         ),
         arguments,

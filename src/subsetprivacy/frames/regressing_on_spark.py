@@ -100,8 +100,8 @@ def _tally(
     rows = int(counts.total)
     if weights is not None:
         heavy = kept.rows.filter(f"c{names.index(weights)} > 0")
-        held = heavy.toDF(*names)
-        rows = int(count_columns(held, {names[0]: design}, missing=arguments.missing).total)  # type: ignore[union-attr]
+        weighted = heavy.toDF(*names)
+        rows = int(count_columns(weighted, {names[0]: design}, missing=arguments.missing).total)  # type: ignore[union-attr]
     return Tally.of(counts, rows, sampling=arguments.weights_kind == "sampling")
 
 
@@ -155,13 +155,13 @@ class SparkCovariates:
             real = types[c] in {"float", "double"}
             counts += [f"count_if({c} IS NULL{f' OR isnan({c})' if real else ''})"]
             counts += [f"count_if(abs({c}) = double('infinity'))" if real else "0"]
-        (found,) = quietly(self.rows.selectExpr(*counts).collect, _READ)
-        if not found[0]:
+        (row,) = quietly(self.rows.selectExpr(*counts).collect, _READ)
+        if not row[0]:
             raise NoDataError("a table of covariates must have rows; got none.")
         problems = CovariateProblems(None)
         for k, name in enumerate(variables):
-            problems.add_counted(f"column {name}", "missing", int(found[1 + 2 * k]))
-            problems.add_counted(f"column {name}", "infinite", int(found[2 + 2 * k]))
+            problems.add_counted(f"column {name}", "missing", int(row[1 + 2 * k]))
+            problems.add_counted(f"column {name}", "infinite", int(row[2 + 2 * k]))
         problems.refuse()
 
     def levels(self, name: str, coded: bool) -> tuple[Label, ...] | None:
@@ -170,34 +170,34 @@ class SparkCovariates:
         is_text = isinstance(self._read(column.limit(0), [name]).columns[name], LabelColumn)
         if not is_text and not coded:
             return None
-        found = self._read(column.distinct().limit(MOST_LEVELS + 1), [name])
-        check_level_count(found.rows, name)
-        held = found.columns[name]
-        if isinstance(held, LabelColumn):
-            return tuple(held.levels())
-        return number_levels(set(held.part(0, found.rows).tolist()), name, held.boolean)
+        distinct = self._read(column.distinct().limit(MOST_LEVELS + 1), [name])
+        check_level_count(distinct.rows, name)
+        values = distinct.columns[name]
+        if isinstance(values, LabelColumn):
+            return tuple(values.levels())
+        return number_levels(set(values.part(0, distinct.rows).tolist()), name, values.boolean)
 
     def parts(self, variables: Sequence[str]) -> Iterable[Covariates]:
         """Return some rows, then all distinct rows of some columns."""
         some = self._only(variables)
         yield self._read(some.limit(_FEW), variables)
         different = some.distinct().limit(MOST_FROM_SPARK + 1)
-        held = self._read(different, variables)
-        if held.rows > MOST_FROM_SPARK:
+        distinct = self._read(different, variables)
+        if distinct.rows > MOST_FROM_SPARK:
             raise ArgumentError(
                 f"{', '.join(variables)} must have at most {MOST_FROM_SPARK:,} different values for levels of an "
                 "expression; got more."
             )
-        yield held
+        yield distinct
 
     def whole(self, variables: Sequence[str], term: str) -> Covariates:
         """Refuse a term that needs all rows at once."""
         raise needs_all_rows(term)
 
     def _read(self, rows: Any, variables: Sequence[str]) -> Covariates:
-        held = quietly(rows.toArrow, _READ)
-        columns = {name: covariate_column(held.column(k), name) for k, name in enumerate(variables)}
-        return Covariates(columns, held.num_rows, ordered=False)
+        table = quietly(rows.toArrow, _READ)
+        columns = {name: covariate_column(table.column(k), name) for k, name in enumerate(variables)}
+        return Covariates(columns, table.num_rows, ordered=False)
 
 
 class SparkBlocks:
@@ -264,9 +264,9 @@ class SparkBlocks:
 
         with larger_batches(spark):
             mapped = self._kept.rows.mapInArrow(part, f"{SUMS[0]} long, {SUMS[1]} binary")
-            found = quietly(mapped.toArrow, "add up what its workers found").to_pydict()
+            results = quietly(mapped.toArrow, "add up what its workers found").to_pydict()
         self._rows_read += self._rows
         if self._progress is not None:
             self._progress(self._rows_read, None)
-        order = np.argsort(found[SUMS[0]], kind="stable")  # so that rounding errors are reproducible
-        return (unpacked(found[SUMS[1]][k]) for k in order.tolist())
+        order = np.argsort(results[SUMS[0]], kind="stable")  # so that rounding errors are reproducible
+        return (unpacked(results[SUMS[1]][k]) for k in order.tolist())

@@ -94,8 +94,8 @@ class Release(Result):
         return self.file.rows() if self.known_rows is None else self.known_rows
 
     def __repr__(self) -> str:
-        held = ", ".join(f"{name} ({design.p})" for name, design in self.stored.designs.items())
-        return f"<Release {self.path.name!r}: {held}>"
+        columns = ", ".join(f"{name} ({design.p})" for name, design in self.stored.designs.items())
+        return f"<Release {self.path.name!r}: {columns}>"
 
     # Counting ---------------------------------------------------------------------------------
 
@@ -230,8 +230,8 @@ class Release(Result):
             return column, kind
         if kind is not None:
             raise ArgumentError("`weights` must be given with `weights_kind`; got the kind alone.")
-        held = self.stored.weights
-        return (None, None) if held is None else (held.column, held.kind)
+        stored = self.stored.weights
+        return (None, None) if stored is None else (stored.column, stored.kind)
 
     def _name(self, column: str | None) -> str:
         if column is None and len(self.names) == 1:
@@ -274,7 +274,7 @@ class Release(Result):
     @property
     def notes(self) -> tuple[Note, ...]:
         """Notes on the file: dummy rows, weights, and columns that are not protected."""
-        covered = {name: one for name, one in self.stored.designs.items() if one.covered is not None}
+        covered = {name: design for name, design in self.stored.designs.items() if design.covered is not None}
         notes = [
             Note(NoteKind.DUMMIES, f"{name}: {design.rows_text(float('nan'))}.") for name, design in covered.items()
         ]

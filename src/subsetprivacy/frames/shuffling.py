@@ -102,8 +102,8 @@ def _read(job: DrawingJob, units: Sequence[DrawnUnit], chosen: slice) -> "pa.Tab
 
     parts = []
     for unit in units:
-        with pa.memory_map(str(job.stage.unit(unit.name))) as held:
-            file = pa.ipc.open_file(held)
+        with pa.memory_map(str(job.stage.unit(unit.name))) as mapped:
+            file = pa.ipc.open_file(mapped)
             parts += [file.get_batch(j) for j in range(file.num_record_batches)[chosen]]
     return pa.Table.from_batches(parts)
 

@@ -154,8 +154,8 @@ def quietly(work: Callable[[], T], doing: str) -> T:
     except SubsetPrivacyError:
         raise
     except Exception as error:
-        told = error_told(str(error)) or _of_spark(error, doing)
-    raise told  # outside the handler, so that no log prints the original error
+        failure = error_told(str(error)) or _of_spark(error, doing)
+    raise failure  # outside the handler, so that no log prints the original error
 
 
 def _of_spark(error: Exception, doing: str) -> DataFileError:

@@ -29,13 +29,13 @@ def archive() -> Path:
 
     Its name is a digest of its content, so that two versions in one session do not collide.
     """
-    held = {name: path.read_bytes() for name, path in _modules()}
+    contents = {name: path.read_bytes() for name, path in _modules()}
     digest = blake2b(digest_size=8)
-    for name, content in held.items():
+    for name, content in contents.items():
         digest.update(name.encode() + b"\0" + content)
     path = Path(_folder().name) / f"subsetprivacy-{digest.hexdigest()}.zip"
     with ZipFile(path, "w", ZIP_DEFLATED) as made:
-        for name, content in held.items():
+        for name, content in contents.items():
             made.writestr(ZipInfo(name, _EPOCH), content, ZIP_DEFLATED)
     return path
 

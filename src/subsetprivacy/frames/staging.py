@@ -50,10 +50,10 @@ class Stage:
         except (OSError, ValueError):
             return None
 
-    def finish(self, number: int, came: dict[str, Any]) -> None:
+    def finish(self, number: int, result: dict[str, Any]) -> None:
         """Mark a unit as done."""
         written = self.folder / f"{self.name(number)}.note"
-        written.write_text(json.dumps(came), encoding="utf-8")
+        written.write_text(json.dumps(result), encoding="utf-8")
         os.replace(written, self.note(number))
 
 
@@ -109,20 +109,20 @@ def _alone(output: Path) -> Iterator[None]:
         return
     lock = output.with_name(f".{output.name}.lock")
     while True:
-        held = lock.open("w")
+        handle = lock.open("w")
         try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            held.close()
+            handle.close()
             raise DataFileError(f"another run is writing {output} now.") from None
-        if lock.exists() and os.path.samestat(lock.stat(), os.fstat(held.fileno())):
+        if lock.exists() and os.path.samestat(lock.stat(), os.fstat(handle.fileno())):
             break
-        held.close()  # it was removed by a run that ended between the two lines above
+        handle.close()  # it was removed by a run that ended between the two lines above
     try:
         yield
     finally:
         lock.unlink(missing_ok=True)
-        held.close()
+        handle.close()
 
 
 def _read(path: Path) -> str | None:

@@ -35,11 +35,11 @@ class BlockMaker:
 
     def people(self, batch: EncodedBatch) -> EncodedBatch:
         """Return the informative rows, with the columns and weights of the fit."""
-        said = ~self.design.is_missing(batch.codes)
+        informative = ~self.design.is_missing(batch.codes)
         if batch.weights is not None:
-            said &= batch.weights > 0
+            informative &= batch.weights > 0
         X = batch.X if self.left_out is None else np.delete(batch.X, self.left_out, axis=1)
-        rows = slice(None) if said.all() else said
+        rows = slice(None) if informative.all() else informative
         weights = None if batch.weights is None else batch.weights[rows] * self.scale
         return EncodedBatch(X[rows], batch.codes[rows], weights, None if batch.offset is None else batch.offset[rows])
 

@@ -85,23 +85,23 @@ def table_source(table: Any, columns: list[str]) -> TableSource:
 
 def regrouped(batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
     """Combine small batches to about `BATCH_ROWS` rows."""
-    held: list[pa.RecordBatch] = []
+    pending: list[pa.RecordBatch] = []
     rows = 0
     for batch in batches:
         if batch.num_rows:
-            held.append(batch)
+            pending.append(batch)
             rows += batch.num_rows
         if rows >= BATCH_ROWS:
-            yield from _together(held)
-            held, rows = [], 0
-    if held:
-        yield from _together(held)
+            yield from _together(pending)
+            pending, rows = [], 0
+    if pending:
+        yield from _together(pending)
 
 
-def _together(held: list["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+def _together(batches: list["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
     import pyarrow as pa
 
-    table = pa.Table.from_batches(held).unify_dictionaries().combine_chunks()
+    table = pa.Table.from_batches(batches).unify_dictionaries().combine_chunks()
     for start in range(0, table.num_rows, BATCH_ROWS):
         yield from table.slice(start, BATCH_ROWS).to_batches()
 

@@ -46,5 +46,5 @@ def _merged(merged: Any, waiting: list[Any]) -> Any:
 
     together = pa.concat_tables(([] if merged is None else [merged]) + waiting)
     names = together.column_names[:-1]
-    found = together.group_by(names).aggregate([("n", "sum")])
-    return found.select([*names, "n_sum"]).rename_columns([*names, "n"])
+    grouped = together.group_by(names).aggregate([("n", "sum")])
+    return grouped.select([*names, "n_sum"]).rename_columns([*names, "n"])

@@ -158,11 +158,11 @@ class CountTask:
             codes = [to_numpy(batch.column(name)) for name in self.packing.designs]
             self.packing.tally(self.packing.pack(codes, [], []), counts)
             reports += 0 if self.reports is None else int(to_numpy(batch.column(self.reports)).sum())
-        found = np.flatnonzero(counts)
-        if found.size:
-            columns = dict(zip(COUNTED, (found, counts[found]), strict=True))
+        words = np.flatnonzero(counts)
+        if words.size:
+            columns = dict(zip(COUNTED, (words, counts[words]), strict=True))
             if self.reports is not None:
-                columns[self.reports] = _in_first_row(reports, found.size)
+                columns[self.reports] = _in_first_row(reports, words.size)
             yield pa.RecordBatch.from_pydict({name: pa.array(each) for name, each in columns.items()})
 
 
@@ -178,8 +178,8 @@ class LayOutTask:
 
         rng = SecureSource()
         for batch in batches:
-            for held in batch.column(0).to_pylist():
-                counts = np.frombuffer(held, _COUNTS).astype(np.int64)
+            for content in batch.column(0).to_pylist():
+                counts = np.frombuffer(content, _COUNTS).astype(np.int64)
                 for bucket in bucket_counts(counts, enough_buckets(counts, COUNTED_ROWS), rng):
                     rows = self.packing.unpack(self.packing.laid_out(bucket, rng))
                     codes = [rows.column(name).cast(pa.int64()) for name in rows.column_names]
@@ -254,10 +254,10 @@ def _drawn(kernel: Kernel, batch: "pa.RecordBatch") -> DrawnBatch:
     try:
         return kernel.draw(batch)
     except errors.SubsetPrivacyError as error:
-        told: Exception = marked(error)
+        failure: Exception = marked(error)
     except Exception as error:  # messages of libraries may quote a cell
-        told = RuntimeError(f"a worker could not draw its rows ({type(error).__name__}).")
-    raise told
+        failure = RuntimeError(f"a worker could not draw its rows ({type(error).__name__}).")
+    raise failure
 
 
 def _told(refused: list[RefusedRows], where: str) -> Exception:
@@ -278,9 +278,9 @@ def marked(error: errors.SubsetPrivacyError) -> Exception:
 
 def error_told(text: str) -> errors.SubsetPrivacyError | None:
     """Restore the error of a worker from the message of an engine."""
-    found = _MARKED.search(text)
-    kind = getattr(errors, found[1], None) if found else None
-    if found is None or kind is None:
+    match = _MARKED.search(text)
+    kind = getattr(errors, match[1], None) if match else None
+    if match is None or kind is None:
         return None
-    error: errors.SubsetPrivacyError = kind(found[2], Hint.from_dict(json.loads(found[3])) if found[3] else None)
+    error: errors.SubsetPrivacyError = kind(match[2], Hint.from_dict(json.loads(match[3])) if match[3] else None)
     return error

@@ -55,11 +55,11 @@ class RowReader:
 
         full = (batch for batch in batches if batch.num_rows)
         for batch in resized(full, self.encoder.rows_at_once):
-            held = dict(zip(self.names, batch.columns, strict=True))
-            columns = {name: covariate_column(held[name], name) for name in self.encoder.variables}
+            by_name = dict(zip(self.names, batch.columns, strict=True))
+            columns = {name: covariate_column(by_name[name], name) for name in self.encoder.variables}
             X = self.encoder.encode(Covariates(columns, batch.num_rows, ordered=False))
             codes = codes_of_cells(batch.column(0), self.maker.design)
-            yield EncodedBatch(X, codes, _numbers(held, self.weights), _numbers(held, self.offset))
+            yield EncodedBatch(X, codes, _numbers(by_name, self.weights), _numbers(by_name, self.offset))
 
     def blocks(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["Block"]:
         """Yield the informative people in blocks."""
@@ -129,29 +129,29 @@ def run_task(pickled: bytes, batches: Iterable["pa.RecordBatch"], number: int) -
         arrays = task.part(batches)
     except ImportError as error:
         missing = f"workers of Spark must have {error.name or 'all packages'} installed for this regression."
-        told: Exception = marked(DataFileError(missing))
+        failure: Exception = marked(DataFileError(missing))
     except SubsetPrivacyError as error:
-        told = marked(type(error)(f"part {number} of the table: {error.message}", error.advice))
+        failure = marked(type(error)(f"part {number} of the table: {error.message}", error.advice))
     except Exception as error:  # messages of libraries may quote a cell
-        told = RuntimeError(f"a worker could not add up its rows ({type(error).__name__}).")
+        failure = RuntimeError(f"a worker could not add up its rows ({type(error).__name__}).")
     else:
         if arrays:
             yield pa.RecordBatch.from_pydict({SUMS[0]: [number], SUMS[1]: [packed(arrays)]})
         return
-    raise told
+    raise failure
 
 
 def packed(arrays: Iterable[Any]) -> bytes:
     """Serialize arrays to bytes."""
-    held = io.BytesIO()
-    np.savez(held, *arrays)
-    return held.getvalue()
+    buffer = io.BytesIO()
+    np.savez(buffer, *arrays)
+    return buffer.getvalue()
 
 
 def unpacked(content: bytes) -> tuple[Any, ...]:
     """Restore the arrays from `packed`."""
-    with np.load(io.BytesIO(content), allow_pickle=False) as held:
-        return tuple(held[name] for name in held.files)
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        return tuple(arrays[name] for name in arrays.files)
 
 
 def codes_of_cells(cells: Any, design: Any) -> Any:
@@ -165,12 +165,12 @@ def codes_of_cells(cells: Any, design: Any) -> Any:
     return read_column(cells, design, missing="full")[0]
 
 
-def _numbers(held: dict[str, Any], name: str | None) -> Any:
+def _numbers(columns: dict[str, Any], name: str | None) -> Any:
     if name is None:
         return None
     from subsetprivacy.frames.covariates import arrow_numbers
 
-    return np.asarray(arrow_numbers(held[name]), np.float64)
+    return np.asarray(arrow_numbers(columns[name]), np.float64)
 
 
 def _with_first(first: Any, rest: Iterator[Any]) -> Iterator[Any]:

@@ -72,14 +72,14 @@ def write_release(
     ``private.csv.design.json``, and in Parquet and Arrow files also under the key ``subset_privacy``.
     """
     if isinstance(data, SubsetData):
-        columns, held = _of_data(data, designs)
+        columns, known = _of_data(data, designs)
     elif isinstance(data, SubsetTable):
-        columns, held = _of_product(data.design, data.columns, designs)
+        columns, known = _of_product(data.design, data.columns, designs)
     else:
         return _write_table(data, path, designs, form, tuple(keep), overwrite)
     if tuple(keep):
         raise ArgumentError("`keep` must be left out for subsets alone; it names columns of a table.")
-    return _write(columns, path, held, form, overwrite)
+    return _write(columns, path, known, form, overwrite)
 
 
 def write_counts(
@@ -118,14 +118,16 @@ def write_counts(
     if counts.squares is not None:
         raise ArgumentError("`counts` must be of people, not of sampling weights.", WRITE_ROWS_WITH_WEIGHTS)
     design = counts.design
-    columns, held = (
+    columns, known = (
         _of_product(design.product, design.product.split(counts.codes), None)
         if design.product is not None
         else ({name: counts.codes}, {name: design})
     )
     if "count" in columns:
         raise ArgumentError("a column of subsets must not be called 'count', as the numbers are.")
-    return _write({**columns, "count": counts.counts}, path, held, form, overwrite, WeightsColumn("count", "frequency"))
+    return _write(
+        {**columns, "count": counts.counts}, path, known, form, overwrite, WeightsColumn("count", "frequency")
+    )
 
 
 def _of_data(data: SubsetData, designs: Mapping[str, Design] | None) -> tuple[dict[str, IntArray], dict[str, Design]]:
@@ -143,10 +145,10 @@ def _of_data(data: SubsetData, designs: Mapping[str, Design] | None) -> tuple[di
 def _of_product(
     design: Product, columns: Iterable[IntArray], designs: Mapping[str, Design] | None
 ) -> tuple[dict[str, IntArray], dict[str, Design]]:
-    held = design.by_name()
-    if designs is not None and dict(designs) != held:
-        raise MismatchError(f"`designs` must be left out, or be those of the table, {', '.join(held)}; got others.")
-    return dict(zip(held, columns, strict=True)), held
+    known = design.by_name()
+    if designs is not None and dict(designs) != known:
+        raise MismatchError(f"`designs` must be left out, or be those of the table, {', '.join(known)}; got others.")
+    return dict(zip(known, columns, strict=True)), known
 
 
 def _write(
@@ -185,13 +187,13 @@ def _write_table(
         )
     if not isinstance(designs, Mapping) or not designs:
         raise ArgumentError("`designs` must be {column: design} for a table of codes.")
-    held = {str(name): require_design(design) for name, design in designs.items()}
+    known = {str(name): require_design(design) for name, design in designs.items()}
     table = plain_table(data)
-    refuse_imputed(imputed_columns(table), [*held, *keep], "`data`")
-    _check_codes(table, held)
-    with open_output(path, held, form=form, overwrite=overwrite) as output:
-        batches = arrow_batches(table, [*held, *keep], _ROWS)
-        output.begin(held, _kept_fields(table, keep))
+    refuse_imputed(imputed_columns(table), [*known, *keep], "`data`")
+    _check_codes(table, known)
+    with open_output(path, known, form=form, overwrite=overwrite) as output:
+        batches = arrow_batches(table, [*known, *keep], _ROWS)
+        output.begin(known, _kept_fields(table, keep))
         for batch in batches:
             output.write(batch)
     return output.release()
