@@ -63,7 +63,7 @@
     block.append(button);
   }
 
-  // A table that is wider than the page is scrolled: by the keyboard, too. The style sheet shows that it continues.
+  // A table or a block that is wider than the page can be scrolled with the keyboard, too.
   function watchWidth(box) {
     new ResizeObserver(() => {
       const scrolls = box.scrollWidth - box.clientWidth > 1;
@@ -86,6 +86,7 @@
         addButton(block, status);
       }
     }
+    document.querySelectorAll("article pre").forEach(watchWidth);
     for (const table of document.querySelectorAll("article table")) {
       let box = table.parentElement;
       if (!box.classList.contains("table-wrapper")) {
