@@ -13,7 +13,7 @@ def counted(amount: float, singular: str, many: str | None = None, *, comma: boo
     singular, many
         The noun for one and for any other number. By default the plural adds an s.
     comma
-        Whether to separate thousands by commas.
+        Whether to separate thousands by commas below 10,000, too.
 
     Examples
     --------
@@ -22,7 +22,20 @@ def counted(amount: float, singular: str, many: str | None = None, *, comma: boo
     >>> counted(1, "that is not", "that are not")
     '1 that is not'
     """
-    return f"{amount:{',' if comma else ''}.0f} {plural(amount, singular, many)}"
+    number = f"{amount:,.0f}" if comma else whole(amount)
+    return f"{number} {plural(amount, singular, many)}"
+
+
+def whole(amount: float) -> str:
+    """Return a whole number as text, with commas from 10,000 on.
+
+    Examples
+    --------
+    >>> whole(2000), whole(32561.2)
+    ('2000', '32,561')
+    """
+    text = f"{amount:.0f}"
+    return f"{amount:,.0f}" if len(text.lstrip("-")) > 4 else text
 
 
 def plural(amount: float, singular: str, many: str | None = None) -> str:

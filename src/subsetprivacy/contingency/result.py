@@ -12,6 +12,7 @@ from subsetprivacy import draw
 from subsetprivacy._checks import check_choice, check_level
 from subsetprivacy._choices import Engine, TermTest
 from subsetprivacy._types import FloatArray, Label, Seed
+from subsetprivacy._words import whole
 from subsetprivacy.contingency import presenting
 from subsetprivacy.contingency.caveats import caveats
 from subsetprivacy.contingency.fitting import TableFit, fit_table
@@ -346,4 +347,4 @@ class LogLinear(Result):
         return presenting.plot_of(self, level, title)
 
     def __repr__(self) -> str:
-        return f"<LogLinear {self.model}: {self.df} parameters, {self.structure.cells} cells, n = {self.n:.0f}>"
+        return f"<LogLinear {self.model}: {self.df} parameters, {self.structure.cells} cells, n = {whole(self.n)}>"

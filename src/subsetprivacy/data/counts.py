@@ -10,7 +10,7 @@ from attrs import field, frozen
 from subsetprivacy._checks import read_only
 from subsetprivacy._deprecated import warn_deprecated
 from subsetprivacy._types import AnyArray, FloatArray, IntArray, Label
-from subsetprivacy._words import counted
+from subsetprivacy._words import counted, whole
 from subsetprivacy.data.describing import (
     columns_of_subsets,
     design_of,
@@ -140,7 +140,7 @@ class SubsetCounts(Result):
     @property
     def n_text(self) -> str:
         """The number of people as text, which shows whether the sample is weighted."""
-        return self.design.rows_text(self.n) if self.squares is None else f"weighted, effective n = {self.n:.0f}"
+        return self.design.rows_text(self.n) if self.squares is None else f"weighted, effective n = {whole(self.n)}"
 
     @property
     def n_missing(self) -> float:

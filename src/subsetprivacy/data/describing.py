@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from subsetprivacy._types import AnyArray, IntArray
-from subsetprivacy._words import counted, people
+from subsetprivacy._words import counted, people, whole
 from subsetprivacy.design import Design, design_from_json
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages import Note, NoteKind
@@ -84,7 +84,7 @@ def table_of_subsets(counts: "SubsetCounts") -> Table:
         silent = "(full set)" if _draws_full_sets(counts.design) else "(missing)"
         rows.append(_row(silent, counts.n_missing, total))
     distinct = counted(len(counts.n_a), "distinct subset")
-    title = f"Reported subsets: {counts.n_text}, {distinct}, {counts.n_missing:.0f} missing"
+    title = f"Reported subsets: {counts.n_text}, {distinct}, {whole(counts.n_missing)} missing"
     units = "people" if counts.design.covered is None else "rows"
     amounts = units if counts.squares is None else "weight"
     notes = shortened(len(order), len(counts.n_a), "subsets") + counts.notes

@@ -9,7 +9,7 @@ from typing import Any, Generic, Self, TypeVar
 import numpy as np
 
 from subsetprivacy._types import Label
-from subsetprivacy._words import counted, plural
+from subsetprivacy._words import counted, plural, whole
 from subsetprivacy.data.counts import SubsetCounts
 from subsetprivacy.data.describing import (
     MAX_ROWS,
@@ -75,7 +75,7 @@ class GroupedCounts(Result, dict[Label, C], Generic[C]):
         design = "no design" if not kinds else kinds[0] if len(kinds) == 1 else counted(len(kinds), "design")
         n = sum(counts.n for counts in self.values())
         missing = sum(counts.n_missing for counts in self.values())
-        size = f"effective n = {n:.0f}" if self._weighted else f"n = {n:.0f}"
+        size = f"effective n = {whole(n)}" if self._weighted else f"n = {whole(n)}"
         return (
             f"<GroupedCounts by {', '.join(self.by)}: {counted(len(self), 'group')}, {size}, {missing:.0f} missing, "
             f"{design}>"
@@ -116,7 +116,7 @@ class GroupedCounts(Result, dict[Label, C], Generic[C]):
         rows = []
         for group, counts in list(self.items())[:MAX_ROWS]:
             parts = [_named(part) for part in self._parts(group)]
-            numbers = (f"{counts.n:.0f}", f"{counts.n_missing:.0f}", str(len(counts.n_a)))
+            numbers = (whole(counts.n), whole(counts.n_missing), str(len(counts.n_a)))
             rows.append((*([" & ".join(parts)] if joined else parts), *numbers))
         more = len(self) - len(rows)
         short = (Note(NoteKind.SHORTENED, f"The first {len(rows)} of {len(self)} groups."),) if more > 0 else ()

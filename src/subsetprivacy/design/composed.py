@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from subsetprivacy._words import whole
 from subsetprivacy.design.described import Described
 
 if TYPE_CHECKING:
@@ -63,4 +64,4 @@ class Composed(Described):
 
     def rows_text(self, n: float) -> str:
         """Return the number of people in n rows, as text."""
-        return f"n = {n:.0f}"
+        return f"n = {whole(n)}"

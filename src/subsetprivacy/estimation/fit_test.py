@@ -11,6 +11,7 @@ from subsetprivacy import draw
 from subsetprivacy._checks import check_choice, check_count, check_distribution
 from subsetprivacy._choices import FitNull
 from subsetprivacy._types import Distribution, FloatArray, Label, Seed
+from subsetprivacy._words import whole
 from subsetprivacy.data import SubsetCounts, SubsetData, as_counts
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.likelihood import MANY, mean_loglik
@@ -92,7 +93,7 @@ class FitTest(Result):
             (label_text(label), number(w), number(known), number(w - known))
             for label, w, known in zip(self.categories, self.estimate, self.reference, strict=True)
         )
-        title = f"Fit to a known distribution: n = {self.n:.0f}, p-value {pvalue_text(self.pvalue)}"
+        title = f"Fit to a known distribution: n = {whole(self.n)}, p-value {pvalue_text(self.pvalue)}"
         return Table(title, ("category", "estimate", "reference", "difference"), rows, (self._line, *self.notes))
 
     @property
@@ -147,7 +148,7 @@ class FitTest(Result):
     def __repr__(self) -> str:
         return (
             f"<FitTest: likelihood ratio {number(self.statistic, 2)}, df {self.df}, p-value "
-            f"{pvalue_text(self.pvalue)} ({self.null}), n = {self.n:.0f}>"
+            f"{pvalue_text(self.pvalue)} ({self.null}), n = {whole(self.n)}>"
         )
 
 

@@ -16,7 +16,7 @@ from attrs import evolve, frozen
 from scipy.special import ndtri, stdtrit
 
 from subsetprivacy._types import FloatArray, IntArray
-from subsetprivacy._words import counted, people
+from subsetprivacy._words import counted, people, whole
 from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable, count_codes
 from subsetprivacy.errors import ArgumentError, MismatchError, SubsetPrivacyError, SubsetPrivacyWarning
 from subsetprivacy.estimation.likelihood import observed_information, tangent_inverse
@@ -62,7 +62,7 @@ class SurveySample:
     @property
     def text(self) -> str:
         """The sample in words, for titles."""
-        return ", ".join([f"n = {self.people}", *self._drawn])
+        return ", ".join([f"n = {whole(self.people)}", *self._drawn])
 
     @property
     def _drawn(self) -> list[str]:

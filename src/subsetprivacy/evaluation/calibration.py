@@ -9,6 +9,7 @@ from attrs import frozen
 from subsetprivacy import draw
 from subsetprivacy._choices import CalibrationBins, Engine, EvaluationInterval
 from subsetprivacy._types import FloatArray, IntArray, Label
+from subsetprivacy._words import whole
 from subsetprivacy.evaluation import intervals
 from subsetprivacy.evaluation.sample import ClassifierOutput, EvaluationSample, PersonWeights
 from subsetprivacy.messages import Note
@@ -85,8 +86,7 @@ class CalibrationCurve(Result):
         names = ("predicted", "estimate", "se", "lower", "upper")
         cells = zip(columns["category"], *(columns[name] for name in names), columns["people"], strict=True)
         rows = tuple(
-            (label_text(label), *(number(value) for value in values), f"{people:.0f}")
-            for label, *values, people in cells
+            (label_text(label), *(number(value) for value in values), whole(people)) for label, *values, people in cells
         )
         head = (
             "category",

@@ -11,6 +11,7 @@ from subsetprivacy import draw
 from subsetprivacy._checks import check_level
 from subsetprivacy._choices import Engine, EvaluationMeasure
 from subsetprivacy._types import FloatArray, Label
+from subsetprivacy._words import whole
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.evaluation.measures import LOSSES
 from subsetprivacy.evaluation.result import WORDS, Evaluation
@@ -147,7 +148,7 @@ class EvaluationComparison(Result):
         )
         ends = (f"lower {percent(level)}", f"upper {percent(level)}")
         head = ("measure", "category", *self.names, "difference", "se", *ends, "p-value")
-        title = f"Two classifiers on the same people: n = {self.n:.0f}"
+        title = f"Two classifiers on the same people: n = {whole(self.n)}"
         return Table(title, head, rows, self.notes, text_columns=2)
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
@@ -198,7 +199,7 @@ class EvaluationComparison(Result):
     def __repr__(self) -> str:
         return (
             f"<EvaluationComparison: {WORDS[self.measures[0]]} {number(self.differences[0])} "
-            f"(se {number(self.errors[0])}), n = {self.n:.0f}>"
+            f"(se {number(self.errors[0])}), n = {whole(self.n)}>"
         )
 
 

@@ -9,6 +9,7 @@ from attrs import frozen
 from subsetprivacy import draw
 from subsetprivacy._choices import Engine, EvaluationInterval
 from subsetprivacy._types import FloatArray, Label
+from subsetprivacy._words import whole
 from subsetprivacy.evaluation import intervals
 from subsetprivacy.evaluation.calibration import labels_of
 from subsetprivacy.evaluation.sample import ClassifierOutput, EvaluationSample
@@ -82,7 +83,7 @@ class ConfusionMatrix(Result):
 
     def summary(self) -> Table:
         """Return a table to print, with standard errors in brackets. With many categories it has the largest shares."""
-        title = f"Confusion matrix from subsets: shares of people, n = {self.n:.0f}"
+        title = f"Confusion matrix from subsets: shares of people, n = {whole(self.n)}"
         names = [label_text(label) for label in self.categories]
         if len(names) <= _MOST_COLUMNS:
             rows = tuple(
@@ -135,7 +136,7 @@ class ConfusionMatrix(Result):
         return np.asarray(np.sqrt((self.se**2).sum(axis=1)))
 
     def __repr__(self) -> str:
-        return f"<ConfusionMatrix: {len(self.categories)} categories, n = {self.n:.0f}>"
+        return f"<ConfusionMatrix: {len(self.categories)} categories, n = {whole(self.n)}>"
 
 
 def _cell(share: float, error: float) -> str:

@@ -10,6 +10,7 @@ from subsetprivacy import draw
 from subsetprivacy._checks import check_choice
 from subsetprivacy._choices import Engine, EvaluationInterval, EvaluationMeasure, EvaluationPicture
 from subsetprivacy._types import BoolArray, FloatArray, Label
+from subsetprivacy._words import whole
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.evaluation import intervals
 from subsetprivacy.evaluation.calibration import CalibrationCurve, labels_of, position_of
@@ -219,7 +220,7 @@ class Evaluation(Result):
             for name, j, estimate, se, both in cells
         )
         head = ("measure", "category", "estimate", "se", f"lower {percent(level)}", f"upper {percent(level)}")
-        title = f"Classifier, evaluated on subsets: n = {self.n:.0f}"
+        title = f"Classifier, evaluated on subsets: n = {whole(self.n)}"
         return Table(title, head, rows, (intervals.note_of(method), *self.notes), text_columns=2)
 
     def _category_text(self, j: int | None) -> str:
@@ -320,6 +321,6 @@ class Evaluation(Result):
         first = self.measures[0]
         return (
             f"<Evaluation: {WORDS[first]} {self._category_text(self.positions[0])}".rstrip()
-            + f" {number(self.estimates[0])} (se {number(self.errors[0])}), n = {self.n:.0f}, "
+            + f" {number(self.estimates[0])} (se {number(self.errors[0])}), n = {whole(self.n)}, "
             f"{len(self.measures)} measures>"
         )

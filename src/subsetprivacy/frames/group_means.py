@@ -130,7 +130,7 @@ def group_means(
     >>> data = sp.privatize(group, sp.uniform(["a", "b", "c", "d"]), seed=1)
     >>> means = sp.group_means(income, data)
     >>> means
-    <GroupMeans of y by category: 4 categories, n = 20000>
+    <GroupMeans of y by category: 4 categories, n = 20,000>
     >>> means.mean.round(0), means.se.round(1)
     (array([30., 40., 40., 40.]), array([0.7, 0.3, 0.2, 0.2]))
     >>> means.test()

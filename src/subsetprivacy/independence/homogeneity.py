@@ -241,7 +241,7 @@ def _why_not(samples: Sequence[SubsetCounts], reason: str) -> str:
     """Return why people cannot be permuted between groups."""
     if any(counts.squares is not None for counts in samples):
         return "weighted rows cannot be permuted"
-    return reason if reason == DIFFER else f"tables of {LARGEST} people or more cannot be drawn at random"
+    return reason if reason == DIFFER else f"tables of {LARGEST:,} people or more cannot be drawn at random"
 
 
 def _caveats(samples: Sequence[SubsetCounts], w: FloatArray) -> list[Note]:

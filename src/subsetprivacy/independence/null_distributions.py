@@ -136,7 +136,7 @@ def _all(
 
 def too_many(method: str) -> NullDistribution:
     """Return the asymptotic distribution with a note that there are too many people for random tables, or raise."""
-    reason = f"tables of {LARGEST} people or more cannot be drawn at random"
+    reason = f"tables of {LARGEST:,} people or more cannot be drawn at random"
     if method == "lrt-mom":
         raise TooLargeError(f"{reason}, and lrt-mom has no limit distribution.", METHOD_LRT)
     note = Note(NoteKind.BUDGET, f"Too many people: {reason}; the p-value is the asymptotic one.")

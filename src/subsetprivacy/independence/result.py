@@ -12,6 +12,7 @@ from subsetprivacy import draw
 from subsetprivacy._checks import check_choice
 from subsetprivacy._choices import IndependencePicture
 from subsetprivacy._types import Label
+from subsetprivacy._words import whole
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.errors import ArgumentError, SubsetPrivacyWarning
 from subsetprivacy.estimation.dispatch import estimate
@@ -194,7 +195,7 @@ class IndependenceResult(Result):
         texts = [table.n_text for table in self.tables.values()]
         if len(texts) == 1:
             return texts[0].removeprefix("n = ")
-        return f"weighted, effective n = {self.n:.0f}" if self._weighted else f"{self.n:.0f}"
+        return f"weighted, effective n = {whole(self.n)}" if self._weighted else whole(self.n)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers under stable names, for JSON; missing ones are None."""

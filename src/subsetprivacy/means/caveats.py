@@ -4,7 +4,7 @@ import numpy as np
 from attrs import evolve
 
 from subsetprivacy._types import BoolArray, FloatArray
-from subsetprivacy._words import counted, people
+from subsetprivacy._words import counted, people, whole
 from subsetprivacy.means.result import GroupMeans
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_means import CORRECTED_MEANS, MERGE_SMALL_GROUPS, MORE_PEOPLE_OR_MERGE
@@ -58,7 +58,7 @@ def _near(made: GroupMeans) -> list[Note]:
 def _few(made: GroupMeans) -> list[Note]:
     if made.n >= _FEW or not made.n:
         return []
-    return [Note(NoteKind.SMALL_COUNTS, f"Only {made.n:.0f} people: standard errors and intervals are rough.")]
+    return [Note(NoteKind.SMALL_COUNTS, f"Only {whole(made.n)} people: standard errors and intervals are rough.")]
 
 
 def _spread(made: GroupMeans) -> list[Note]:

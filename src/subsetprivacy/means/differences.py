@@ -11,6 +11,7 @@ from subsetprivacy import draw
 from subsetprivacy._checks import check_choice, check_level
 from subsetprivacy._choices import DifferencesInterval, Engine
 from subsetprivacy._types import FloatArray
+from subsetprivacy._words import whole
 from subsetprivacy.estimation import largest_error
 from subsetprivacy.means.digits import digits_for
 from subsetprivacy.means.intervals import critical, wald
@@ -129,7 +130,7 @@ class MeanDifferences(Result):
             for a, b, values, p, d in zip(self.first, self.second, cells, self.pvalues, self.effect, strict=True)
         )
         head = ("groups", "difference", "se", f"lower {percent(level)}", f"upper {percent(level)}", "p-value", "effect")
-        title = f"Differences of the mean of {self.outcome}: n = {self.n:.0f}"
+        title = f"Differences of the mean of {self.outcome}: n = {whole(self.n)}"
         return Table(title, head, rows, (*self._legend(method, level), *self.notes))
 
     def _legend(self, method: DifferencesInterval, level: float) -> list[Note]:

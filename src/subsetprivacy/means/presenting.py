@@ -7,7 +7,7 @@ import numpy as np
 from subsetprivacy import draw
 from subsetprivacy._choices import MeansInterval
 from subsetprivacy._types import FloatArray
-from subsetprivacy._words import group_text
+from subsetprivacy._words import group_text, whole
 from subsetprivacy.means.digits import digits_for
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.tables import Table, label_text, number, percent
@@ -80,7 +80,7 @@ def summary_of(means: "GroupMeans", level: float, method: MeansInterval) -> Tabl
     title = " and ".join((*means.by, *means.variables))
     what = "rate" if means.is_rate else "mean"
     heads = (title, "share", what, "se", *head, *(name for name, _ in effect))
-    heading = f"{what.capitalize()} of {means.outcome} by {title}: n = {means.n:.0f}"
+    heading = f"{what.capitalize()} of {means.outcome} by {title}: n = {whole(means.n)}"
     return Table(heading, heads, rows, (*_legend(means, method), *means.notes))
 
 

@@ -12,7 +12,7 @@ from subsetprivacy import draw
 from subsetprivacy._checks import check_choice, check_level, read_only
 from subsetprivacy._choices import Engine, EqualMeansMethod, MeansInterval, PairsOf
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label
-from subsetprivacy._words import group_text
+from subsetprivacy._words import group_text, whole
 from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.means import equality, intervals, quantiles
 from subsetprivacy.means.differences import MeanDifferences
@@ -402,7 +402,7 @@ class GroupMeans(Result):
         what = f", {self.model} model" if self.model else ""
         return (
             f"<GroupMeans of {self.outcome} by {' and '.join(self.variables)}{by}: {len(self.categories)} categories, "
-            f"n = {self.n:.0f}{what}>"
+            f"n = {whole(self.n)}{what}>"
         )
 
 

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from subsetprivacy import draw
 from subsetprivacy._types import FloatArray
-from subsetprivacy._words import people
+from subsetprivacy._words import people, whole
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.planning.dependence_limits import ENLARGED, VALUES, NoncentralChiSquare
 from subsetprivacy.results import Result, plain
@@ -103,7 +103,7 @@ class PowerOfTest(Result):
     def summary(self) -> Table:
         """Return the table to print or to show in a notebook."""
         rows = (
-            ("people", f"{self.n}"),
+            ("people", whole(self.n)),
             ("power", number(self.power)),
             ("std. error", number(self.se)),
             ("limit power", number(self.limit_power)),
@@ -233,7 +233,7 @@ class IndependencePower(Result):
 
     def _row(self, test: PowerOfTest, solved: bool, simulated: bool) -> tuple[str, ...]:
         # Without a limit distribution and a simulation the number of people has no power.
-        people = f"{test.n}" if isfinite(test.power) else "-"
+        people = whole(test.n) if isfinite(test.power) else "-"
         cells = [test.name, people, *([number(test.price, 2)] if solved else []), number(test.power)]
         cells += [number(test.se), number(test.limit_power)] if simulated else []
         return (*cells, number(test.noncentrality, 2), "-" if test.df != test.df else f"{test.df:g}")

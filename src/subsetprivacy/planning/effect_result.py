@@ -9,7 +9,7 @@ from attrs import frozen
 
 from subsetprivacy import draw
 from subsetprivacy._types import FloatArray
-from subsetprivacy._words import counted, people
+from subsetprivacy._words import counted, people, whole
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_plans import FEWER_OR_MERGED
 from subsetprivacy.planning.z_test import chance, critical, people_for
@@ -118,11 +118,11 @@ class EffectPower(Result):
         """Return the table to print or to show in a notebook."""
         direct = sqrt(self.direct_variance / self.n)
         rows = (
-            ("people", f"{self.n}", f"{self.n}"),
+            ("people", whole(self.n), whole(self.n)),
             ("effect", number(self.effect), number(self.effect)),
             ("standard error", number(self.se), number(direct)),
             ("power", number(self.power), number(self.direct_power)),
-            ("people for this power", f"{self.n}", f"{self.direct}"),
+            ("people for this power", whole(self.n), whole(self.direct)),
         )
         wanted = "" if self.target is None else f", for a power of {self.target:g}"
         title = f"{self.what[:1].upper()}{self.what[1:]}: two-sided z test at {percent(self.level)}{wanted}"

@@ -9,7 +9,7 @@ import numpy as np
 from attrs import frozen
 
 from subsetprivacy._types import FloatArray
-from subsetprivacy._words import people
+from subsetprivacy._words import people, whole
 from subsetprivacy.auditing import audit
 from subsetprivacy.design import Design
 from subsetprivacy.errors import TooLargeError
@@ -185,7 +185,7 @@ class PlanOption(Result):
         """Return the table to print or to show in a notebook: a row per number."""
         groups = [(f"people, {name}", f"{size}") for name, size in self.by_group.items()]
         rows = (
-            ("people", f"{self.people}"),
+            ("people", whole(self.people)),
             *groups,
             ("half-width", f"±{number(self.margin)}"),
             ("hardest category", label_text(self.category)),

@@ -10,6 +10,7 @@ from scipy.special import logit
 from subsetprivacy._checks import check_choice, shown
 from subsetprivacy._choices import OutcomeFamily, RegressionMethod
 from subsetprivacy._types import Distribution, FloatArray, Label
+from subsetprivacy._words import whole
 from subsetprivacy.design import Design, require_design
 from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.messages.for_plans import EFFECT_BY_FAMILY, PILOT_COEFFICIENT, TWO_GROUPS
@@ -248,7 +249,7 @@ def _by_pilot(
     if not np.isfinite(variance) or not np.isfinite(effect):
         raise ArgumentError("`pilot` must have a finite coefficient with a standard error; got none.")
     kept = pilot.n_effective / pilot.n
-    basis = f"Planned for people like those of the pilot (n = {pilot.n:.0f}), fitted and asked in the same way."
+    basis = f"Planned for people like those of the pilot (n = {whole(pilot.n)}), fitted and asked in the same way."
     variances = variance, variance * kept
     # The effective number of people is not known by category, so there is no note about few people.
     what = f"coefficient of {term}"

@@ -9,6 +9,7 @@ import numpy as np
 from subsetprivacy._checks import check_choice, check_distribution, shown
 from subsetprivacy._choices import Family
 from subsetprivacy._types import Distribution, FloatArray, Label
+from subsetprivacy._words import whole
 from subsetprivacy.design import Design, require_design
 from subsetprivacy.errors import ArgumentError, CategoryError, MismatchError
 from subsetprivacy.messages.for_plans import EFFECT_POWER_OF_80, PILOT_TERMS, POSITIVE_SHARES, RATIO_OF_ONE
@@ -165,7 +166,7 @@ def _by_pilot(
     X = model_columns(rows.X, pilot)[some]
     weight = np.ones(len(X)) if rows.weight is None else rows.weight[some]
     variances = _variances(pilot.model, theta, X, weight / weight.sum(), listed, position)
-    basis = f"Planned for people like those of the pilot (n = {pilot.n:.0f}), and a fit by maximum likelihood."
+    basis = f"Planned for people like those of the pilot (n = {whole(pilot.n)}), and a fit by maximum likelihood."
     kept = float(pilot.problem.w.min() * variances[1] / variances[0])
     effect = float(theta[position])
     return planned(what, effect, size, variances, level, target, method="ml", basis=basis, kept=kept)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from attrs import frozen
 
 from subsetprivacy import draw
-from subsetprivacy._words import counted
+from subsetprivacy._words import counted, whole
 from subsetprivacy.design import Design
 from subsetprivacy.messages import Note
 from subsetprivacy.planning import plan_notes
@@ -125,7 +125,7 @@ class Plan(Result):
 
     def _row(self, o: PlanOption) -> tuple[str, ...]:
         if self.solves_people:
-            planned, even = f"{o.people}", f"{o.people_even}"
+            planned, even = whole(o.people), whole(o.people_even)
         else:
             planned, even = f"±{number(o.margin)}", f"±{number(o.margin_even)}"
         mark = "* " if o is self.best else "  "

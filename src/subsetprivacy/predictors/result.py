@@ -12,6 +12,7 @@ from subsetprivacy import draw
 from subsetprivacy._checks import check_choice, check_level
 from subsetprivacy._choices import CoefficientInterval, Engine, OutcomeFamily, RegressionMethod, TermTest
 from subsetprivacy._types import ArrayLike, FloatArray, Label
+from subsetprivacy._words import whole
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.survey_sample import critical_value
 from subsetprivacy.messages import Note
@@ -399,5 +400,5 @@ class OutcomeRegression(Result):
         private = ", ".join(self.layout.private)
         return (
             f"<OutcomeRegression {self.name} ~ {terms}: {self.family}, {self.method}, private {private}, "
-            f"n = {self.n:.0f}>"
+            f"n = {whole(self.n)}>"
         )

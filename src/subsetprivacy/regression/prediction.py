@@ -10,7 +10,7 @@ from subsetprivacy import draw
 from subsetprivacy._checks import check_level, read_only
 from subsetprivacy._choices import Engine, PredictedQuantity
 from subsetprivacy._types import FloatArray, IntArray, Label
-from subsetprivacy._words import counted
+from subsetprivacy._words import counted, whole
 from subsetprivacy.estimation.survey_sample import critical_value
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.regression.blocks import BLOCK
@@ -265,7 +265,7 @@ class MarginalEffects(SharesByRow):
         return _drawn(self, level, f"change of the {_QUANTITIES[self.quantity].removesuffix('s')}", title)
 
     def __repr__(self) -> str:
-        return f"<MarginalEffects: {len(self.rows)} changes, {len(self.categories)} categories, n = {self.n:.0f}>"
+        return f"<MarginalEffects: {len(self.rows)} changes, {len(self.categories)} categories, n = {whole(self.n)}>"
 
 
 def _drawn(shares: Any, level: float, what: str, title: str | None) -> draw.Figure:

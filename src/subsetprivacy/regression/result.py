@@ -19,6 +19,7 @@ from subsetprivacy._choices import (
     TermTest,
 )
 from subsetprivacy._types import ArrayLike, BoolArray, FloatArray, IntArray, Label
+from subsetprivacy._words import whole
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.survey_sample import critical_value
 from subsetprivacy.messages import Note
@@ -571,5 +572,5 @@ class Regression(Result):
         terms = " + ".join(term for term in self.columns.terms if term != "Intercept") or "1"
         return (
             f"<Regression {self.name} ~ {terms}: {self.family}, {self.method}, {self.categories.p} categories, "
-            f"n = {self.n:.0f}>"
+            f"n = {whole(self.n)}>"
         )

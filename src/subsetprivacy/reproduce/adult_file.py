@@ -175,10 +175,10 @@ def _cell(labels: Labels, line: int) -> tuple[int, int]:
 def _require_rows(total: int) -> None:
     wanted = int(adult.race_counts.sum())
     if total != wanted:
-        got = f"more than {WHOLE}" if total > WHOLE else str(total)
+        got = f"more than {WHOLE:,}" if total > WHOLE else f"{total:,}"
         which = f", as many as {OTHER_FILES[total]} has" if total in OTHER_FILES else ""
         raise MismatchError(
-            f"`adult` must have {wanted} rows, as the training file of the paper; got {got}{which}.", TAKE_ADULT_DATA
+            f"`adult` must have {wanted:,} rows, as the training file of the paper; got {got}{which}.", TAKE_ADULT_DATA
         )
 
 

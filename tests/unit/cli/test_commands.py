@@ -319,7 +319,7 @@ def test_the_demo_writes_its_files(tmp_path):
         if name.endswith(".png"):
             assert (tmp_path / "out" / name).read_bytes().startswith(b"\x89PNG")
     assert sp.load_design(tmp_path / "out" / "race.design.json").kind == "uniform"
-    assert "Privacy audit: uniform design, 5 categories, n = 32561" in result.output
+    assert "Privacy audit: uniform design, 5 categories, n = 32,561" in result.output
     again = run("demo", "-o", tmp_path / "again", "--seed", 1)
     assert again.output.replace("again", "out") == result.output
     for name in files:

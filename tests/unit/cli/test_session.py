@@ -32,7 +32,7 @@ def test_the_session(fine, tmp_path, monkeypatch):
     assert facts["n"] == 32561
     for label, w, error in zip(RACES, facts["estimate"], facts["se"], strict=True):
         assert abs(w - TRUTH[label] / 32561) < 8 * error  # nobody can seed it: five errors are passed now and then
-    assert "Privacy audit: uniform design, 5 categories, n = 32561" in said["audit"]
+    assert "Privacy audit: uniform design, 5 categories, n = 32,561" in said["audit"]
     found = json.loads(said["test"])
     assert found["permutations"] == 999
     assert 0 < found["pvalue"] <= 1

@@ -186,7 +186,7 @@ def test_the_numbers_are_plain_and_complete():
 def test_the_summary_reads(with_random_answers):
     check = check_honesty(with_random_answers(uniform(list("abcde")), W5, 0.2, 200_000))
     text = str(check.summary())
-    assert text.startswith("Honesty check: uniform design, 5 categories, n = 200000")
+    assert text.startswith("Honesty check: uniform design, 5 categories, n = 200,000")
     assert "answers: some distribution fits" in text
     assert f"Share of random answers 0.2000, std. error {check.random_share_se:.4f}, 95% interval" in text
     assert "< 0.0001" in text

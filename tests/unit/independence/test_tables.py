@@ -106,7 +106,7 @@ def test_random_tables_always_have_the_margins(rows):
 def test_tables_of_a_thousand_million_people_are_not_drawn():
     plain = sp.product({"x": sp.nonprivate(["a", "b"]), "y": sp.nonprivate(["r", "s"])})
     world = sp.JointCounts.of_table([[4 * 10**9, 3 * 10**9], [2 * 10**9, 10**9]], plain)
-    with pytest.warns(BudgetWarning, match="tables of 1000000000 people or more cannot be drawn"):
+    with pytest.warns(BudgetWarning, match="tables of 1,000,000,000 people or more cannot be drawn"):
         found = sp.independence_test(world, "pearson", seed=1)
     assert found.null == "asymptotic"
     assert found.pvalue == found.asymptotic_pvalue < 1e-10

@@ -71,7 +71,7 @@ class TestWithoutAsking:
         assert huge._repr_html_().count("<tr>") == 25
 
     def test_other_output(self, huge):
-        assert repr(huge) == "<Association of x and y: 100 x 100, n = 20000>"
+        assert repr(huge) == "<Association of x and y: 100 x 100, n = 20,000>"
         plain = json.loads(json.dumps(huge.to_dict(), allow_nan=False))
         assert np.shape(plain["estimate"]) == np.shape(plain["se"]) == (100, 100)
         assert plain["se"][3][4] is plain["lower"][3][4] is None

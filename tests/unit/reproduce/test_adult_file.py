@@ -83,12 +83,12 @@ def test_it_is_an_adult_like_the_shipped_one():
         (30_162, "the copy without the rows with missing values"),
         (16_281, "the test part"),
         (15_060, "the test part without"),
-        (32_560, r"got 32560\."),
+        (32_560, r"got 32,560\."),
         (1, r"got 1\."),
     ],
 )
 def test_too_few_rows(write, size, hint):
-    with pytest.raises(MismatchError, match=f"must have 32561 rows.*got {size}") as caught:
+    with pytest.raises(MismatchError, match=f"must have 32,561 rows.*got {size:,}") as caught:
         read_adult(write(uci(EVERYBODY[:size])))
     with pytest.raises(MismatchError, match=hint):
         raise caught.value
@@ -97,7 +97,7 @@ def test_too_few_rows(write, size, hint):
 
 @pytest.mark.parametrize(
     ("size", "what"),
-    [(48_842, "got 48842, as many as the file of both parts has"), (50_000, "got more than 48842")],
+    [(48_842, "got 48,842, as many as the file of both parts has"), (50_000, "got more than 48,842")],
 )
 def test_too_many_rows(write, size, what):
     with pytest.raises(MismatchError, match=what):
@@ -105,7 +105,7 @@ def test_too_many_rows(write, size, what):
 
 
 def test_the_first_line_of_the_test_part_is_no_row(write):
-    with pytest.raises(MismatchError, match=r"got 16281, as many as the test part, adult.test has"):
+    with pytest.raises(MismatchError, match=r"got 16,281, as many as the test part, adult.test has"):
         read_adult(write("|1x3 Cross validator\n" + uci(EVERYBODY[:16_281])))
 
 
