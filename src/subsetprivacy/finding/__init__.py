@@ -1,4 +1,4 @@
-"""Everything that the counts of a data set say, as numbers and notes: one computation for all views."""
+"""All findings of a data set as numbers and notes, computed once for all views."""
 
 from subsetprivacy.finding.dispatch import findings
 from subsetprivacy.finding.result import Findings

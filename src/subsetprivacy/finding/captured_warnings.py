@@ -1,4 +1,4 @@
-"""The library's warnings as notes: what is said once to a programmer is kept for the readers of results."""
+"""Capture the library's warnings as notes, so that readers of results see them."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -32,14 +32,14 @@ _KINDS: Mapping[type[SubsetPrivacyWarning], NoteKind] = {
 
 @frozen(eq=False)
 class CapturedWarnings:
-    """The warnings that were heard, as notes."""
+    """Captured warnings, as notes."""
 
     notes: list[Note] = field(factory=list)
 
 
 @contextmanager
 def capture_warnings() -> Iterator[CapturedWarnings]:
-    """Collect the library's warnings; those of others pass."""
+    """Capture the library's warnings, and pass on all others."""
     captured = CapturedWarnings()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -53,9 +53,9 @@ def capture_warnings() -> Iterator[CapturedWarnings]:
 
 
 def unlike(notes: Iterable[Note]) -> tuple[Note, ...]:
-    """Return notes that say different things, each once, in order.
+    """Return notes with different texts, each once, in order.
 
-    A warning says again what a note of the result says, and has no kind of its own: so texts are compared.
+    Texts are compared because a warning repeats a note of the result and does not have its kind.
     """
     first: dict[str, Note] = {}
     for note in notes:
@@ -64,7 +64,7 @@ def unlike(notes: Iterable[Note]) -> tuple[Note, ...]:
 
 
 def attempt(work: Callable[..., T], *arguments: Any, **options: Any) -> T | None:
-    """Return what the work gives, or None where the library refuses it."""
+    """Return the result of a function, or None if the library refuses."""
     try:
         return work(*arguments, **options)
     except SubsetPrivacyError:

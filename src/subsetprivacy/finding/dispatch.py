@@ -1,4 +1,4 @@
-"""`findings`: everything that the counts of a data set say, as numbers and notes."""
+"""`findings`: everything that a data set shows, as numbers and notes."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -30,11 +30,11 @@ def findings(
     budget: float | None = BUDGET,
     seed: Seed | str | None = None,
 ) -> Findings:
-    """Find everything that a data set of subsets says: shares, differences, privacy, checks, tables and tests.
+    """Find everything that a data set of subsets shows: shares, differences, privacy, checks, tables and tests.
 
-    The result holds numbers and notes. `write_report` makes a page of it, ``subsetprivacy check`` and
-    ``subsetprivacy report`` print it, and the survey server shows it. Nothing is computed before it is asked for;
-    `Findings.compute` works out all of it, with progress.
+    The result contains numbers and notes. `write_report` makes a page of it, ``subsetprivacy check`` and
+    ``subsetprivacy report`` print it, and the survey server shows it. Each part is computed when it is first used.
+    `Findings.compute` computes all parts, with progress.
 
     Parameters
     ----------
@@ -42,35 +42,35 @@ def findings(
         A release (`read_release`), counts, data, a table of subsets, a mapping of column names to counts, or a list of
         releases with different columns.
     columns
-        The columns that it is about; by default all.
+        The columns to use. By default all.
     level
         The confidence level of the intervals.
     pairs
         Which columns to compare: True for all that are kept row by row (at most 66 pairs), False for none, or a list
         of pairs of names.
     questions
-        How the questions were put and answered (`QuestionCounts`), by column, for the checks of skips and leaning.
+        How the questions were asked and answered (`QuestionCounts`), by column, for the checks of skips and leaning.
     earlier
-        An earlier wave of other people, as `what` or as findings: every share gets its difference to it.
+        An earlier wave of other people, like `what` or as findings. Every share is compared with it.
     by
-        Columns of a release that are kept as they are, to estimate shares by group.
+        Unprotected columns of a release, to estimate shares by group.
     tests
         Whether to test pairs of columns for independence.
     chance
-        The probability that honest people raise any alarm: all checks of all columns share it.
+        The probability that honest people raise any alarm, shared by all checks of all columns.
     permutations
-        How many random tables a test of two columns draws at most; 0 for limit laws.
+        The most random tables that a test of two columns draws. 0 for asymptotic distributions.
     budget
-        How many seconds of a plain machine random samples and tables may take in all; None for no limit. The same
+        How many seconds of a standard machine all random samples and tables may take. None for no limit. The same
         samples are drawn on every machine.
     seed
         For random samples and tables: a number, a NumPy generator, or a text such as the seal of a survey's release.
-        By default they follow from the counts, so that the same counts always give the same findings.
+        By default the counts determine them, so that the same counts always give the same findings.
 
     Raises
     ------
     ArgumentError
-        If a column is not there, or another argument is out of its range.
+        If a column does not exist, or another argument is out of range.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def _groups(source: FindingsSource, by: Any) -> tuple[str, ...]:
 
 
 def _seal(source: FindingsSource, names: Sequence[str], seal: str | None) -> str:
-    """Return the text that fixes all random numbers: the one that is given, or one that follows from the counts."""
+    """Return the text that determines all random numbers: the given one, or one computed from the counts."""
     return content_seal({name: source.count(name) for name in names}) if seal is None else seal
 
 

@@ -1,7 +1,7 @@
-"""Classes of results as plain data for JSON, and the JSON Schema that follows from the same classes.
+"""Result classes as plain data for JSON, and the JSON Schema of the same classes.
 
-A class says what of it is written: the names in `DOCUMENT`, fields or properties, or all fields of an attrs class. The
-text and the schema are made from this one list, so that neither can leave the other.
+A class lists what is written in `DOCUMENT`: names of fields or properties. By default it is all fields of an attrs
+class. The text and the schema are both made from this list, so they always agree.
 """
 
 import json
@@ -17,7 +17,7 @@ from attrs import fields, has
 
 from subsetprivacy.messages import Note
 
-FIGURES = 8  # what is beyond may differ between processors
+FIGURES = 8  # further digits may differ between processors
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _NULL = {"type": "null"}
 _PLAIN: dict[Any, dict[str, Any]] = {
@@ -25,19 +25,19 @@ _PLAIN: dict[Any, dict[str, Any]] = {
     bool: {"type": "boolean"},
     int: {"type": "integer"},
     NoneType: _NULL,
-    # What is not known or not finite is null.
+    # Unknown and non-finite values are null.
     float: {"type": ["number", "null"]},
 }
 
 
 def written(kind: type) -> tuple[str, ...]:
-    """Return the names of what is written of a class, in order."""
+    """Return the names that are written for a class, in order."""
     chosen = getattr(kind, "DOCUMENT", None)
     return tuple(attribute.name for attribute in fields(kind)) if chosen is None else chosen
 
 
 def plain(value: Any) -> Any:
-    """Return classes, arrays and numbers as plain data; numbers have eight figures, those not finite are None."""
+    """Return classes, arrays and numbers as plain data. Numbers have eight digits, and non-finite ones are None."""
     if value is None or isinstance(value, (bool, str, int)):
         return value.value if isinstance(value, Enum) else value
     if isinstance(value, Note):
@@ -54,7 +54,7 @@ def plain(value: Any) -> Any:
 
 
 def rounded(value: float) -> float | None:
-    """Return a number with as many figures as all processors agree on; None where it is not finite."""
+    """Return a number with as many digits as all processors agree on, or None if it is not finite."""
     if not isfinite(value):
         return None
     return 0.0 if value == 0 else round(value, FIGURES - 1 - floor(log10(abs(value))))
@@ -76,9 +76,9 @@ def schema_of(kind: type, title: str, *, inline: bool = False, **constants: Any)
     kind
         The class.
     title
-        What the document is called.
+        The title of the document.
     inline
-        Whether classes are written out wherever they occur, for documents that have no place for definitions.
+        Whether classes are written out wherever they occur, for documents without definitions.
     **constants
         Further keys of the whole document that always have this value.
     """
@@ -135,7 +135,7 @@ def _list_schema(inner: tuple[Any, ...], known: dict[str, Any] | None) -> dict[s
     if (len(inner) == 2 and inner[1] is Ellipsis) or len(inner) == 1:
         return {"type": "array", "items": _schema(inner[0], known)}
     places, length = [_schema(part, known) for part in inner], {"minItems": len(inner), "maxItems": len(inner)}
-    if all(place == places[0] for place in places):  # not every reader of schemas knows places of their own
+    if all(place == places[0] for place in places):  # not every reader of schemas supports `prefixItems`
         return {"type": "array", "items": places[0], **length}
     return {"type": "array", "prefixItems": places, **length}
 

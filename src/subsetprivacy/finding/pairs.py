@@ -1,4 +1,4 @@
-"""Two columns together: their joint shares, whether they depend on each other, how much, and where."""
+"""Two columns together: their joint shares, and whether, how strongly and where they depend on each other."""
 
 import warnings
 from collections.abc import Sequence
@@ -32,11 +32,11 @@ Grid = Annotated[FloatArray, "table"]
 MOST_PAIRS = 66
 FEWER = 199  # random tables where those of the likelihood ratio take too long
 MOST_ROWS = 10_000  # distinct rows up to which random tables are made
-HEAVY = 5_000_000  # distinct rows times joint categories, beyond which moments take the place of the likelihood
-MOST_CELLS = 1 << 22  # pairs of subsets that may come back from a file
-MOST_COMBINATIONS = 4096  # of categories, beyond which a table is no reading matter
-MOST_MEASURED = 1024  # of them, for which Cramér's V takes a moment
-MOST_DEVIATIONS = 1024  # of them, for which the errors of deviations take a moment
+HEAVY = 5_000_000  # distinct rows times joint categories, beyond which moments replace the likelihood
+MOST_CELLS = 1 << 22  # pairs of subsets that may be read from a file
+MOST_COMBINATIONS = 4096  # categories, beyond which a table is unreadable
+MOST_MEASURED = 1024  # categories, for which Cramér's V takes a moment
+MOST_DEVIATIONS = 1024  # categories, for which the errors of deviations take a moment
 
 
 @frozen
@@ -48,10 +48,10 @@ class DependenceTest:
     method
         ``"lrt"``, ``"lrt-mom"`` or ``"bonferroni"``.
     law, tables
-        What the p-value rests on (``"exact"``, ``"permutation"``, ``"bootstrap"``, ``"asymptotic"``), and how many
-        tables.
+        The null distribution of the p-value (``"exact"``, ``"permutation"``, ``"bootstrap"``, ``"asymptotic"``), and
+        how many tables.
     pvalue_se
-        The Monte-Carlo standard error of the p-value; None where there is none.
+        The Monte Carlo standard error of the p-value. None if there is none.
     rejects
         Whether the p-value is below 1 minus the confidence level.
     """
@@ -68,26 +68,25 @@ class DependenceTest:
 
 @frozen
 class Strength:
-    r"""Cramér's V, less the bias that chance adds to it.
+    r"""Cramér's V, minus its bias.
 
     Attributes
     ----------
     value, se
-        The corrected value and its standard error; None where the bias is at least as large as what is left of
-        :math:`V^2`, or not known.
+        The corrected value and its standard error. None if the bias is at least as large as the rest of :math:`V^2`, or
+        is not known.
     raw
         The value with its bias.
     lower, upper
-        The interval, which allows for the bias, and is given either way. It agrees with the test: it holds 0 if and
-        only if the test does not reject.
+        The interval, which allows for the bias and is always given. It agrees with the test: it contains 0 if and only
+        if the test does not reject.
     above_zero
-        Whether the test rejects although the interval begins at 0: the strength is above 0, and how little is not
-        known.
+        Whether the test rejects although the interval starts at 0. Then the strength is above 0 by an unknown amount.
 
     Notes
     -----
-    The interval of the delta method, cut at 0, holds 0 almost always where V is 0; taking 0 out where the test rejects
-    leaves it out with the level of the test. So the two together keep the confidence level.
+    The interval of the delta method, truncated at 0, almost always contains 0 if V is 0. Excluding 0 when the test
+    rejects excludes it with the level of the test. So the two together keep the confidence level.
 
     Simulated with designs of 2 to 7 options: of independent variables the uncorrected V of 50 people is .4 to .7, of
     1,500 still .1 to .3, and it is hidden here in 75 to 100 of 100 samples. A V of .4 is given from about 500 people
@@ -105,16 +104,16 @@ class Strength:
 
 @frozen(eq=False)
 class PairFindings:
-    """What is known of two variables together.
+    """Findings about two variables together.
 
     Attributes
     ----------
     names
         The variables: of the rows, and of the columns.
     inside
-        The column that holds both; empty where each has a column of its own.
+        The column that contains both. Empty if each has a separate column.
     rows, columns
-        The categories of either side.
+        The categories of each side.
     n, incomplete
         People who reported both, and the others.
     method, shares, se, lower, upper
@@ -124,11 +123,11 @@ class PairFindings:
         The joint share less the product of the two margins, and its standard error: where the two are not
         independent.
     test, strength
-        The test of independence, and Cramér's V; None where there is none.
+        The test of independence, and Cramér's V. None if there is none.
     zeros
         The combinations whose share is estimated as 0, at most 100.
     problem
-        Why nothing is said.
+        Why there are no findings.
     """
 
     names: tuple[str, str]
@@ -152,14 +151,14 @@ class PairFindings:
 
 
 def pairs_of(linked: Sequence[Sequence[str]], designs: dict[str, Design]) -> list[tuple[str, ...]]:
-    """Return what can be crossed: two columns that are kept row by row, then columns that hold two variables."""
+    """Return the possible pairs: two columns that are kept row by row, then columns that contain two variables."""
     inside = [(name,) for name, design in designs.items() if len(variables(name, design)) == 2]
     crossed = [pair for names in linked for pair in combinations([name for name in names if name in designs], 2)]
     return [*crossed, *inside]
 
 
 def variables(name: str, design: Design) -> tuple[str, ...]:
-    """Return the variables that a column holds."""
+    """Return the variables of a column."""
     categories = design.categories
     return categories.names if isinstance(categories, JointCategories) else (name,)
 
@@ -172,7 +171,7 @@ def pair_findings(
     Parameters
     ----------
     names
-        Two columns, or one that holds two variables.
+        Two columns, or one that contains two variables.
     pairs
         How many pairs there are, which share the effort.
     tested
@@ -187,7 +186,7 @@ def pair_findings(
             pair = evolve(pair, **_sides(counts))
             return _look(counts, pair, pairs, tested, settings, captured.notes)
         except (CodeError, DataFileError):
-            raise  # of a broken file nothing is said
+            raise  # a broken file has no findings
         except SubsetPrivacyError as error:
             return evolve(pair, problem=problem_of(error, NoteKind.NOT_TESTED))
 
@@ -215,7 +214,7 @@ def crossed(source: FindingsSource, names: Sequence[str]) -> JointCounts:
 
 
 def flat(design: Design) -> Design:
-    """Return the design with combinations of joined variables as plain categories: the column is one variable."""
+    """Return the design with combinations of joined variables as plain categories, as one variable."""
     categories = design.categories
     return design.with_categories(Categories(categories.labels)) if isinstance(categories, JointCategories) else design
 
@@ -258,14 +257,14 @@ def is_heavy(counts: JointCounts) -> bool:
 
 
 def _of_limit_law(test: IndependenceResult | None) -> list[Note]:
-    """Return the notes on a limit law, which do not matter where the p-value is from tables."""
+    """Return the notes on an asymptotic distribution, which are irrelevant if the p-value comes from tables."""
     if test is None or test.null != "asymptotic":
         return []
     return [note for note in test.notes if note.kind is not NoteKind.BUDGET]
 
 
 def _too_few(lower: FloatArray) -> list[Note]:
-    """Say where most cells of a table cannot be told from empty ones."""
+    """Note when most cells of a table cannot be distinguished from empty ones."""
     if not np.isfinite(lower).all():
         return [Note(NoteKind.NO_STANDARD_ERRORS, "The table has too many cells for intervals of its shares.")]
     empty = int((lower <= 0).sum())
@@ -291,7 +290,7 @@ def _deviations(fit: Estimate, shape: tuple[int, int]) -> tuple[FloatArray, Floa
 
 
 def _strength(fit: Estimate, test: IndependenceResult | None, level: float) -> Strength | None:
-    """Return Cramér's V less its bias; without a value where the bias is as large as what would be left."""
+    """Return Cramér's V minus its bias, without a value if the bias is as large as the rest."""
     if fit.categories.p > MOST_MEASURED:
         return None
     with warnings.catch_warnings():
@@ -312,7 +311,7 @@ def _strength(fit: Estimate, test: IndependenceResult | None, level: float) -> S
 def _test(
     counts: JointCounts, names: tuple[str, str], pairs: int, settings: FindingsSettings
 ) -> tuple[IndependenceResult | None, tuple[Note, ...]]:
-    """Test by the likelihood ratio; by moments where random tables of it take long, by 2 x 2 tables of very many."""
+    """Test by the likelihood ratio, by moments if its tables take too long, or by 2 x 2 tables if there are many."""
     seed, seconds = settings.seed_of("pair", *names), settings.pair_seconds(pairs)
     tables = 0 if seconds == 0 else settings.permutations
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""What a report of one column reveals about a person, next to what is known without it."""
+"""What a report of one column reveals about a person, compared with what is known without it."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ MOST_MEMBERS = 100  # categories of a report that are named
 
 @frozen
 class LeakageFindings:
-    """One measure of what a report reveals, between nothing and the value itself.
+    """One measure of what a report reveals.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class TellingSet:
     chance
         The share of people whose report it is.
     posterior, category
-        The largest probability that it leaves to one category, and which.
+        The largest posterior probability of a category, and that category.
     """
 
     categories: tuple[str, ...]
@@ -69,9 +69,9 @@ class RepeatFindings:
     Attributes
     ----------
     expected, probability
-        How many categories two reports leave on average, and the probability that one is left.
+        How many categories two reports leave on average, and the probability that they leave one.
     odds
-        By how much two answers can multiply the odds, where none rules a category out; None where they do.
+        By how much two answers can multiply the odds, if no answer rules a category out. Otherwise None.
     """
 
     expected: float
@@ -88,34 +88,34 @@ class PrivacyFindings:
     at
         ``"estimate"``, or ``"even shares"`` where there is no estimate.
     information, guess, ruled_out
-        Bits of mutual information; the chance that the best guess is right; the share of people ruled out, None
-        where every report leaves all categories possible.
+        Bits of mutual information, the chance that the best guess is right, and the share of people ruled out (None if
+        every report leaves all categories possible).
     information_share
         The part of the information of the value itself that a report has.
     maximal_bits, maximal_factor
-        The maximal leakage: whatever is guessed, the chance to be right is multiplied by at most this factor.
+        The maximal leakage. Whatever is guessed, a report multiplies the chance to be right by at most this factor.
     smallest_set
         The fewest categories that a report leaves.
     subset_private
-        Whether every report leaves at least two; None where the design is not known.
+        Whether every report leaves at least two. None if the design is not known.
     largest_posterior, telling_report, told_category
-        The largest probability that any report leaves to one category; which report, and which category.
+        The largest posterior probability of a category given any report, with the report and the category.
     likeliest, largest_share
-        The most frequent category and its share: what is guessed without any report.
+        The most frequent category, which is the best guess without a report, and its share.
     smallest_sets, smallest_sets_number
-        The reports that leave the fewest categories, the most telling first, at most 10; how many there are, None
-        where they are too many to list.
+        The reports that leave the fewest categories, most revealing first, at most 10, and their number. None if there
+        are too many to list.
     reveals
-        The share of rows that leave a single value, of each variable that the column holds.
+        The share of rows that leave a single value, for each variable of the column.
     epsilon
-        Of local differential privacy; None where it is infinite.
+        Of local differential privacy. None if it is infinite.
     cost, cost_bound, asked_directly
         How many times the people of asking directly are needed, the least that any design of this maximal leakage
-        needs at even shares, and how many people asked directly tell as much; None where that is not known.
+        needs at even shares, and how many people asked directly give the same precision. None if that is not known.
     cover_floor, dummy_share
-        Where dummy rows are mixed in: the least share of rows that could have been any row, and the share of dummies.
+        With dummy rows, the least share of rows that could have sent any given row, and the share of dummies.
     repeat
-        What a second draw would leave; None where that cannot be worked out.
+        What a second draw would leave. None if it cannot be computed.
     """
 
     at: str
@@ -146,9 +146,9 @@ class PrivacyFindings:
 
 
 def audited(counts: SubsetCounts, fit: Estimate | None, level: float) -> Audit | Note:
-    """Return the audit at the estimate or at even shares; a note where that cannot be said.
+    """Return the audit at the estimate or at even shares, or a note if there is none.
 
-    Of a column that holds several variables it is about their combinations.
+    For a column with several variables, it is about their combinations.
     """
     design = counts.design
     with capture_warnings():
@@ -157,7 +157,7 @@ def audited(counts: SubsetCounts, fit: Estimate | None, level: float) -> Audit |
                 return audit(design, np.full(design.p, 1 / design.p), level=level)
             if isinstance(counts, JointCounts):
                 return audit(counts, estimate(counts).w, level=level)
-            if (fit.w < 0).any():  # by moments, and no one believes in such shares
+            if (fit.w < 0).any():  # shares by moments, which are not reliable here
                 fit = estimate(counts)
             return Audit(Setting.of(design.exposed, fit.w), level, fit=fit, counts=counts, covered=design.covered)
         except SubsetPrivacyError as error:
@@ -165,7 +165,7 @@ def audited(counts: SubsetCounts, fit: Estimate | None, level: float) -> Audit |
 
 
 def privacy_findings(audit: Audit, counts: SubsetCounts, fit: Estimate | None) -> PrivacyFindings | Note:
-    """Return what a report reveals; a note where that cannot be said."""
+    """Return what a report reveals, or a note if that is unknown."""
     with capture_warnings():
         try:
             facts = audit.facts()
@@ -182,7 +182,7 @@ def privacy_findings(audit: Audit, counts: SubsetCounts, fit: Estimate | None) -
         at="even shares" if fit is None else "estimate",
         information=_leakage(facts, "mi"),
         guess=_leakage(facts, "prediction"),
-        # Where every category stays possible, no one is ruled out: that measure is about the secret number as well.
+        # If every category stays possible, no one is ruled out: that measure also covers the secret number.
         ruled_out=_leakage(facts, "size") if epsilon is None else None,
         information_share=facts["mi_leakage"] / max(facts["mi_nonprivate"], 1e-12),
         maximal_bits=facts["maximal_leakage"],
@@ -251,7 +251,7 @@ def _most_telling(design: Design, w: FloatArray) -> tuple[str, str]:
 
 
 def _smallest_sets(design: Design, w: FloatArray) -> tuple[tuple[TellingSet, ...], int | None]:
-    """Return the reports that leave the fewest categories, the most telling first, and how many there are."""
+    """Return the reports that leave the fewest categories, most revealing first, and their number."""
     if not design.enumerable or design.p > MOST_MEMBERS or np.isfinite(design.epsilon):
         return (), None
     codes, mu = design.support()

@@ -1,4 +1,4 @@
-"""What a data set of subsets says, each part worked out when it is first asked for."""
+"""The findings of a data set of subsets. Each part is computed when it is first used."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
@@ -37,17 +37,16 @@ Progress = Callable[[int, int], None]
 
 @frozen
 class SourceFacts:
-    """What the data set is.
+    """Facts about the data set.
 
     Attributes
     ----------
     name
-        The file, or what the data are called; empty where they have no name.
+        The file, or the name of the data. Empty if they have no name.
     rows
         The number of rows.
     kept, alone
-        The columns that are published as they are, and how many rows no other row equals in them; None where that
-        cannot be told.
+        The unprotected columns, and how many rows are unique in them. None if that is unknown.
     linked
         The columns that are kept row by row, so that one person's reports can be read together.
     """
@@ -61,16 +60,16 @@ class SourceFacts:
 
 @frozen(slots=False, eq=False, repr=False)
 class Findings(Result):
-    """What a data set of subsets says; made by `findings`, and worked out part by part when it is asked for.
+    """The findings of a data set of subsets, made by `findings`. Each part is computed when it is first used.
 
     Index it by the name of a column, ``found["race"]``, for its shares, differences, groups, privacy and checks.
 
     Attributes
     ----------
     source
-        Where the counts come from.
+        The source of the counts.
     settings
-        How everything is made.
+        The settings of all computations.
     names
         The columns that it is about.
     """
@@ -112,13 +111,13 @@ class Findings(Result):
 
     @cached_property
     def source_facts(self) -> SourceFacts:
-        """What the data set is."""
+        """Facts about the data set."""
         source = self.source
         return SourceFacts(self.title, int(source.rows), tuple(source.kept), source.alone(), self.linked)
 
     @property
     def title(self) -> str:
-        """What the data are called: the source's own title, or the name of its file."""
+        """The title of the data, or the name of the file."""
         path = getattr(self.source, "path", None)
         return getattr(self.source, "title", "") or ("" if path is None else Path(path).name)
 
@@ -132,11 +131,11 @@ class Findings(Result):
 
     @property
     def variables(self) -> tuple[VariableFindings, ...]:
-        """What is found of each column."""
+        """The findings of each column."""
         return tuple(self[name] for name in self.names)
 
     def __getitem__(self, name: str) -> VariableFindings:
-        """Return what is found of the column of that name; it is counted when it is first asked for."""
+        """Return the findings of the column with that name."""
         if name not in self.names:
             raise ArgumentError(f"`name` must be one of {', '.join(self.names)}; got {shown(name)}.")
         if name not in self._made:
@@ -172,7 +171,7 @@ class Findings(Result):
 
     @cached_property
     def checks(self) -> Checks:
-        """The checks of all columns, at one level of alarm; columns with sampling weights have none."""
+        """The checks of all columns, at one alarm level. Columns with sampling weights have none."""
         counted = [variable for variable in self.variables if not variable.is_weighted]
         counts = {variable.name: variable.counts for variable in counted}
         shares = {
@@ -186,7 +185,7 @@ class Findings(Result):
 
     @property
     def alarm(self) -> Alarm:
-        """When a check is an alarm."""
+        """The p-value below which a check raises an alarm."""
         return self.checks.alarm
 
     @property
@@ -204,18 +203,18 @@ class Findings(Result):
 
     @property
     def pairs_level(self) -> float | None:
-        """The p-value below which a test of two columns is a finding among all of them (Bonferroni); None for one."""
+        """The p-value below which a test of two columns counts (Bonferroni). None for a single pair."""
         tests = sum(pair.test is not None for pair in self.pairs)
         return (1 - self.level) / tests if tests > 1 else None
 
     @property
     def pairs_left_out(self) -> int:
-        """How many pairs of columns are not looked at, because there are so many."""
+        """How many pairs of columns are left out because there are too many."""
         return max(0, len(self._every_pair) - MOST_PAIRS)
 
     @cached_property
     def pairs(self) -> tuple[PairFindings, ...]:
-        """What is found of each pair of columns."""
+        """The findings of each pair of columns."""
         return tuple(self._pair(names) for names in self._every_pair[:MOST_PAIRS])
 
     def _pair(self, names: tuple[str, ...]) -> PairFindings:
@@ -223,14 +222,14 @@ class Findings(Result):
 
     @cached_property
     def tables(self) -> tuple[TableFindings, ...]:
-        """Which of three or more columns are linked directly, where they are kept row by row."""
+        """Which of three or more columns are linked directly, if they are kept row by row."""
         if not self.tested or self.wanted is not None:
             return ()
         return tuple(table_findings(self.source, names, self.level) for names in self.linked if len(names) > 2)
 
     @cached_property
     def rows(self) -> tuple[RowFindings, ...]:
-        """What all reports of one person reveal together, where they are kept row by row."""
+        """What all reports of one person reveal together, if they are kept row by row."""
         return tuple(self._row(names) for names in self.linked)
 
     def _row(self, names: tuple[str, ...]) -> RowFindings:
@@ -241,19 +240,19 @@ class Findings(Result):
 
     @cached_property
     def notes(self) -> tuple[Note, ...]:
-        """What to know of the whole."""
+        """Caveats of the data set as a whole."""
         notes = []
         if not any(variable.people for variable in self.variables):
             notes.append(Note(NoteKind.NO_ESTIMATE, "There are no people yet."))
         return unique([*notes, *self.alarm.notes])
 
     def compute(self, progress: Progress | None = None) -> "Findings":
-        """Work out all parts now, and return the findings.
+        """Compute all parts now, and return the findings.
 
         Parameters
         ----------
         progress
-            Called with the number of steps done and the number of all.
+            Called with the number of finished steps and the total.
         """
         tell = progress or (lambda done, total: None)
         steps: list[Callable[[], object]] = [partial(self._whole_variable, name) for name in self.names]
@@ -275,11 +274,11 @@ class Findings(Result):
     # Output -----------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain data, for JSON, by the schema of `schema`: the same for the same counts."""
+        """Return everything as plain data for JSON, following `schema`. The same counts give the same data."""
         return {"format": FORMAT, "version": VERSION, **plain(self)}
 
     def to_json(self) -> str:
-        """Return everything as JSON text: the same bytes for the same counts."""
+        """Return everything as JSON text. The same counts give the same bytes."""
         return document_text(self.to_dict())
 
     @classmethod
@@ -318,7 +317,7 @@ class Findings(Result):
         Parameters
         ----------
         name
-            The column; may be left out where there is one.
+            The column. May be omitted if there is only one.
         title, ax
             As in `Estimate.plot`.
         """

@@ -1,4 +1,4 @@
-"""What all columns of one person reveal together, where they are kept row by row."""
+"""What all columns of one person reveal together, if they are kept row by row."""
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
@@ -18,7 +18,7 @@ from subsetprivacy.messages import Note, NoteKind
 
 @frozen
 class RowLeakage:
-    """What one column, or all of them together, reveal.
+    """What one column, or all columns together, reveal.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class RowLeakage:
 
 @frozen
 class CandidateRows:
-    """How many rows could be a person's whose values of all columns are known.
+    """How many rows fit a person whose values in all columns are known.
 
     Attributes
     ----------
@@ -61,13 +61,13 @@ class RowFindings:
     names
         The columns that are kept row by row.
     twice
-        Variables that are in more than one of them: two independent draws intersect.
+        Variables that are in more than one of them, whose independent draws intersect.
     parts
         What each column reveals alone, by name.
     together
-        What they reveal together; None where that cannot be said, and `problem` says why.
+        What they reveal together. None if that is unknown, and `problem` says why.
     joint_known
-        Whether `together` is at the estimated joint shares; otherwise it is the worst case.
+        Whether `together` uses the estimated joint shares. Otherwise it is the worst case.
     combinations
         How many combinations of categories there are.
     guesses
@@ -95,9 +95,9 @@ def row_findings(
     Parameters
     ----------
     audits
-        The audit of each column alone; None where there is none.
+        The audit of each column alone, or None.
     n
-        The people whose rows there are.
+        The number of people.
     """
     every = [name for column in names for name in variables(column, source.designs[column])]
     twice = tuple(sorted({name for name in every if every.count(name) > 1}))
@@ -131,7 +131,7 @@ def _leakage(facts: Mapping[str, float]) -> RowLeakage:
 def _joint_audit(
     source: FindingsSource, names: Sequence[str], audits: Mapping[str, Audit | None], level: float
 ) -> TableAudit:
-    """Audit at the joint shares where they can be had, else each column alone and the worst of all joint shares."""
+    """Audit at the joint shares if they can be estimated, otherwise each column alone and the worst joint shares."""
     if any(audits[name] is None for name in names):
         raise SubsetPrivacyError("Not every column has an audit of its own.")
     designs = {name: source.designs[name] for name in names}
@@ -148,12 +148,12 @@ def _joint_audit(
 
 
 def _candidates(designs: Mapping[str, Design], shares: Mapping[str, FloatArray], n: float) -> CandidateRows:
-    """Return how many rows fit a person's values; reports that rule nothing out leave all rows possible."""
+    """Return how many rows fit a person's values. Reports that rule nothing out leave all rows possible."""
     expected = least = float(n)
     for name, design in designs.items():
         if isfinite(design.epsilon):
             continue
-        fitting = design.apply_Q(shares[name])  # P(a row holds value j)
+        fitting = design.apply_Q(shares[name])  # P(a row contains value j)
         expected *= float(shares[name] @ fitting)
         least *= float(fitting.min())
     return CandidateRows(expected, least)

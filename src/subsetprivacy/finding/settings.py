@@ -1,4 +1,4 @@
-"""What was asked for, and the seeds of all random numbers."""
+"""The settings of findings, and the seeds of all random numbers."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -11,14 +11,14 @@ from subsetprivacy._checks import check_count, check_level, check_number
 from subsetprivacy._seeds import seed_number
 
 LEVEL = 0.95
-BUDGET = 10.0  # seconds of a plain machine for all samples and tables that are drawn
+BUDGET = 10.0  # seconds of a standard machine for all random samples and tables
 PERMUTATIONS = 999
 _FOR_CHECKS = 0.6  # of the budget; the rest is for the tests of pairs
 
 
 @frozen(slots=False, eq=False)
 class FindingsSettings:
-    """How findings are made.
+    """The settings of findings.
 
     Attributes
     ----------
@@ -27,12 +27,13 @@ class FindingsSettings:
     chance
         The probability that honest people raise any alarm.
     permutations
-        How many random tables a test of two columns draws at most.
+        The most random tables that a test of two columns draws.
     budget
-        The seconds of a plain machine that all drawn samples and tables may take; None for no limit. It is turned
-        into numbers of samples beforehand, so that the same are drawn on every machine.
+        The seconds of a standard machine that all random samples and tables may take. None for no limit. It is
+        converted into numbers of samples beforehand, so that every machine draws the same.
     fixed_by
-        Returns a text that fixes all random numbers; it is called when one is needed, since it may count everything.
+        Returns a text that determines all random numbers. It is called only when needed, because it may count
+        everything.
     """
 
     level: float
@@ -45,12 +46,12 @@ class FindingsSettings:
     def checked(
         cls, level: Any, chance: Any, permutations: Any, budget: Any, fixed_by: Callable[[], str]
     ) -> "FindingsSettings":
-        """Return settings whose numbers are in their ranges.
+        """Return settings after checking their ranges.
 
         Raises
         ------
         ArgumentError
-            If one is not.
+            If a number is out of range.
         """
         return cls(
             check_level(level),
@@ -62,7 +63,7 @@ class FindingsSettings:
 
     @cached_property
     def seal(self) -> str:
-        """The text that fixes all random numbers."""
+        """The text that determines all random numbers."""
         return self.fixed_by()
 
     @property
@@ -71,19 +72,19 @@ class FindingsSettings:
         return float("inf") if self.budget is None else _FOR_CHECKS * self.budget
 
     def pair_seconds(self, pairs: int) -> float | None:
-        """Return how long the tables of one of so many tests may take; a fifth of all for a few."""
+        """Return how long the tables of one of these tests may take. For few tests it is a fifth of the total."""
         if self.budget is None:
             return None
         every = (1 - _FOR_CHECKS) * self.budget
         return min(every / 5, every / max(pairs, 1))
 
     def seed_of(self, *what: str) -> int:
-        """Return the seed of whatever is drawn for this."""
+        """Return the seed for this purpose."""
         return int.from_bytes(sha256("\0".join(("subsetprivacy results v1", self.seal, *what)).encode()).digest()[:4])
 
 
 def seal_of(seed: Any) -> str | None:
-    """Return the seal of a seed that was asked for, a text as it is; None where none was."""
+    """Return the seal of a given seed. A text stays as it is. None for no seed."""
     if isinstance(seed, str):
         return seed
     number = seed_number(seed)

@@ -1,4 +1,4 @@
-"""The estimated shares of one column, by groups and against an earlier wave, and how many people more would tell."""
+"""The estimated shares of one column, by group and compared with an earlier wave, and the people still needed."""
 
 from collections.abc import Iterable, Mapping
 from math import ceil, isfinite
@@ -42,9 +42,9 @@ class ShareFindings:
     method
         ``"mle"``, or ``"mom"`` by moments.
     interval
-        What the interval of each share rests on: ``"adjusted"`` (profile likelihood), ``"wald"``.
+        The kind of interval of each share: ``"adjusted"`` (profile likelihood) or ``"wald"``.
     estimate, se, lower, upper
-        The shares, standard errors and intervals; not finite where there are none.
+        The shares, standard errors and intervals. Not finite if there are none.
     zeros
         The categories whose share is estimated as 0, at most 100.
     notes
@@ -63,16 +63,16 @@ class ShareFindings:
 
 @frozen
 class PeopleNeeded:
-    """How many answers make every interval at most plus or minus the margin.
+    """How many answers are needed so that every interval is within the margin.
 
     Attributes
     ----------
     answers
-        In all, from the current estimate.
+        The total, from the current estimate.
     more
-        So many more than there are.
+        How many more answers that is.
     people
-        So many more must be asked, if as many say nothing as now.
+        How many more people to ask, if people skip as often as now.
     """
 
     margin: float
@@ -83,7 +83,7 @@ class PeopleNeeded:
 
 @frozen
 class SharesTest:
-    """A chi-square test that shares are the same everywhere; `rejects` at 1 minus the confidence level."""
+    """A chi-square test of equal shares. `rejects` is at 1 minus the confidence level."""
 
     method: str
     statistic: float
@@ -94,18 +94,18 @@ class SharesTest:
 
 @frozen(eq=False)
 class DifferenceFindings:
-    """By how much the shares differ from an earlier wave: now minus then.
+    """The differences of the shares from an earlier wave: now minus then.
 
     Attributes
     ----------
     earlier
-        What the earlier wave is called.
+        The name of the earlier wave.
     n, n_earlier
         The people who answered now and then.
     estimate, se, lower, upper, pvalue
-        The differences in the order of the categories, with intervals and p-values of each alone.
+        The differences in the order of the categories, with separate intervals and p-values.
     test
-        The test that no share differs; None where it cannot be made.
+        The test that no share differs. None if it is not possible.
     problem
         Why there are no differences.
     """
@@ -126,7 +126,7 @@ class DifferenceFindings:
 
 @frozen(eq=False)
 class GroupShares:
-    """The shares among the people of one group; `shares` is None where nothing can be estimated."""
+    """The shares among the people of one group. `shares` is None if nothing can be estimated."""
 
     group: tuple[str, ...]
     n: float
@@ -141,11 +141,11 @@ class GroupFindings:
     Attributes
     ----------
     by
-        The columns that groups are made by.
+        The columns that define the groups.
     groups
-        The groups, at most 60, the largest where there are more; `left_out` counts the others.
+        The groups, at most 60. If there are more, the largest. `left_out` counts the others.
     test
-        The test that all groups have the same shares; None where it cannot be made.
+        The test that all groups have the same shares. None if it is not possible.
     """
 
     by: tuple[str, ...]
@@ -156,7 +156,7 @@ class GroupFindings:
 
 
 def fitted(counts: SubsetCounts) -> Estimate:
-    """Return the maximum likelihood estimate, or that by moments where the categories are too many for it."""
+    """Return the maximum likelihood estimate, or the estimate by moments if there are too many categories."""
     fit = estimate(counts)
     p = fit.categories.p
     if p > MANY and (3 * len(fit.on_boundary) > p or not np.isfinite(fit._shown_se).any()):
@@ -167,7 +167,7 @@ def fitted(counts: SubsetCounts) -> Estimate:
 def share_findings(
     fit: Estimate, level: float, method: Literal["auto", "wald"] = "auto", captured: Iterable[Note] = ()
 ) -> ShareFindings:
-    """Return the shares of an estimate with their intervals and caveats, and those that were heard before."""
+    """Return the shares of an estimate with their intervals and caveats, and the captured warnings."""
     with capture_warnings() as now:
         facts = fit.to_dict(level, method=method)
     se, lower, upper = (np.array(facts[name], np.float64) for name in ("se", "lower", "upper"))
@@ -177,12 +177,12 @@ def share_findings(
 
 
 def zeros_of(fit: Estimate) -> tuple[str, ...]:
-    """Return the categories whose share is estimated as 0, the first of very many."""
+    """Return the categories whose share is estimated as 0. If there are many, the first ones."""
     return tuple(label_text(label) for label in fit.on_boundary[:MOST_ZEROS])
 
 
 def moment_findings(counts: SubsetCounts, level: float) -> ShareFindings | None:
-    """Return the estimate by moments, to be read next to maximum likelihood; None where there is no such estimate."""
+    """Return the estimate by moments, to compare with maximum likelihood. None if there is none."""
     with capture_warnings():
         fit = attempt(estimate, counts, "mom")
         return None if fit is None else attempt(share_findings, fit, level, "wald")
@@ -194,7 +194,7 @@ def moment_findings(counts: SubsetCounts, level: float) -> ShareFindings | None:
 def people_needed(
     design: Design, fit: Estimate, asked: float, level: float
 ) -> tuple[tuple[PeopleNeeded, ...], tuple[Note, ...]]:
-    r"""Return how many people make the intervals as short as wanted, and a note on how it was found.
+    r"""Return how many people make the intervals as short as wanted, and a note on the method.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""What findings are made of: designs and counts, never a row of a person."""
+"""The sources of findings: designs and counts, never a person's row."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -16,11 +16,10 @@ from subsetprivacy.tabulating import crosstab
 
 
 class FindingsSource(Protocol):
-    """What findings need of a release: designs and counts.
+    """What findings need from a release: designs and counts.
 
-    A source may also say `title` (what the whole is called), `titles` (of columns), `linked` (which columns are kept
-    row by row; by default all), `questions` (how the questions of a column were put) and `seal` (a text that fixes
-    all random numbers).
+    A source may also have a `title`, `titles` of columns, `linked` (which columns are kept row by row, by default all),
+    `questions` (how the questions of a column were asked) and `seal` (a text that determines all random numbers).
     """
 
     @property
@@ -47,7 +46,7 @@ class FindingsSource(Protocol):
 
 @frozen(eq=False)
 class CountedSource:
-    """Counts at hand, of one or of several columns; columns that were counted one by one have no rows."""
+    """Counts in memory, of one or several columns. Columns that were counted separately have no rows."""
 
     counts: Mapping[str, SubsetCounts]
     table: SubsetTable | None = None
@@ -70,7 +69,7 @@ class CountedSource:
         return () if self.table is None else (tuple(self.counts),)
 
     def alone(self) -> int | None:
-        """Return 0: counts have no further columns."""
+        """Return 0, because counts have no other columns."""
         return 0
 
     def count(self, column: str) -> SubsetCounts:
@@ -85,13 +84,13 @@ class CountedSource:
 
 @frozen(eq=False)
 class SeveralSources:
-    """Several releases of the same survey: each is kept row by row, and none can be crossed with another."""
+    """Several releases of the same survey. Each is kept row by row, but two of them cannot be crossed."""
 
     parts: tuple[FindingsSource, ...]
 
     @classmethod
     def of(cls, parts: Sequence[FindingsSource]) -> "SeveralSources":
-        """Put them together.
+        """Combine several sources.
 
         Raises
         ------
@@ -142,7 +141,7 @@ class SeveralSources:
 
 @frozen(slots=False, eq=False)
 class CountedOnce:
-    """A source whose columns and pairs of columns are counted once, however often they are asked for."""
+    """A source that counts each column and each pair of columns only once."""
 
     source: FindingsSource
     _counts: dict[tuple[Any, ...], Any] = field(factory=dict)
@@ -166,12 +165,12 @@ class CountedOnce:
 
 
 def source_of(what: Any) -> FindingsSource:
-    """Return what can be asked for designs and counts, each counted once.
+    """Return a source of designs and counts, each counted once.
 
     Raises
     ------
     ArgumentError
-        If it is neither a release nor counts nor data.
+        If it is not a release, counts or data.
     """
     return CountedOnce(_source_of(what))
 
@@ -202,12 +201,12 @@ def _source_of(what: Any) -> FindingsSource:
 
 
 def chosen(source: FindingsSource, columns: str | Sequence[str] | None) -> list[str]:
-    """Return the names of the columns that are wanted, by default all.
+    """Return the names of the chosen columns, by default all.
 
     Raises
     ------
     ArgumentError
-        If a column is not there, twice there, or none is named.
+        If a column does not exist or is repeated, or no column is named.
     """
     names = list(source.designs)
     if columns is None:
@@ -221,7 +220,7 @@ def chosen(source: FindingsSource, columns: str | Sequence[str] | None) -> list[
 
 
 def content_seal(counts: Mapping[str, SubsetCounts]) -> str:
-    """Return a text that is the same for the same counts and designs, and for no others."""
+    """Return a text that identifies the counts and designs."""
     seal = hashlib.sha256()
     for name, column in counts.items():
         seal.update(

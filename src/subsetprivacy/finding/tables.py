@@ -1,4 +1,4 @@
-"""Three and more columns together: which of them are linked directly, and not only through the others."""
+"""Three or more columns together: which of them are linked directly, and not only through the others."""
 
 import warnings
 from itertools import combinations
@@ -20,8 +20,8 @@ from subsetprivacy.regression.model_tests import ModelTests
 
 MOST_COLUMNS = 6
 MOST_CELLS = 1024  # combinations of categories
-HEAVY = 2e8  # squared parameters times different rows, beyond which a page would wait for seconds
-_FIGURES = 5  # of p-values: a fit on the boundary is exact to so many on every processor
+HEAVY = 2e8  # squared parameters times distinct rows, beyond which a fit takes seconds
+_FIGURES = 5  # digits of p-values: a fit on the boundary agrees to this many on every processor
 
 
 @frozen
@@ -31,9 +31,9 @@ class LinkTest:
     Attributes
     ----------
     statistic, df, pvalue
-        Twice the difference of the log-likelihoods, its degrees of freedom, and the p-value of the limit.
+        Twice the difference of the log-likelihoods, its degrees of freedom, and the asymptotic p-value.
     rejects
-        Whether the p-value is so small that it counts.
+        Whether the p-value is small enough to count.
     """
 
     statistic: float
@@ -44,14 +44,14 @@ class LinkTest:
 
 @frozen
 class DirectLink:
-    """Whether two columns go together among people who are alike in all other columns.
+    """Whether two columns are related among people who are alike in all other columns.
 
     Attributes
     ----------
     names
         The two columns.
     test
-        The test of the model without their interaction; `rejects` allows for the number of pairs.
+        The test of the model without their interaction. `rejects` allows for the number of pairs.
     """
 
     names: tuple[str, str]
@@ -60,7 +60,7 @@ class DirectLink:
 
 @frozen(eq=False)
 class TableFindings:
-    """What is known of three or more columns together.
+    """Findings about three or more columns together.
 
     Attributes
     ----------
@@ -69,14 +69,14 @@ class TableFindings:
     n, incomplete
         People who reported all of them, and the others.
     links
-        A test for each pair; empty where nothing is said.
+        A test for each pair. Empty if there are no findings.
     level
         The p-value below which a link counts, which allows for their number (Bonferroni).
     model
         The log-linear model with the links that were found, in brackets.
     pairs_suffice
-        The test of all pairs against the table of all combinations: whether how two columns go together depends on a
-        third. None where it is not made.
+        The test of all pairs against the table of all combinations: whether the relation of two columns depends on a
+        third. None if it is not made.
     problem
         Why nothing is said.
     """

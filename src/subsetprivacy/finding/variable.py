@@ -225,12 +225,12 @@ class VariableFindings:
 
     @property
     def privacy(self) -> PrivacyFindings | None:
-        """What a report reveals about a person; None where that cannot be said."""
+        """What a report reveals about a person. None if that is unknown."""
         return None if isinstance(self._privacy, Note) else self._privacy
 
     @cached_property
     def checks(self) -> VariableChecks | None:
-        """The checks of the data, at the alarm level of all columns together; None for sampling weights."""
+        """The checks of the data, at the alarm level of all columns together. None for sampling weights."""
         return self.checked()
 
     @property
@@ -240,7 +240,7 @@ class VariableFindings:
 
     @cached_property
     def notes(self) -> tuple[Note, ...]:
-        """What to bear in mind of the column as a whole."""
+        """Caveats of the column as a whole."""
         refused = [self._privacy] if isinstance(self._privacy, Note) else []
         moments = [] if self.moments_hold else [_MOMENTS_FAIL]
         return unlike([*self._needed[1], *refused, *moments, *self._other_people()])

@@ -1,6 +1,6 @@
-"""What the package says to people, as data: notes, advice, and how each audience reads them.
+"""Notes and advice as data, and how each audience reads them.
 
-Nothing outside this package turns advice into words, and nothing edits a sentence that another module wrote.
+Only this package turns advice into words, and no module edits a sentence of another.
 """
 
 from subsetprivacy.messages.advice import Advice, Hint

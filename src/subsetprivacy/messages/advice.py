@@ -1,4 +1,4 @@
-"""Advice as data: what to do next, under a name, with a sentence for each audience.
+"""Advice as data: a name, and what to do next in a sentence for each audience.
 
 The sentences are in the modules `for_…` of this package, one line of advice each. A sentence may have fields in braces,
 which a `Hint` fills in::
@@ -7,7 +7,7 @@ which a `Hint` fills in::
     raise ArgumentError("`k` must be at most 4; got 7.", NEAREST(nearest=4))
 """
 
-# Dataclasses: errors import this module, and help on the command line, which imports errors, does not wait for attrs.
+# Dataclasses, because errors import this module, and the command line's help should not wait for attrs.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +17,7 @@ ADVICE: dict[str, "Advice"] = {}  # all that was defined, by name
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
 class Advice:
-    """What to do next, in the words of each audience; None where there is nothing for them to do.
+    """What to do next, in the words of each audience. None for an audience that can do nothing.
 
     Attributes
     ----------
@@ -26,12 +26,12 @@ class Advice:
     python
         For users of the library: functions, methods and keywords.
     shell
-        For users of the command line: options, or another command. Of several sentences the first applies whose
+        For users of the command line: options, or another command. Of several sentences, the first applies whose
         options the command has.
     page
         For readers of a page: what can be done there, or in the survey that the page is about.
     keyword_of
-        The functions that take the keywords that `python` names outside of a call: ``"privatize"``,
+        The functions that take the keywords that `python` names outside a call: ``"privatize"``,
         ``"Estimate.interval"``.
     """
 
@@ -42,7 +42,7 @@ class Advice:
     keyword_of: tuple[str, ...]
 
     def __call__(self, **values: Any) -> "Hint":
-        """Return the advice with the values that its sentences name."""
+        """Return the advice with the values for its sentences."""
         return Hint(self, values)
 
     def __repr__(self) -> str:
@@ -53,7 +53,7 @@ class Advice:
 
 
 def _named(name: str) -> Advice:
-    """Return the advice of that name, whichever module defines it."""
+    """Return the advice with that name, whichever module defines it."""
     from importlib import import_module
 
     from subsetprivacy.messages import MODULES
@@ -72,7 +72,7 @@ def advise(
     page: str | None = None,
     keyword_of: str | tuple[str, ...] = (),
 ) -> Advice:
-    """Define advice; `everyone` is the sentence of each audience that has none of its own.
+    """Define advice. `everyone` is the sentence for each audience without its own.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def advise(
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """A piece of advice, and the values that fill in its sentences."""
+    """A piece of advice, and the values for its sentences."""
 
     advice: Advice
     values: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -101,7 +101,7 @@ class Hint:
         return self.advice.name
 
     def __str__(self) -> str:
-        """Return the advice in the words of the library; empty where it has none."""
+        """Return the advice in the words of the library. Empty if there is none."""
         from subsetprivacy.messages.rendering import for_python  # which builds on this module
 
         return for_python(self) or ""
@@ -117,5 +117,5 @@ class Hint:
 
 
 def as_hint(advice: "Advice | Hint | None") -> Hint | None:
-    """Return advice as a hint; advice without fields may be given as it is."""
+    """Return advice as a hint. Advice without fields may be given as it is."""
     return Hint(advice) if isinstance(advice, Advice) else advice

@@ -1,7 +1,7 @@
-"""Advice of collect: what to change in a survey's file, in the studio's form, in the service.
+"""Advice of `collect`: what to change in a survey file, in the studio's form, or in the service.
 
-What is said of a file reads the same in Python and in the shell. A page has other words where its form does: questions
-and answers instead of variables and options.
+Advice about a file reads the same in Python and in the shell. On a page it uses the words of the form: questions and
+answers instead of variables and options.
 """
 
 from subsetprivacy.messages.advice import advise

@@ -10,7 +10,7 @@ from subsetprivacy.messages.rendering import for_python, with_hint
 
 
 class NoteKind(StrEnum):
-    """What a note is about: stable words, for programs and tests."""
+    """What a note is about, as stable words for programs and tests."""
 
     # Estimates and intervals
     BOUNDARY = "boundary"  # a share is estimated as 0
@@ -22,7 +22,7 @@ class NoteKind(StrEnum):
     UNKNOWN_DESIGN = "unknown_design"  # coarsening at random is assumed
     UNKNOWN_ERRORS = "unknown_errors"  # nothing varies in the sample
     MOMENTS = "moments"  # an estimate by moments, outside the simplex or projected
-    MAXIMUM = "maximum"  # how near the estimate is to the maximum of the likelihood
+    MAXIMUM = "maximum"  # how close the estimate is to the maximum of the likelihood
     INTERVAL_METHOD = "interval_method"  # how the intervals were made
     SIMULTANEOUS = "simultaneous"  # the level holds for all intervals together
     NEAR_ZERO = "near_zero"  # a comparison rests on a share near 0
@@ -37,19 +37,19 @@ class NoteKind(StrEnum):
     # Tests
     WEIGHTED = "weighted"
     IMPOSSIBLE = "impossible"  # a report that the hypothesis rules out
-    UNOBSERVED = "unobserved"  # pairs or subsets that can be reported and were not
+    UNOBSERVED = "unobserved"  # pairs or subsets that can be reported but were not
     TOO_MANY_CELLS = "too_many_cells"  # to list
     DEGREES_OF_FREEDOM = "degrees_of_freedom"
     BUDGET = "budget"  # less was computed than asked for
     NOT_TESTED = "not_tested"  # what cannot be tested, and why
-    NULL_LAW = "null_law"  # what a p-value rests on
+    NULL_LAW = "null_law"  # the null distribution of a p-value
     ADJUSTED = "adjusted"  # p-values adjusted for their number
     RANDOM_ANSWERS = "random_answers"
     TESTED_TOGETHER = "tested_together"  # draws and answers, where subsets do not tell the questions
     LEFT_OUT = "left_out"  # people or groups that a test does not use
     SCORES = "scores"  # the numbers that ordered categories and groups stand for
     # Regression
-    SEPARATED = "separated"  # coefficients without an end
+    SEPARATED = "separated"  # coefficients that diverge
     SPECIFICATION = "specification"  # whether the model fits
     PENALIZED = "penalized"  # coefficients are shrunk on purpose
     BASELINE = "baseline"  # the category that others are compared with
@@ -68,7 +68,7 @@ class NoteKind(StrEnum):
     NOT_IDENTIFIABLE = "not_identifiable"
     REVEALED = "revealed"  # a variable is known exactly in some rows
     DUMMIES = "dummies"
-    PRIOR = "prior"  # attackers with a prior of their own
+    PRIOR = "prior"  # attackers with their own prior
     SIMULATED = "simulated"  # a number was simulated
     REPEATED = "repeated"  # asking a person again
     # Planning
@@ -76,8 +76,8 @@ class NoteKind(StrEnum):
     ALTERNATIVE = "alternative"  # the next cheaper design
     PRICE = "price"  # what privacy costs
     PER_GROUP = "per_group"  # how many people of each group
-    ASSUMPTION = "assumption"  # what a plan rests on
-    CERTIFIED = "certified"  # how near a design is to the best
+    ASSUMPTION = "assumption"  # the assumptions of a plan
+    CERTIFIED = "certified"  # how close a design is to the best
     LEGEND = "legend"  # what columns mean
 
 
@@ -92,7 +92,7 @@ class Note:
     text
         The finding, without advice.
     advice
-        What to do about it; None where there is nothing.
+        What to do about it. None if there is nothing to do.
     """
 
     kind: NoteKind

@@ -1,4 +1,4 @@
-"""How each audience reads advice and messages: the one place where data become words."""
+"""Turn advice and messages into words for each audience."""
 
 import re
 from collections.abc import Collection, Mapping

@@ -1,1 +1,1 @@
-"""Findings as words, tables and pictures: the one place where numbers become pages."""
+"""Findings as words, tables and pictures. Only this package turns numbers into pages."""

@@ -1,4 +1,4 @@
-"""Checks of the data: what each says, whether it is an alarm, and the numbers behind it."""
+"""Checks of the data: the result of each, whether it is an alarm, and its numbers."""
 
 import re
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from subsetprivacy.presenting.words import Words, label_text
 
 GOOD, ALARM, NONE, COUNTED = "good", "alarm", "none", "counted"
 _CELLS = 8
-# What p-values rest on stands next to them, and what cannot be tested in the place of a verdict.
+# The null distribution is next to each p-value. If there is no test, the reason replaces the verdict.
 _SAID_ELSEWHERE = (NoteKind.NULL_LAW, NoteKind.NOT_TESTED, NoteKind.BUDGET, NoteKind.SMALL_COUNTS)
 
 
@@ -36,7 +36,7 @@ class Panel:
     table: Html = Html()  # noqa: RUF009
 
     def html(self, words: Words, variable: str) -> Html:
-        """Return the check with its state, and its numbers to be opened."""
+        """Return the check with its state, and its numbers in a part that opens."""
         badge = el("span", words(f"check.state.{self.state}"), class_=f"badge {self.state}")
         parts: list[Html] = [el("div", el("h4", self.title), badge, class_="check-head"), el("p", self.body)]
         figure = el("figure", self.figure) if self.figure else Html()
@@ -48,7 +48,7 @@ class Panel:
 
 
 def checks_section(words: Words, variable: VariableFindings) -> Html:
-    """Return all checks of a column: those that say something, then those that cannot be made."""
+    """Return all checks of a column: those with a result, then those that are not possible."""
     panels = panels_of(words, variable)
     if not panels:
         return lines([el("h3", words("check.heading")), el("p", words("check.weighted"))])
@@ -84,12 +84,12 @@ def panels_of(words: Words, variable: VariableFindings) -> list[Panel]:
 
 
 def alarms_text(words: Words, variable: VariableFindings) -> str:
-    """Return how many alarms there are; empty where there is none."""
+    """Return the number of alarms, or an empty text if there are none."""
     return words.count("check.alarms", variable.alarms) if variable.alarms else ""
 
 
 def level_sentence(words: Words, findings: Findings) -> str:
-    """Say when a check is an alarm; empty where nothing is tested."""
+    """Say when a check is an alarm. Empty if nothing is tested."""
     alarm = findings.alarm
     if not alarm.tests:
         return ""
@@ -178,7 +178,7 @@ def _honesty(words: Words, check: HonestyCheck) -> Panel:
 
 
 def _random_share(words: Words, check: HonestyCheck) -> str:
-    """Return a share whose estimate can fall below 0, where the interval, which cannot, would not hold it."""
+    """Return a share whose estimate can be below 0, although the interval cannot."""
     assert check.share is not None
     if check.share > 0:
         return words.with_span(check.share, check.lower, check.upper, words.percent)
@@ -260,11 +260,11 @@ def _verdict(words: Words, key: str, check: DataCheck, test: DataTest | None) ->
 
 
 def _problem(words: Words, key: str, check: DataCheck) -> Html:
-    """Say why there is no test, in the words of the page where it has some."""
+    """Say why there is no test, with the page's own sentence if there is one."""
     if check.problem is None:
         return Html()
     if isinstance(check, DrawsCheck) and check.kind == "groups" and (not check.n or len(check.observed)):
-        return words.note(check.problem)  # no one was asked, or everyone the same: not that groups were not kept
+        return words.note(check.problem)  # no one was asked, or everyone the same: not that groups were not stored
     for why in (getattr(check, "kind", None), check.problem.kind.value):  # the kind of question, or of problem
         if words.has(f"{key}.none.{why}"):
             return el("span", words(f"{key}.none.{why}"))
@@ -272,7 +272,7 @@ def _problem(words: Words, key: str, check: DataCheck) -> Html:
 
 
 def _few(words: Words, tests: Sequence[DataTest]) -> list[str]:
-    """Say where too few samples could be drawn for an alarm, although none was as extreme."""
+    """Say if too few samples could be drawn for an alarm, although none was as extreme."""
     return [
         words("check.few_samples", n=words.whole(test.samples), needed=words.whole(round(1 / test.level)))
         for test in tests
@@ -286,7 +286,7 @@ def _joined(sentences: Sequence[Any]) -> Html:
 
 def _notes(words: Words, check: DataCheck) -> tuple[Html, ...]:
     kept = [note for note in check.notes if note.kind not in _SAID_ELSEWHERE]
-    # Why there is no check is said for the record: its advice is for those who plan a survey.
+    # The reason why there is no check. Its advice is for people who plan a survey.
     return tuple(words.note(Note(note.kind, note.text) if note == check.problem else note) for note in kept)
 
 
@@ -298,7 +298,7 @@ def _test(words: Words, key: str, test: DataTest | None) -> list[tuple[str, str]
 
 
 def _law(words: Words, test: DataTest) -> str:
-    """Say what the p-value rests on."""
+    """Say which null distribution the p-value uses."""
     if test.samples or re.match(r"simulated|bootstrap", test.law):
         return words("check.law.simulated", n=words.whole(test.samples))
     if test.law == "chi-square":

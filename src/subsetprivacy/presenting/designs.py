@@ -1,4 +1,4 @@
-"""A design in words: how its reports come about, how many there are, one of them, and its document."""
+"""A design in words: how its reports are made, their number, an example, and its document."""
 
 import warnings
 
@@ -12,18 +12,18 @@ LONGEST_DOCUMENT = 20_000  # characters that are printed
 
 
 def design_section(words: Words, design: Design) -> Html:
-    """Return what is said of one column's design, without a heading."""
+    """Return the text about one column's design, without a heading."""
     sentences = (description(words, design), reports(words, design), example(words, design))
     return lines([*(el("p", text) for text in sentences if text), _document(words, design)])
 
 
 def name_of(words: Words, design: Design) -> Html:
-    """Return what the design is called; in English where the language has no name for the kind."""
+    """Return the name of the design, in English if the language has no name for the kind."""
     return _of_kind(words, f"design.name.{design.kind}", design.name)
 
 
 def description(words: Words, design: Design) -> Html:
-    """Say how reports come about; in English where the language has no sentence for the kind."""
+    """Say how reports are made, in English if the language has no sentence for the kind."""
     return _of_kind(words, f"design.kind.{design.kind}", design.description)
 
 
@@ -43,11 +43,11 @@ def reports(words: Words, design: Design) -> str:
 
 
 def example(words: Words, design: Design) -> str:
-    """Return one question or report of the design, always the same one; empty where none can be had."""
+    """Return one question or report of the design, always the same one. Empty if there is none."""
     bare = design.exposed
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SubsetPrivacyWarning)  # said on the page already
+            warnings.simplefilter("ignore", SubsetPrivacyWarning)  # already on the page
             if bare.options is not None:
                 return _question(words, ask(bare, seed=1))
         codes = bare.support()[0]
@@ -62,17 +62,17 @@ def _question(words: Words, question: Question) -> str:
         groups = " / ".join(words.listed(group) for group in question.groups)
         return words("design.example_groups", groups=groups)
     if design.enlarged is not design:
-        # The words of a question with a secret number are the mechanism's, and those are English.
+        # The text of a question with a secret number comes from the mechanism, in English.
         return words("design.example_question", question=str(question)) if words.language == "en" else ""
     yes, no = (words.listed(design.members(option)) for option in question.options[:2])
     return words("design.example_yes_no", yes=yes, no=no)
 
 
 def _document(words: Words, design: Design) -> Html:
-    """Return the JSON document, to be opened; of a very long one how to get it."""
+    """Return the JSON document in a part that opens, or how to get a very long one."""
     try:
         text, mark = design.to_json(), design.fingerprint
-    except (TypeError, ValueError):  # labels that JSON does not have
+    except (TypeError, ValueError):  # labels that JSON cannot express
         return el("p", words("design.no_document"))
     stamp = el("p", f"{words('design.fingerprint')} ", el("code", mark, class_="long"))
     if len(text) > LONGEST_DOCUMENT:

@@ -1,4 +1,4 @@
-"""HTML that is escaped by construction: only `Html` goes into an element as it is, any other text is escaped."""
+"""HTML that is escaped by construction. Only `Html` is inserted as it is, and any other text is escaped."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -10,12 +10,12 @@ _EMPTY = {"meta", "line", "circle", "rect", "br"}  # elements without an end
 
 
 class Html(str):
-    """Text that is markup already."""
+    """Text that is already markup."""
 
     __slots__ = ()
 
     def __html__(self) -> str:
-        """Return it as it is: templates that escape ask for this."""
+        """Return the text unchanged, for templates that escape."""
         return str(self)
 
 
@@ -27,9 +27,9 @@ def el(tag: str, *children: Any, **attributes: Any) -> Html:
     tag
         Its name.
     *children
-        What is in it; whatever is not `Html` is escaped.
+        Its content. Everything that is not `Html` is escaped.
     **attributes
-        ``class_`` is written class, ``aria_label`` aria-label; True is an attribute without a value, None is none.
+        ``class_`` is written class, ``aria_label`` aria-label. True is an attribute without a value, and None omits it.
     """
     written = "".join(
         _attribute(name, value) for name, value in attributes.items() if not (value is None or value is False)
@@ -45,12 +45,12 @@ def together(*parts: Any) -> Html:
 
 
 def lines(parts: Iterable[Any]) -> Html:
-    """Return parts as markup, a line each; what is empty is left out."""
+    """Return parts as markup, one per line, without empty ones."""
     return Html("\n".join(together(part) for part in parts if part))
 
 
 def bullets(sentences: Sequence[Any], **attributes: Any) -> Html:
-    """Return a list; nothing where there is nothing to list."""
+    """Return a list, or nothing if it is empty."""
     if not sentences:
         return Html()
     return el("ul", "\n", lines(el("li", sentence) for sentence in sentences), "\n", **attributes)
@@ -64,16 +64,16 @@ def table(
     words: Sequence[int] = (),
     look: str = "numbers stacked",
 ) -> Html:
-    """Return a table in a box that scrolls where it is too wide.
+    """Return a table in a box that scrolls if it is too wide.
 
     Parameters
     ----------
     caption
         What it shows; also the name of its box.
     head, rows
-        The cells; the first of every row names it. A cell may be a `Cell`.
+        The cells. The first cell of every row names it. A cell may be a `Cell`.
     words
-        The columns that hold sentences and not numbers.
+        The columns with sentences instead of numbers.
     look
         Classes for the style sheet: "numbers stacked" for a line per cell on small screens, "explained" for numbers
         with a sentence each, "cross" for two variables.
@@ -96,13 +96,13 @@ def table(
         el("tbody", "\n", lines(body), "\n"),
         class_=look,
     )
-    # The box can be reached by the keyboard, since only so can it be scrolled.
+    # The keyboard can reach the box, because otherwise it could not scroll it.
     return el("div", whole, class_="scroll", role="region", aria_label=caption, tabindex="0")
 
 
 @frozen
 class Cell:
-    """A cell of a table with a class of its own."""
+    """A cell of a table with its own class."""
 
     content: Any
     look: str
@@ -114,7 +114,7 @@ def _kind(k: int, words: Sequence[int]) -> str | None:
 
 def _cell(cell: Any, name: Any, kind: str | None) -> Html:
     content, look = (cell.content, cell.look) if isinstance(cell, Cell) else (cell, kind)
-    # On small screens the name stands in front of the content.
+    # On small screens the name is in front of the content.
     return el("td", el("span", content), class_=look, data_of=None if isinstance(name, Html) else name)
 
 
@@ -129,14 +129,14 @@ def code(text: str, name: str) -> Html:
 
 
 def facts(rows: Sequence[tuple[str, Any]]) -> Html:
-    """Return names with values, side by side; nothing where there are none."""
+    """Return names with values, or nothing if there are none."""
     if not rows:
         return Html()
     return el("dl", *(el("div", el("dt", name), el("dd", value)) for name, value in rows), class_="small-facts")
 
 
 def details(summary: Any, *parts: Any, quiet: str = "", **attributes: Any) -> Html:
-    """Return parts that open on a click; `quiet` completes the summary for those who hear the page."""
+    """Return parts that open on a click. `quiet` completes the summary for screen readers."""
     hidden = el("span", f" {quiet}", class_="quiet") if quiet else ""
     return el("details", el("summary", summary, hidden), "\n", lines(parts), "\n", **attributes)
 

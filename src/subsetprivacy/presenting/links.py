@@ -1,4 +1,4 @@
-"""Three and more columns together: which are linked directly, in words and as a table."""
+"""Three or more columns together: which are linked directly, in words and as a table."""
 
 from collections.abc import Iterable, Mapping
 
@@ -8,7 +8,7 @@ from subsetprivacy.presenting.words import Words
 
 
 def links_section(words: Words, joint: TableFindings, titles: Mapping[str, str]) -> Html:
-    """Return all that is said of several columns together, without a heading."""
+    """Return the section about several columns together, without a heading."""
     sentences = links_sentences(words, joint, titles)
     if not joint.links:
         problem = Html() if joint.problem is None else words.note(joint.problem)
@@ -19,7 +19,7 @@ def links_section(words: Words, joint: TableFindings, titles: Mapping[str, str])
 
 
 def links_sentences(words: Words, joint: TableFindings, titles: Mapping[str, str]) -> list[str]:
-    """Return what was found, a sentence each: the links, the pairs without one, and whether pairs are all there is."""
+    """Return one sentence each about the links, the pairs without a link, and whether pairs suffice."""
     if not joint.links:
         return [words("links.unknown", names=words.listed(_named(joint.names, titles)))]
     linked = [link for link in joint.links if link.test.rejects]

@@ -1,4 +1,4 @@
-"""Two variables together: what the test found, how strongly they go together, and a table that shows where."""
+"""Two variables together: the result of the test, how strongly they are related, and a table that shows where."""
 
 from collections.abc import Mapping
 
@@ -11,12 +11,12 @@ from subsetprivacy.presenting.shares import note_of_zeros
 from subsetprivacy.presenting.words import Words, label_text
 
 MOST_SIDE = 12  # rows or columns of a joint table
-SURE = 0.01  # of a larger p-value it is said that chance may be behind it
+SURE = 0.01  # above this p-value, the text says that chance may explain the result
 _SHADES = (2.0, 4.0, 8.0)  # standard errors from which a cell is shaded, and shaded more
 
 
 def titles_of(pair: PairFindings, titles: Mapping[str, str]) -> tuple[str, str]:
-    """Return what people call the two variables."""
+    """Return the titles of the two variables."""
     first, second = pair.names
     return titles.get(first, first), titles.get(second, second)
 
@@ -24,12 +24,12 @@ def titles_of(pair: PairFindings, titles: Mapping[str, str]) -> tuple[str, str]:
 def pair_section(
     words: Words, pair: PairFindings, titles: Mapping[str, str], level: float, most: int = MOST_SIDE
 ) -> Html:
-    """Return all that is said of two variables, without a heading.
+    """Return the section about two variables, without a heading.
 
     Parameters
     ----------
     most
-        How many rows and columns of the joint table are shown at most.
+        The most rows and columns of the joint table that are shown.
     """
     first, second = titles_of(pair, titles)
     parts: list[Html] = []
@@ -46,7 +46,7 @@ def pair_section(
 
 
 def verdict(words: Words, pair: PairFindings, titles: tuple[str, str]) -> str:
-    """Say what the test found, and how strongly the two go together, so that the two do not contradict each other."""
+    """Give the result of the test and the strength of the relation, so that the two do not contradict each other."""
     test, named = pair.test, {"one": titles[0], "two": titles[1]}
     if test is None:
         return words("pair.untested", **named)
@@ -70,7 +70,7 @@ def _facts(words: Words, pair: PairFindings, level: float) -> list[tuple[str, st
 
 
 def _law(words: Words, test: DependenceTest) -> str:
-    """Say what the p-value rests on."""
+    """Say which null distribution the p-value uses."""
     if test.law not in ("permutation", "bootstrap"):
         return words(f"law.{test.law}")
     none = test.pvalue * (1 + test.tables) < 1.5

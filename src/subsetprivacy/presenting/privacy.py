@@ -1,4 +1,4 @@
-"""What a report reveals about one person, in numbers and plain words, and what nothing protects."""
+"""What a report reveals about one person, in numbers and plain words, and what is not protected."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,7 +29,7 @@ def _leakage(words: Words, leak: LeakageFindings, form: Any) -> str:
 
 
 def _averages(words: Words, privacy: PrivacyFindings) -> list[Row]:
-    """Return the averages, each next to what there is without data."""
+    """Return the averages, each next to its value without data."""
     part = words.percent(privacy.information_share, 0)
     rows = [
         (
@@ -69,7 +69,7 @@ def _telling(words: Words, privacy: PrivacyFindings) -> str:
 
 
 def design_rows(words: Words, variable: VariableFindings) -> list[Row]:
-    """Return what the design alone decides, whatever the shares are."""
+    """Return the measures that depend only on the design."""
     privacy = variable.privacy
     if privacy is None or privacy.subset_private is None:
         return []
@@ -88,7 +88,7 @@ def design_rows(words: Words, variable: VariableFindings) -> list[Row]:
 
 
 def _price(words: Words, variable: VariableFindings, privacy: PrivacyFindings) -> Row:
-    """Return what the design costs: people."""
+    """Return the cost of the design in people."""
     if privacy.cost is not None and privacy.asked_directly is not None:
         direct = words.whole(privacy.asked_directly)
         meaning = words.count("privacy.price_means", variable.answered, direct=direct)
@@ -98,7 +98,7 @@ def _price(words: Words, variable: VariableFindings, privacy: PrivacyFindings) -
 
 
 def smallest_sets_table(words: Words, variable: VariableFindings) -> Html:
-    """Return the reports that leave the fewest categories, the most telling first."""
+    """Return the reports that leave the fewest categories, most revealing first."""
     privacy = variable.privacy
     if privacy is None or not privacy.smallest_sets or privacy.smallest_set >= len(variable.categories):
         return Html()
@@ -117,7 +117,7 @@ def smallest_sets_table(words: Words, variable: VariableFindings) -> Html:
 
 
 def cover_sentence(words: Words, variable: VariableFindings) -> Html:
-    """Say what dummy rows do; nothing where there are none."""
+    """Say what dummy rows do. Empty if there are none."""
     privacy = variable.privacy
     if privacy is None or privacy.cover_floor is None or privacy.dummy_share is None:
         return Html()
@@ -159,7 +159,7 @@ def _again(words: Words, variable: VariableFindings, privacy: PrivacyFindings) -
 
 
 def row_section(words: Words, row: RowFindings, titles: Mapping[str, str]) -> Html:
-    """Return what all reports of one person reveal together; `titles` says what people call the columns."""
+    """Return what all reports of one person reveal together. `titles` are the titles of the columns."""
     parts: list[Html] = [el("p", words("row.explained"))]
     if row.twice:
         parts.append(
@@ -216,7 +216,7 @@ def _in_words(words: Words, row: RowFindings, titles: Mapping[str, str]) -> str:
 
 
 def candidates_sentence(words: Words, row: RowFindings) -> str:
-    """Say how many rows could be a person's whose values are known; empty where that is not known."""
+    """Say how many rows fit a person whose values are known. Empty if that is unknown."""
     candidates = row.candidates
     if candidates is None:
         return ""

@@ -1,4 +1,4 @@
-"""Shares of one column as pictures, tables and sentences: now, against an earlier wave, by group, by moments."""
+"""Shares of one column as pictures, tables and sentences: now, compared with an earlier wave, by group, by moments."""
 
 from typing import Any
 
@@ -12,13 +12,13 @@ from subsetprivacy.presenting.html import Html, bullets, details, el, lines, tab
 from subsetprivacy.presenting.svg import Dot, dots_figure
 from subsetprivacy.presenting.words import Words, digits_for, label_text
 
-MOST_SHOWN, SHOWN = 48, 20  # categories up to which all are shown, as of every survey, and how many of more
+MOST_SHOWN, SHOWN = 48, 20  # categories up to which all are shown, as in every survey, and how many are shown otherwise
 MOST_DRAWN = 60  # dots of groups in one picture
 _NAMED = 6  # categories in a note
 
 
 def shown_places(shares: ShareFindings) -> IntArray:
-    """Return the positions of the categories that are shown: all in order, or the largest of many, falling."""
+    """Return the positions of the categories to show: all in order, or the largest ones, sorted."""
     p = len(shares.estimate)
     return np.arange(p) if p <= MOST_SHOWN else np.argsort(-shares.estimate, kind="stable")[:SHOWN]
 
@@ -35,7 +35,7 @@ def people_sentence(words: Words, variable: VariableFindings) -> str:
 
 
 def lead_sentence(words: Words, variable: VariableFindings) -> Html:
-    """Return the main number as a sentence; nothing where shares are not unique, so that none is the largest."""
+    """Return the main number as a sentence. Empty if shares are not unique, so that none is the largest."""
     shares = variable.shares
     assert shares is not None
     if not variable.is_unique:
@@ -129,7 +129,7 @@ def notes_list(words: Words, variable: VariableFindings, shares: ShareFindings) 
 
 
 def note_of_zeros(words: Words, note: Note, zeros: tuple[str, ...]) -> Any:
-    """Return a note; of shares that are estimated as 0 in the words of the page, without the term for them."""
+    """Return a note. For shares that are estimated as 0, use the page's own sentence."""
     keys = {NoteKind.BOUNDARY: "shares.zeros", NoteKind.TOO_FEW_PEOPLE: "shares.many_zeros"}
     if note.kind not in keys or not zeros:
         return words.note(note)
@@ -220,7 +220,7 @@ def difference_section(words: Words, variable: VariableFindings) -> Html:
 
 
 def largest_changes(change: FloatArray) -> IntArray:
-    """Return the positions of the changes that are shown: all in order, or the largest of many."""
+    """Return the positions of the changes to show: all in order, or the largest ones."""
     p = len(change)
     return np.arange(p) if p <= MOST_SHOWN else np.argsort(-np.abs(change), kind="stable")[:SHOWN]
 

@@ -1,8 +1,8 @@
 """Pictures as SVG that needs neither scripts nor inline styles.
 
-Places along the width are percentages and text has a size of its own, so that a picture fills its column and stays
-readable on a telephone. Colors are presentation attributes and follow the text (`currentColor`) where they can; a
-style sheet sets them by class: figure, figure-text, figure-dim, figure-grid, figure-zero, figure-mark, figure-line,
+Positions along the width are percentages and text has a fixed size, so that a picture fills its column and stays
+readable on a phone. Colors are presentation attributes and follow the text (`currentColor`) where possible. A style
+sheet sets them by class: figure, figure-text, figure-dim, figure-grid, figure-zero, figure-mark, figure-line,
 figure-band.
 """
 
@@ -22,7 +22,7 @@ from subsetprivacy.presenting.words import Words
 
 ACCENT = "#2a7fb8"
 MOST_POINTS = 120
-MOST_DOTS = 12  # in one piece: on paper a picture is not torn between pages
+MOST_DOTS = 12  # in one piece: on paper a picture is not split between pages
 _MARGIN = 2.5  # percent of the width on either side, so that no point is cut
 _TEXT, _SMALL = 14, 12  # sizes of text, in pixels
 _HALF = 10  # from a point to the end of the grid above and below it
@@ -37,7 +37,7 @@ _GRID = {"stroke": "currentColor", "stroke_width": 1, "opacity": 0.18}
 
 @frozen
 class AxisScale:
-    """From numbers to places in percent of the width."""
+    """Map numbers to positions in percent of the width."""
 
     low: float
     high: float
@@ -45,7 +45,7 @@ class AxisScale:
 
     @classmethod
     def over(cls, values: FloatArray) -> "AxisScale":
-        """Return a scale with round ends that holds 0 and all values."""
+        """Return a scale with round ends that includes 0 and all values."""
         known = values[np.isfinite(values)]
         low, high = min(0.0, float(known.min(initial=0.0))), max(float(known.max(initial=0.0)), 0.0)
         raw = max(high - low, 1e-9) / 4
@@ -70,14 +70,14 @@ class AxisScale:
 
 @frozen(eq=False)
 class Dot:
-    """A number with its interval: what it is called, where it is, and how it is written.
+    """A number with its interval, its name and its text.
 
     Attributes
     ----------
     name
         Written above; a group of dots may have one `heading` above the first.
     value, lower, upper
-        The number and its interval; not finite where there is none.
+        The number and its interval. Not finite if there is none.
     text
         The number as people read it.
     """
@@ -93,7 +93,7 @@ class Dot:
 def dots_figure(words: Words, dots: Sequence[Dot], title: str, *, points: bool = False) -> Html:
     """Draw numbers one below the other: a point each, and a line with ends for the interval.
 
-    The ends are drawn over the point and reach beyond it, so that the shortest interval is seen.
+    The ends are drawn over the point and extend beyond it, so that the shortest interval is visible.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def dots_figure(words: Words, dots: Sequence[Dot], title: str, *, points: bool =
 
 
 def _parts_of(dots: Sequence[Dot]) -> list[list[Dot]]:
-    """Return many dots in parts that fit a printed page, those below one heading together."""
+    """Return many dots in parts that fit a printed page. Dots below one heading stay together."""
     has_headings = any(dot.heading for dot in dots)
     blocks: list[list[Dot]] = []
     for dot in dots:
@@ -150,7 +150,7 @@ def _dot_row(dot: Dot, scale: AxisScale, top: int, points: bool) -> tuple[list[H
         parts.append(_text(dot.heading, "0", top - 3, bold=True))
     written = _lines(dot.name)
     y = top + _LINE * len(written) + _HALF
-    # The grid is drawn next to the point alone, so that no line runs through a name.
+    # The grid is drawn only next to the point, so that no line crosses a name.
     ends_of = {"y1": y - _HALF + 2, "y2": y + _HALF - 2}
     parts += [
         el("line", x1=scale.at(tick), x2=scale.at(tick), class_="figure-grid", **ends_of, **_GRID)
@@ -182,7 +182,7 @@ def _interval(low: str, high: str, y: float) -> list[Html]:
 def band_figure(
     words: Words, observed: FloatArray, expected: FloatArray, n: float, title: str, description: str
 ) -> Html:
-    """Draw counts, falling, before the band in which chance leaves 95 of 100 of them."""
+    """Draw sorted counts in front of the band that contains 95 of 100 of them by chance."""
     at = np.unique(np.linspace(0, len(observed) - 1, min(len(observed), MOST_POINTS)).round().astype(int))
     spread = 1.96 * np.sqrt(expected * (1 - np.minimum(expected / max(n, 1), 1.0)))
     lows, highs = np.maximum(expected - spread, 0.0), expected + spread
@@ -250,7 +250,7 @@ def _place(part: float) -> str:
 
 
 def _svg(title: str, description: str, height: float, *parts: Html) -> Html:
-    """Return a picture with its name and its meaning for those who do not see it."""
+    """Return a picture with its title and a description for screen readers."""
     return el(
         "svg",
         el("title", _legal(title)),
@@ -262,7 +262,7 @@ def _svg(title: str, description: str, height: float, *parts: Html) -> Html:
         height=f"{height:g}",
         role="img",
         class_="figure",
-        direction="ltr",  # places count from the left in every language
+        direction="ltr",  # positions count from the left in every language
         focusable="false",
     )
 
@@ -288,11 +288,11 @@ def _text(
 
 
 def _lines(name: str) -> list[str]:
-    """Return a name in lines that fit a narrow screen; what is very long is cut."""
+    """Return a name in lines that fit a narrow screen. Very long names are cut."""
     written = wrap(_legal(name), _WIDE) or [""]
     return written if len(written) <= 2 else [written[0], f"{written[1][: _WIDE - 1]}…"]
 
 
 def _legal(text: str) -> str:
-    """Return text without the characters that XML does not have."""
+    """Return text without characters that are not valid in XML."""
     return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -1,4 +1,4 @@
-"""Findings as plain text, for a terminal: what each column shows, whether its data are sound, what goes together."""
+"""Findings as plain text for a terminal: shares and checks of each column, and which columns are related."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -20,12 +20,12 @@ _MARKS = {"good": "✓", "alarm": "!", "none": "–", "counted": "·"}
 
 
 def plain_text(html: Html | str) -> str:
-    """Return what a reader of the markup reads."""
+    """Return the text of some markup."""
     return unescape(_TAG.sub("", html)) if isinstance(html, Html) else html
 
 
 def findings_text(words: Words, findings: Findings, width: int) -> str:
-    """Return findings as text, no line wider than that but for names.
+    """Return findings as text. Only lines with long names may be wider than `width`.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def findings_text(words: Words, findings: Findings, width: int) -> str:
 
 
 def _links(words: Words, findings: Findings, width: int) -> list[str]:
-    """Return which columns are linked directly, where three or more are kept row by row."""
+    """Return which columns are linked directly, if three or more are kept row by row."""
     if not findings.tables:
         return []
     titles = {variable.name: variable.title for variable in findings}

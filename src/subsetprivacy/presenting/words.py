@@ -1,6 +1,6 @@
 """The words of pages, by language, and numbers as people read them.
 
-A sentence has a key and is written once per language, in `languages`. No sentence of a page is written anywhere else.
+Each sentence of a page has a key and is written once per language, in `languages`, and nowhere else.
 """
 
 import json
@@ -26,7 +26,7 @@ from subsetprivacy.pvalues import pvalue_text
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 GAP = "\N{NO-BREAK SPACE}"  # between a number and its unit
-_MARK = "\N{LEFT-TO-RIGHT MARK}"  # keeps a sign on the left of its number in a line that runs from right to left
+_MARK = "\N{LEFT-TO-RIGHT MARK}"  # keeps a sign on the left of its number in right-to-left text
 _ISOLATE, _END_ISOLATE = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
 _LONGEST = 60  # characters of a label
 _LISTED = 8
@@ -55,23 +55,23 @@ class Words:
         """Return a sentence with its values in place."""
         if self.direction == "rtl" and not key.startswith(
             "number."
-        ):  # a name in Latin letters must not turn the signs around it
+        ):  # a name in Latin letters must not reorder the characters around it
             values = {name: f"{_ISOLATE}{value}{_END_ISOLATE}" for name, value in values.items()}
         return self.texts[key].format_map(values)
 
     def has(self, key: str) -> bool:
-        """Tell whether the language has a sentence of this key."""
+        """Tell whether the language has a sentence for this key."""
         return key in self.texts
 
     def count(self, key: str, amount: float, /, **values: Any) -> str:
-        """Return the sentence for one thing or for many; ``{n}`` in it is the number."""
+        """Return the singular or plural sentence. ``{n}`` in it is the number."""
         form = "one" if amount == 1 else "many"
         return self(f"{key}.{form}", n=self.whole(amount), **values)
 
     def note(self, note: Note) -> Html:
-        """Return a note for readers of a page, with the advice that is for them.
+        """Return a note for readers of a page, with the advice for them.
 
-        In other languages it is the sentence for its kind; where there is none, the English text, marked as such.
+        In other languages it is the sentence for its kind, or the English text, marked as such, if there is none.
         """
         text = with_hint(note.text, for_page(note.advice))
         if self.language == "en":
@@ -95,19 +95,19 @@ class Words:
         return self._local(f"{value:,.0f}")
 
     def number(self, value: float, digits: int = 2) -> str:
-        """Return a number with so many decimals; a dash where there is none."""
+        """Return a number with this many decimals, or a dash if there is none."""
         if not isfinite(value):
             return "–"
         text = f"{value:,.{digits}f}"
         return self._marked(self._local(text.lstrip("-") if float(text.replace(",", "")) == 0 else text))
 
     def signed(self, value: float, digits: int = 2) -> str:
-        """Return a number with its sign, a plus as well; a dash where there is none."""
+        """Return a number with its sign, also a plus, or a dash if there is none."""
         text = self.number(value, digits)
         return self._marked(f"+{text}") if value > 0 and isfinite(value) else text
 
     def percent(self, value: float, digits: int = 1) -> str:
-        """Return a share in percent; a dash where there is none."""
+        """Return a share in percent, or a dash if there is none."""
         return self("number.percent", n=self.number(100 * value, digits)) if isfinite(value) else "–"
 
     def level(self, level: float) -> str:
@@ -115,7 +115,7 @@ class Words:
         return self("number.percent", n=self._local(f"{100 * level:.6g}"))
 
     def fine_percent(self, value: float) -> str:
-        """Return a probability in percent, with more digits the nearer it is to 0 or 100: "100%" is said of 1 alone."""
+        """Return a probability in percent, with more digits near 0 and 100. Only 1 becomes "100%"."""
         rest = min(value, 1 - value)
         if value in (0.0, 1.0):
             return self.percent(value, 0)
@@ -125,7 +125,7 @@ class Words:
         return self.percent(value, max(1, ceil(-log10(rest)) - 1))
 
     def times(self, value: float) -> str:
-        """Return a factor, with two or three figures."""
+        """Return a factor with two or three digits."""
         return self._local(f"{value:.3g}") if value < 1000 else self.whole(value)
 
     def bits(self, value: float) -> str:
@@ -142,11 +142,11 @@ class Words:
         return f"p{GAP}{text}" if "<" in text else f"p{GAP}={GAP}{text}"
 
     def small(self, value: float) -> str:
-        """Return a small number such as the level of a test: two figures, no power of ten."""
+        """Return a small number such as the level of a test, with two digits and no exponent."""
         return self._local(np.format_float_positional(value, precision=2, fractional=False, trim="-"))
 
     def span(self, low: float, high: float, form: Callable[[float], str]) -> str:
-        """Return an interval, the unit once: "8.1 to 9.3%", "0.40 to 0.42 bits"; empty where there is none."""
+        """Return an interval with one unit: "8.1 to 9.3%", "0.40 to 0.42 bits". Empty if there is none."""
         if not (isfinite(low) and isfinite(high)):
             return ""
         least, most = form(low), form(high)
@@ -156,14 +156,14 @@ class Words:
         return self("number.span", low=least, high=most)
 
     def with_span(self, value: float, low: float | None, high: float | None, form: Callable[[float], str]) -> str:
-        """Return a number and its interval in brackets, where there is one."""
+        """Return a number and its interval in parentheses, if there is one."""
         ends = "" if low is None or high is None else self.span(low, high, form)
         return f"{form(value)} ({ends})" if ends else form(value)
 
     # Labels -----------------------------------------------------------------------------------
 
     def listed(self, labels: Iterable[Label], most: int = _LISTED) -> str:
-        """Return labels in a row, the first of very many; commas inside a label call for semicolons between them."""
+        """Return a list of labels, cut if it is very long. If a label contains a comma, semicolons separate them."""
         texts = [label_text(label) for label in labels]
         comma, semicolon = self.texts["list.comma"], self.texts["list.semicolon"]
         mark = semicolon if any("," in text for text in texts[:most]) else comma
@@ -178,7 +178,7 @@ def words_of(language: Any = "en") -> Words:
     Raises
     ------
     ArgumentError
-        If there is none of that name.
+        If there is no such language.
     """
     check_choice(language, LANGUAGES, "language")
     resource = files("subsetprivacy.presenting").joinpath("languages", f"{language}.json")
@@ -187,7 +187,7 @@ def words_of(language: Any = "en") -> Words:
 
 
 def label_text(label: Label) -> str:
-    """Return a label for people, that of joined variables as "Female & low"; a very long one is cut.
+    """Return a label as text. Labels of joined variables read "Female & low". Very long ones are cut.
 
     Examples
     --------
@@ -199,11 +199,11 @@ def label_text(label: Label) -> str:
 
 
 def error_text(error: SubsetPrivacyError) -> str:
-    """Return an error for readers of a page, with the advice that is for them."""
+    """Return an error for readers of a page, with the advice for them."""
     return with_hint(error.message, for_page(error.advice))
 
 
 def digits_for(errors: FloatArray) -> int:
-    """Return how many decimals of a percentage the standard errors leave a meaning."""
+    """Return how many decimals of a percentage are meaningful given the standard errors."""
     known = errors[np.isfinite(errors) & (errors > 0)]
     return 2 if not len(known) else int(np.clip(1 - floor(log10(100 * float(np.median(known)))), 0, 5))

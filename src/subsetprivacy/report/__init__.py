@@ -1,4 +1,4 @@
-"""One HTML page about a release of subsets, for people who were not there."""
+"""One HTML page about a release of subsets, for any reader."""
 
 from subsetprivacy.report.writing import report_html, write_report
 

@@ -1,4 +1,4 @@
-"""The page as a whole: findings in the words of one language."""
+"""The whole page: findings in one language."""
 
 import sys
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ from subsetprivacy.presenting.shares import (
 from subsetprivacy.presenting.words import Words, label_text
 from subsetprivacy.report.recipes import Recipe
 
-# Nothing may be fetched and nothing run: the browser keeps this promise of the page.
+# The browser may load nothing and run nothing.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
@@ -45,14 +45,14 @@ class ReportPage:
 
     Attributes
     ----------
-    found
+    findings
         The findings.
     words
         The language.
     recipe
-        How to get the numbers again.
+        How to compute the numbers again.
     title, date
-        The heading and a date to print; None for the file's name and no date.
+        The heading and a date to print. None for the file's name and no date.
     version
         The version of the package.
     """
@@ -264,7 +264,7 @@ class ReportPage:
         return el("section", lines(parts), id="designs")
 
     def _again(self) -> Html:
-        """Return how to get the numbers again, and what made them."""
+        """Return how to compute the numbers again, and the versions that made them."""
         words, recipe = self.words, self.recipe
         key, seed = ("report.seed_counts", None) if recipe.seed is None else ("report.seed_given", recipe.seed)
         python = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -277,7 +277,7 @@ class ReportPage:
         ]
         parts: Sequence[Html] = [
             el("h2", words("report.again")),
-            *(programs if recipe.file else ()),  # counts at hand have no file
+            *(programs if recipe.file else ()),  # counts in memory have no file
             el("p", words(key, seed=seed)),
             el("p", words("report.made", **made), class_="notes"),
         ]

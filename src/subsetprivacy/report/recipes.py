@@ -1,4 +1,4 @@
-"""How every number of the page is got again: in Python and on the command line."""
+"""How to compute every number of the page again, in Python and on the command line."""
 
 import shlex
 
@@ -9,16 +9,16 @@ from subsetprivacy.finding.settings import BUDGET, LEVEL, PERMUTATIONS
 
 @frozen
 class Recipe:
-    """What made a page, as the arguments of a call.
+    """The arguments of the call that made a page.
 
     Attributes
     ----------
     file
         The name of the file.
     columns
-        The columns that were chosen; empty for all.
+        The chosen columns. Empty for all.
     earlier
-        The name of the file of an earlier wave; empty for none.
+        The name of the file of an earlier wave. Empty for none.
     """
 
     file: str
@@ -32,7 +32,7 @@ class Recipe:
     earlier: str = ""
 
     def _changed(self) -> dict[str, object]:
-        """Return the arguments that are not as they are by default."""
+        """Return the arguments that differ from the defaults."""
         given = {
             "columns": list(self.columns) or None,
             "level": None if self.level == LEVEL else self.level,

@@ -36,37 +36,37 @@ def report_html(
     date: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> str:
-    """Return a page about a release of subsets, for people who were not there.
+    """Return an HTML page about a release of subsets, for any reader.
 
-    Estimates with intervals, checks of the data, what each column and a whole row reveal, which columns go together,
-    the designs, and how to get every number again. The page is one HTML text that needs nothing else: no network, no
+    It shows estimates with intervals, checks of the data, what each column and a whole row reveal, which columns are
+    related, the designs, and how to compute every number again. The page is one HTML text that needs no network and no
     JavaScript. It prints on A4 and on letter paper.
 
     Parameters
     ----------
     release
-        What `read_release` returns, counts, or anything else that `findings` takes; or `Findings`, then arguments
-        that make them must be left out. It is counted, and no row is read.
+        The result of `read_release`, counts, or anything else that `findings` takes. With `Findings`, omit the
+        arguments that make them. The release is counted, and no row is read.
     columns, level, tests, questions, earlier, by, permutations, budget, seed
         As in `findings`.
     title
-        The heading; by default the file's name.
+        The heading. By default the file's name.
     language
-        Of the page: ``"en"``, ``"de"`` or ``"ar"``. Caveats that have no translation stay English.
+        The language of the page: ``"en"``, ``"de"`` or ``"ar"``. Caveats without a translation stay English.
     date
-        A date to print; by default none.
+        A date to print. By default none.
     progress
-        Called with the number of steps done and the number of all.
+        Called with the number of finished steps and the total.
 
     Raises
     ------
     ArgumentError
-        If a column is not in the release, or another argument out of its range.
+        If a column is not in the release, or another argument is out of range.
 
     Notes
     -----
-    What cannot be estimated or tested does not stop the page: it says so in its place. Warnings of the library are
-    sentences on the page. The same release and arguments give the same page.
+    If something cannot be estimated or tested, the page says so. Warnings of the library are sentences on the page. The
+    same release and arguments give the same page.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def write_report(
     release, columns, level, tests, questions, earlier, by, title, language, permutations, budget, seed, date, progress
         As in `report_html`.
     path
-        The file. It is written under another name and moved when it is whole.
+        The file. It is written under another name and renamed when it is complete.
     overwrite
         Whether a file of that name may be replaced.
 
