@@ -52,7 +52,7 @@ def capture_warnings() -> Iterator[CapturedWarnings]:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
-def unlike(notes: Iterable[Note]) -> tuple[Note, ...]:
+def distinct(notes: Iterable[Note]) -> tuple[Note, ...]:
     """Return notes with different texts, each once, in order.
 
     Texts are compared because a warning repeats a note of the result and does not have its kind.

@@ -15,7 +15,7 @@ from subsetprivacy.design import Design, Product
 from subsetprivacy.errors import CodeError, DataFileError, SubsetPrivacyError, SubsetPrivacyWarning, TooLargeError
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.finding.captured_warnings import capture_warnings, unlike
+from subsetprivacy.finding.captured_warnings import capture_warnings, distinct
 from subsetprivacy.finding.settings import FindingsSettings
 from subsetprivacy.finding.shares import zeros_of
 from subsetprivacy.finding.sources import FindingsSource
@@ -247,7 +247,7 @@ def _look(
         test=None if test is None else _plain(test, settings.level),
         strength=_strength(fit, test, settings.level),
         zeros=zeros_of(fit),
-        notes=unlike(notes),
+        notes=distinct(notes),
     )
 
 

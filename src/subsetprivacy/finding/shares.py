@@ -16,7 +16,7 @@ from subsetprivacy.estimation.comparison import compare
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.likelihood import MANY
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.finding.captured_warnings import attempt, capture_warnings, unlike
+from subsetprivacy.finding.captured_warnings import attempt, capture_warnings, distinct
 from subsetprivacy.honesty.data_check import problem_of
 from subsetprivacy.honesty.leaning import lifted
 from subsetprivacy.messages import Note, NoteKind
@@ -171,7 +171,7 @@ def share_findings(
     with capture_warnings() as now:
         facts = fit.to_dict(level, method=method)
     se, lower, upper = (np.array(facts[name], np.float64) for name in ("se", "lower", "upper"))
-    notes = unlike((*fit.notes, *captured, *now.notes))
+    notes = distinct((*fit.notes, *captured, *now.notes))
     estimator = fit.method.partition(",")[0]
     return ShareFindings(estimator, tuple(facts["interval"]), fit.w, se, lower, upper, zeros_of(fit), notes)
 
@@ -232,7 +232,7 @@ def difference_findings(now: Estimate, then: Estimate, name: str, level: float) 
     columns: dict[str, Any] = {
         key: np.array(facts[key], np.float64) for key in ("estimate", "se", "lower", "upper", "pvalue")
     }
-    notes = unlike((*difference.notes, *captured.notes))
+    notes = distinct((*difference.notes, *captured.notes))
     return DifferenceFindings(
         name, now.n, then.n, facts["method"], **columns, test=_test(facts["test"], level), notes=notes
     )

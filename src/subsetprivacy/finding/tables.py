@@ -11,7 +11,7 @@ from subsetprivacy.contingency.caveats import warning_notes
 from subsetprivacy.contingency.generators import ALL_PAIRS, bracketed, generators_of
 from subsetprivacy.data import JointCounts
 from subsetprivacy.errors import CodeError, DataFileError, SubsetPrivacyError, SubsetPrivacyWarning, TooLargeError
-from subsetprivacy.finding.captured_warnings import unlike
+from subsetprivacy.finding.captured_warnings import distinct
 from subsetprivacy.finding.pairs import crossed
 from subsetprivacy.finding.sources import FindingsSource
 from subsetprivacy.honesty.data_check import problem_of
@@ -140,7 +140,7 @@ def _look(counts: JointCounts, table: TableFindings, level: float) -> TableFindi
         level=chance,
         model=bracketed(generators_of((*linked, *single), table.names)),
         pairs_suffice=_of_fit(fit, level),
-        notes=unlike([note.with_advice(None) for note in (*warning_notes(fit), *tests.notes)]),
+        notes=distinct([note.with_advice(None) for note in (*warning_notes(fit), *tests.notes)]),
     )
 
 

@@ -12,7 +12,7 @@ from subsetprivacy.data import GroupedCounts, QuestionCounts, SubsetCounts
 from subsetprivacy.design import Design
 from subsetprivacy.errors import SubsetPrivacyError
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.finding.captured_warnings import capture_warnings, unlike
+from subsetprivacy.finding.captured_warnings import capture_warnings, distinct
 from subsetprivacy.finding.privacy import PrivacyFindings, audited, privacy_findings
 from subsetprivacy.finding.settings import FindingsSettings
 from subsetprivacy.finding.shares import (
@@ -243,7 +243,7 @@ class VariableFindings:
         """Caveats of the column as a whole."""
         refused = [self._privacy] if isinstance(self._privacy, Note) else []
         moments = [] if self.moments_hold else [_MOMENTS_FAIL]
-        return unlike([*self._needed[1], *refused, *moments, *self._other_people()])
+        return distinct([*self._needed[1], *refused, *moments, *self._other_people()])
 
     def _other_people(self) -> list[Note]:
         """Say that questions and reports are not of the same people, where their numbers tell it."""

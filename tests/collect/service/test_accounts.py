@@ -75,7 +75,7 @@ def test_whole_life_of_accounts_on_both_databases(store):
     assert accounts.person_of_token(store, token) is None
     accounts.remove(store, olga, "anna")
     assert accounts.person_of_session(store, secret) is None
-    assert [deed.act for deed in accounts.deeds(store)] == [
+    assert [deed.act for deed in accounts.activity(store)] == [
         "removed the account anna",
         "revoked the token “report”",
         "made the token “report” for an analyst",

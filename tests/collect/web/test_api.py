@@ -182,7 +182,7 @@ def test_from_draft_to_deleted_survey(site, owner):
     refusal(owner.get(there), 404)
     assert owner.request("DELETE", f"/api/v1/drafts/{draft}").status == 204
     refusal(owner.get(f"/api/v1/drafts/{draft}"), 404)
-    acts = [deed.act for deed in accounts.deeds(site.engine, 5)]
+    acts = [deed.act for deed in accounts.activity(site.engine, 5)]
     assert [act.split("“")[0].strip() for act in acts] == [
         "deleted the draft",
         "deleted",
@@ -190,7 +190,7 @@ def test_from_draft_to_deleted_survey(site, owner):
         "made 3 one-time links for",
         "published",
     ]
-    assert accounts.deeds(site.engine, 1)[0].actor == "token for owner"
+    assert accounts.activity(site.engine, 1)[0].actor == "token for owner"
 
 
 def test_key_is_published_when_all_surveys_of_the_study_are_closed(site, owner):
@@ -205,7 +205,7 @@ def test_key_is_published_when_all_surveys_of_the_study_are_closed(site, owner):
     key = owner.send("POST", f"{there[0]}/key", b"").json()["key"]
     assert site.nobody.get(f"/s/{second.id}/key").json() == {"key": key}
     assert owner.get(f"{there[1]}/releases").json()["key"] == key
-    assert accounts.deeds(site.engine, 1)[0].act.startswith("published the key of the study “key-of-")
+    assert accounts.activity(site.engine, 1)[0].act.startswith("published the key of the study “key-of-")
     open_survey = site.publish(SMALL.replace('study = "', 'study = "no-key-of-'))
     refusal(owner.send("POST", f"/api/v1/surveys/{open_survey.id}/key", b""), 409)
     for one in (first, second, open_survey):

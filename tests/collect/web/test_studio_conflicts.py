@@ -310,9 +310,9 @@ def test_close_form_that_is_sent_twice_closes_once(site, owner):
     manifest = site.publish(changed_study("closed-twice"))
     place = f"/studio/surveys/{manifest.id}/close"
     shown = owner.fields(place)
-    deeds = len(accounts.deeds(site.engine, 1000))
+    deeds = len(accounts.activity(site.engine, 1000))
     assert [owner.post(place, shown).status for _ in range(2)] == [303, 303]
-    assert len(accounts.deeds(site.engine, 1000)) == deeds + 1
+    assert len(accounts.activity(site.engine, 1000)) == deeds + 1
     publishing.delete(site.engine, manifest.id)
 
 

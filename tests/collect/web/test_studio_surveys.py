@@ -270,7 +270,7 @@ def test_what_is_left_in_the_files_is_told(site, owner, opened, monkeypatch):
 
 def test_acts_are_recorded_by_day_and_nothing_else(site, owner, coded):
     owner.post(f"/studio/surveys/{coded.id}/codes", {"n": "2", "as": "txt", **ADDRESS})
-    deed = accounts.deeds(site.engine, 1)[0]
+    deed = accounts.activity(site.engine, 1)[0]
     assert (deed.actor, deed.act) == ("olga", f"made 2 one-time links for “Small survey” ({coded.id})")
     assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", deed.day)
 

@@ -11,7 +11,7 @@ import pytest
 import subsetprivacy
 from subsetprivacy import tables
 from subsetprivacy.errors import ArgumentError, SmallCountWarning
-from subsetprivacy.finding.captured_warnings import capture_warnings, unlike
+from subsetprivacy.finding.captured_warnings import capture_warnings, distinct
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_estimates import AUTO_INTERVAL, MORE_PEOPLE_OR_MOM
 from subsetprivacy.presenting.words import Words, digits_for, error_text, label_text, words_of
@@ -119,7 +119,7 @@ def test_a_warning_that_says_what_a_note_says_is_not_said_again():
         warnings.warn(SmallCountWarning("Few people.", AUTO_INTERVAL), stacklevel=1)
         warnings.warn(SmallCountWarning("Small counts."), stacklevel=1)
     assert [one.kind for one in captured.notes] == [NoteKind.SMALL_COUNTS] * 2
-    assert unlike([note, *captured.notes]) == (note, Note(NoteKind.SMALL_COUNTS, "Small counts."))
+    assert distinct([note, *captured.notes]) == (note, Note(NoteKind.SMALL_COUNTS, "Small counts."))
 
 
 def test_warnings_of_others_pass():

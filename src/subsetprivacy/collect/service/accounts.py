@@ -321,11 +321,11 @@ def record(engine: Engine, person: StudioUser, act: str) -> None:
         _record(connection, person.name, act)
 
 
-def deeds(engine: Engine, most: int = 100) -> list[AuditEntry]:
+def activity(engine: Engine, most: int = 100) -> list[AuditEntry]:
     """Return the last entries of the log, newest first."""
     with reading(engine) as connection:
-        return storage.read_deeds(connection, most)
+        return storage.read_audit_entries(connection, most)
 
 
 def _record(connection: Connection, actor: str, act: str) -> None:
-    storage.add_deed(connection, AuditEntry(today().isoformat(), actor, act))
+    storage.add_audit_entry(connection, AuditEntry(today().isoformat(), actor, act))

@@ -191,12 +191,12 @@ def remove_token(connection: Connection, mark: bytes) -> bool:
     return connection.execute(delete(api_token).where(api_token.c.mark == mark)).rowcount > 0
 
 
-def add_deed(connection: Connection, done: AuditEntry) -> None:
+def add_audit_entry(connection: Connection, done: AuditEntry) -> None:
     """Record what a researcher did, by day."""
     connection.execute(insert(deed).values(day=done.day, actor=done.actor, act=done.act))
 
 
-def read_deeds(connection: Connection, most: int) -> list[AuditEntry]:
+def read_audit_entries(connection: Connection, most: int) -> list[AuditEntry]:
     """Return the last entries of the log, newest first."""
     columns = (deed.c.day, deed.c.actor, deed.c.act)
     return [AuditEntry(*row) for row in connection.execute(select(*columns).order_by(deed.c.no.desc()).limit(most))]

@@ -19,10 +19,10 @@ from subsetprivacy.collect.storage.tickets import (
     EACH,
     NOT_OPENED,
     GroupVerdict,
-    held,
     judging,
-    named,
-    part,
+    looked_up,
+    parameters,
+    part_of,
 )
 from subsetprivacy.collect.survey.manifest import Manifest
 from subsetprivacy.collect.survey.submission import Submission
@@ -35,15 +35,15 @@ _STATE = "UNION ALL SELECT 0, released FROM survey WHERE id = :survey AND open"
 _JUDGE = {
     "code": text(
         judging(
-            f"WHEN {held('commitment', 'code')} = {part('commitments')} THEN '{COUNTED}' "
-            f"WHEN {held('mark', 'code')} IS NOT NULL THEN '{NOT_OPENED}'",
+            f"WHEN {looked_up('commitment', 'code')} = {part_of('commitments')} THEN '{COUNTED}' "
+            f"WHEN {looked_up('mark', 'code')} IS NOT NULL THEN '{NOT_OPENED}'",
             COUNTED,
         ).format("k, outcome")
         + f" {_STATE}"
     ),
     "open": text(
         f"{EACH} SELECT k, '{ALREADY}' FROM each "
-        f"WHERE {held('mark', 'arrived')} IS NOT NULL OR {held('mark', 'spent')} IS NOT NULL {_STATE}"
+        f"WHERE {looked_up('mark', 'arrived')} IS NOT NULL OR {looked_up('mark', 'spent')} IS NOT NULL {_STATE}"
     ),
 }
 _INSERT = text(f"INSERT INTO arrived (survey, mark) {EACH} SELECT :survey, mark FROM each")
@@ -52,7 +52,7 @@ _DELETE = text(f"DELETE FROM code WHERE survey = :survey AND mark IN ({EACH} SEL
 
 def judge(connection: Connection, manifest: Manifest, group: Sequence[Submission]) -> GroupVerdict | None:
     """Return the outcomes of submissions whose tickets cannot be counted. None if the survey is closed."""
-    sent = named(manifest.id, [submission.mark for submission in group])
+    sent = parameters(manifest.id, [submission.mark for submission in group])
     if manifest.mode == "code":
         sent["commitments"] = b"".join(
             submission.opened.commitment for submission in group if submission.opened is not None
@@ -73,7 +73,7 @@ def count(connection: Connection, manifest: Manifest, counted: Sequence[Submissi
         filled += 1
         if filled == manifest.batch:
             filling, filled = filling + 1, 0
-    marks = named(manifest.id, sorted(submission.mark for submission in counted))
+    marks = parameters(manifest.id, sorted(submission.mark for submission in counted))
     connection.execute(_INSERT, marks)
     if manifest.mode == "code":
         connection.execute(_DELETE, marks)

@@ -46,25 +46,25 @@ EACH = (
 )
 
 
-def part(name: str) -> str:
+def part_of(name: str) -> str:
     """Return the SQL for the part that belongs to each mark, in a string of 32 bytes per mark."""
     return f"substr(:{name}, 32 * k - 31, 32)"
 
 
-def held(column: str, table: str) -> str:
+def looked_up(column: str, table: str) -> str:
     """Return the SQL that looks up each mark in a table."""
     return f"(SELECT held.{column} FROM {table} AS held WHERE held.survey = :survey AND held.mark = each.mark)"
 
 
 def judging(cases: str, expected: str) -> str:
     """Return the statement that gives each mark the first case that applies, and selects the unexpected ones."""
-    is_counted = f"{held('mark', 'arrived')} IS NOT NULL OR {held('mark', 'spent')} IS NOT NULL"
+    is_counted = f"{looked_up('mark', 'arrived')} IS NOT NULL OR {looked_up('mark', 'spent')} IS NOT NULL"
     otherwise = f"WHEN {is_counted} THEN '{ALREADY}' ELSE '{UNKNOWN}'"
     judged = f"judged AS (SELECT k, mark, CASE {cases} {otherwise} END AS outcome FROM each)"
     return f"{EACH}, {judged} SELECT {{}} FROM judged AS each WHERE outcome <> '{expected}'"
 
 
-def named(survey_id: str, marks: Sequence[bytes]) -> dict[str, Any]:
+def parameters(survey_id: str, marks: Sequence[bytes]) -> dict[str, Any]:
     """Return marks as parameters of these statements."""
     return {"survey": survey_id, "marks": b"".join(marks), "many": len(marks)}
 
@@ -73,14 +73,14 @@ def named(survey_id: str, marks: Sequence[bytes]) -> dict[str, Any]:
 
 _JUDGE_LOCKS = text(
     judging(
-        f"WHEN {held('commitment', 'code')} IS NOT NULL THEN '{_LOCKED}' "
-        f"WHEN {held('mark', 'code')} IS NOT NULL THEN '{_FREE}'",
+        f"WHEN {looked_up('commitment', 'code')} IS NOT NULL THEN '{_LOCKED}' "
+        f"WHEN {looked_up('mark', 'code')} IS NOT NULL THEN '{_FREE}'",
         _FREE,
-    ).format(f"mark, outcome, {held('commitment', 'code')}, {held('wrapped', 'code')}")
+    ).format(f"mark, outcome, {looked_up('commitment', 'code')}, {looked_up('wrapped', 'code')}")
 )
 _LOCK = text(
     f"INSERT INTO code (survey, mark, commitment, wrapped) {EACH} "
-    f"SELECT :survey, mark, {part('commitments')}, {part('wrapped')} FROM each WHERE k > 0 "
+    f"SELECT :survey, mark, {part_of('commitments')}, {part_of('wrapped')} FROM each WHERE k > 0 "
     "ON CONFLICT (survey, mark) DO UPDATE SET commitment = excluded.commitment, wrapped = excluded.wrapped"
 )
 
@@ -95,7 +95,7 @@ class CodeLock:
 
 def judge_locks(connection: Connection, survey_id: str, marks: Sequence[bytes]) -> dict[bytes, CodeLock | str]:
     """Return what codes are already locked to, or why they cannot be locked. Free codes are left out."""
-    rows = connection.execute(_JUDGE_LOCKS, named(survey_id, marks))
+    rows = connection.execute(_JUDGE_LOCKS, parameters(survey_id, marks))
     return {
         bytes(mark): CodeLock(bytes(commitment), bytes(wrapped)) if outcome == _LOCKED else outcome
         for mark, outcome, commitment, wrapped in rows
@@ -109,4 +109,6 @@ def insert_locks(connection: Connection, survey_id: str, locks: Mapping[bytes, C
         "commitments": [locks[mark].commitment for mark in ordered],
         "wrapped": [locks[m].wrapped for m in ordered],
     }
-    connection.execute(_LOCK, named(survey_id, ordered) | {name: b"".join(parts) for name, parts in columns.items()})
+    connection.execute(
+        _LOCK, parameters(survey_id, ordered) | {name: b"".join(parts) for name, parts in columns.items()}
+    )

@@ -12,7 +12,7 @@ from subsetprivacy.collect.service import accounts, browsers
 from subsetprivacy.collect.service.accounts import StudioUser
 from subsetprivacy.collect.service.browsers import KnownMarks
 from subsetprivacy.collect.web.refusals import refusal
-from subsetprivacy.collect.web.studio_context import SIGN_IN, Studio, go
+from subsetprivacy.collect.web.studio_context import SIGN_IN, Studio, redirect_to
 
 _DOORS = {SIGN_IN, "/studio/setup", "/studio/invitation"}  # where strangers send passwords
 _KEEP_MARKS = 5.0  # seconds before the known browsers are read again
@@ -73,7 +73,7 @@ class Access:
         if secret := self._cookie(asking, "session"):
             person = await run_in_threadpool(accounts.person_of_session, engine, secret)
         if person is None:
-            return go(SIGN_IN)
+            return redirect_to(SIGN_IN)
         return None if person.is_owner else refusal(kind, 403)
 
     def _cookie(self, asking: HTTPConnection, kind: str) -> str:

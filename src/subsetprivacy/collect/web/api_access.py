@@ -29,7 +29,7 @@ _REASONS = {
 _ANYWHERE = (401, 403, 422, 500, 503)
 
 
-def anybody_with_a_token(
+def user_of_token(
     request: Request, given: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
 ) -> StudioUser:
     """Return the user of a request's token. Cookies are ignored."""
@@ -41,14 +41,14 @@ def anybody_with_a_token(
     return person
 
 
-def owner_by_token(person: Annotated[StudioUser, Depends(anybody_with_a_token)]) -> StudioUser:
+def owner_by_token(person: Annotated[StudioUser, Depends(user_of_token)]) -> StudioUser:
     """Return the owner who acts with a token."""
     if not person.is_owner:
         raise RefusalError(403, "This needs an owner's token.")
     return person
 
 
-Reader = Annotated[StudioUser, Depends(anybody_with_a_token)]
+Reader = Annotated[StudioUser, Depends(user_of_token)]
 Owner = Annotated[StudioUser, Depends(owner_by_token)]
 Id = Annotated[str, Path(description="Letters and digits: 26 of a survey, 16 of a draft.")]
 
@@ -58,7 +58,7 @@ def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": Error, "description": _REASONS[status]} for status in sorted({*statuses, *_ANYWHERE})}
 
 
-def told(role: str) -> dict[str, Any]:
+def role_note(role: str) -> dict[str, Any]:
     """Return the note in the OpenAPI document about who may use an endpoint."""
     return {"x-role": role}
 

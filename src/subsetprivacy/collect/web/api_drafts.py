@@ -11,7 +11,7 @@ from subsetprivacy.collect.storage.surveys import Draft
 from subsetprivacy.collect.survey.describing import VariableFacts, survey_facts
 from subsetprivacy.collect.survey.problems import SurveyError
 from subsetprivacy.collect.survey.reading import read_survey
-from subsetprivacy.collect.web.api_access import Id, Owner, refusals, told
+from subsetprivacy.collect.web.api_access import Id, Owner, refusals, role_note
 from subsetprivacy.collect.web.api_models import (
     ChangedDraft,
     DraftItem,
@@ -31,14 +31,14 @@ from subsetprivacy.presenting.words import error_text
 router = APIRouter(tags=["drafts"])
 
 
-@router.get("/drafts", responses=refusals(), openapi_extra=told("owner"))
+@router.get("/drafts", responses=refusals(), openapi_extra=role_note("owner"))
 def list_drafts(request: Request, person: Owner) -> DraftList:
     """List all drafts."""
     drafts = publishing.drafts(studio_of(request).engine)
     return DraftList(drafts=[DraftItem.model_validate(draft) for draft in drafts])
 
 
-@router.post("/drafts", status_code=201, responses=refusals(400, 408, 413), openapi_extra=told("owner"))
+@router.post("/drafts", status_code=201, responses=refusals(400, 408, 413), openapi_extra=role_note("owner"))
 def make_draft(request: Request, person: Owner, sent: NewDraft) -> DraftText:
     """Create a draft from a survey file. A file with problems is refused, with a list of them."""
     draft = _save(request, sent, None)
@@ -46,13 +46,13 @@ def make_draft(request: Request, person: Owner, sent: NewDraft) -> DraftText:
     return _shown(draft)
 
 
-@router.get("/drafts/{draft_id}", responses=refusals(404), openapi_extra=told("owner"))
+@router.get("/drafts/{draft_id}", responses=refusals(404), openapi_extra=role_note("owner"))
 def get_draft(request: Request, person: Owner, draft_id: Id) -> DraftText:
     """Return a draft with its text and its problems."""
     return _shown(_find(request, draft_id))
 
 
-@router.put("/drafts/{draft_id}", responses=refusals(400, 404, 408, 409, 413), openapi_extra=told("owner"))
+@router.put("/drafts/{draft_id}", responses=refusals(400, 404, 408, 409, 413), openapi_extra=role_note("owner"))
 def replace_draft(request: Request, person: Owner, draft_id: Id, sent: ChangedDraft) -> DraftText:
     """Replace the text of a draft if it still has the given revision. Without a revision, replace it in any case."""
     _find(request, draft_id)
@@ -65,7 +65,7 @@ def replace_draft(request: Request, person: Owner, draft_id: Id, sent: ChangedDr
     status_code=204,
     response_class=Response,
     responses={204: {"description": "Deleted."}, **refusals(400, 404, 408, 409, 413)},
-    openapi_extra=told("owner"),
+    openapi_extra=role_note("owner"),
 )
 def delete_draft(
     request: Request,
@@ -111,7 +111,7 @@ def _refuse_if_match(request: Request) -> None:
     "/drafts/{draft_id}/publish",
     status_code=201,
     responses=refusals(400, 404, 408, 409, 413),
-    openapi_extra=told("owner"),
+    openapi_extra=role_note("owner"),
 )
 def publish_draft(request: Request, person: Owner, draft_id: Id, reviewed: Reviewed) -> SurveyItem:
     """Publish a draft if it still has the given revision. The survey does not change after that."""

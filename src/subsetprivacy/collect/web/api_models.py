@@ -11,19 +11,19 @@ Format = Literal["toml", "yaml", "json"]
 Revision = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
-class Sent(BaseModel):
+class RequestModel(BaseModel):
     """A request, without unknown fields."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
 
 
-class Given(BaseModel):
+class ResponseModel(BaseModel):
     """A response."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", from_attributes=True)
 
 
-class ProblemLine(Given):
+class ProblemLine(ResponseModel):
     """One error in the request."""
 
     line: int | None = Field(description="The line of the file, from 1, where there is one.")
@@ -31,7 +31,7 @@ class ProblemLine(Given):
     message: str = Field(description="What is required, what was found, and what to do.")
 
 
-class Error(Given):
+class Error(ResponseModel):
     """A refusal."""
 
     status: int = Field(description="The status of HTTP.")
@@ -39,7 +39,7 @@ class Error(Given):
     problems: list[ProblemLine] = Field(default=[], description="Each error in the request.")
 
 
-class SurveyItem(Given):
+class SurveyItem(ResponseModel):
     """A published survey. It shows only released data, and nothing that changes between releases."""
 
     id: str = Field(description="The name in its link.")
@@ -59,13 +59,13 @@ class SurveyItem(Given):
     )
 
 
-class SurveyList(Given):
+class SurveyList(ResponseModel):
     """All published surveys."""
 
     surveys: list[SurveyItem]
 
 
-class ReleaseItem(Given):
+class ReleaseItem(ResponseModel):
     """One release, with its seal."""
 
     no: int
@@ -76,14 +76,14 @@ class ReleaseItem(Given):
     chain_sha256: str = Field(description="The seal: a hash of this release and of the seal before.")
 
 
-class ReleaseList(Given):
+class ReleaseList(ResponseModel):
     """All releases of a survey, oldest first."""
 
     releases: list[ReleaseItem]
     key: str | None = Field(description="The key of the coin flip, once it is published.")
 
 
-class DraftItem(Given):
+class DraftItem(ResponseModel):
     """A draft in a list."""
 
     id: str
@@ -92,20 +92,20 @@ class DraftItem(Given):
     revision: str = Field(description="A hash of the text and its format: it changes whenever one of them does.")
 
 
-class DraftList(Given):
+class DraftList(ResponseModel):
     """All drafts."""
 
     drafts: list[DraftItem]
 
 
-class SentSet(Given):
+class SentSet(ResponseModel):
     """A set that an answer may become."""
 
     options: list[str] = Field(description="What is left possible.")
     chance: float = Field(description="The probability that a person whose answer is one of these sends it.")
 
 
-class SentSets(Given):
+class SentSets(ResponseModel):
     """The smallest sets that can be sent, those of neighboring options first."""
 
     size: int = Field(description="How many options each has.")
@@ -114,7 +114,7 @@ class SentSets(Given):
     runs: list[SentSet] = Field(description="Larger sets of neighboring options only, the first fifty.")
 
 
-class ForbiddingPrice(Given):
+class ForbiddingPrice(ResponseModel):
     """What it costs, in people, to forbid sets."""
 
     people: int = Field(description="How many people must answer so that every share has a margin of 5 points (95%).")
@@ -124,7 +124,7 @@ class ForbiddingPrice(Given):
     at_guess: bool = Field(description="Whether the shares are those of the guess. Otherwise they are even.")
 
 
-class DraftVariable(Given):
+class DraftVariable(ResponseModel):
     """What the answers to one question of a draft would reveal, in the worst case."""
 
     id: str
@@ -141,7 +141,7 @@ class DraftText(DraftItem):
     variables: list[DraftVariable] = Field(description="None if there is a problem.")
 
 
-class NewDraft(Sent):
+class NewDraft(RequestModel):
     """A survey as a file."""
 
     format: Format
@@ -159,7 +159,7 @@ class ChangedDraft(NewDraft):
     )
 
 
-class Reviewed(Sent):
+class Reviewed(RequestModel):
     """The revision to publish."""
 
     revision: Revision = Field(description=f"{_SEEN} Publishing cannot be undone, so only what was read is published.")
@@ -170,20 +170,20 @@ def _whole(given: Any) -> Any:
     return int(given) if isinstance(given, float) and given.is_integer() else given
 
 
-class NewCodes(Sent):
+class NewCodes(RequestModel):
     """How many codes to create."""
 
     n: Annotated[int, Field(ge=1, le=MOST_CODES), BeforeValidator(_whole)]
 
 
-class Codes(Given):
+class Codes(ResponseModel):
     """One-time codes. They are returned only once."""
 
     codes: list[str]
     links: list[str] = Field(description="The links, relative where the server does not know its address.")
 
 
-class Closing(Sent):
+class Closing(RequestModel):
     """How to close a survey."""
 
     last_wave: bool = Field(

@@ -9,14 +9,14 @@ from starlette.responses import JSONResponse, Response
 from subsetprivacy.collect.service.results import results_schema
 from subsetprivacy.collect.storage.surveys import SurveyLine
 from subsetprivacy.collect.web import survey_actions
-from subsetprivacy.collect.web.api_access import Owner, Reader, known_survey, refusals, told
+from subsetprivacy.collect.web.api_access import Owner, Reader, known_survey, refusals, role_note
 from subsetprivacy.collect.web.api_models import (
     Closing,
     Codes,
-    Given,
     NewCodes,
     ReleaseItem,
     ReleaseList,
+    ResponseModel,
     SurveyItem,
     SurveyList,
 )
@@ -34,13 +34,13 @@ _LEFT = (
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
 
 
-class StudyKey(Given):
+class StudyKey(ResponseModel):
     """The key of a study, published."""
 
     key: str = Field(description="The key of the coin flip, in hexadecimal.")
 
 
-class Left(Given):
+class Left(ResponseModel):
     """What is left of a deleted survey."""
 
     message: str = Field(description="What is left, and when it is erased.")
@@ -50,14 +50,14 @@ def _file(ending: str) -> dict[int | str, dict[str, Any]]:
     return {200: {"description": "The file.", "content": {TYPES[ending]: _BYTES}}}
 
 
-@router.get("/surveys", responses=refusals(), openapi_extra=told("analyst"))
+@router.get("/surveys", responses=refusals(), openapi_extra=role_note("analyst"))
 def list_surveys(request: Request, person: Reader) -> SurveyList:
     """List all published surveys."""
     studio = studio_of(request)
     return SurveyList(surveys=[survey_item(studio, line) for line in studio.cache.lines()])
 
 
-@router.get("/surveys/{survey_id}", responses=refusals(404), openapi_extra=told("analyst"))
+@router.get("/surveys/{survey_id}", responses=refusals(404), openapi_extra=role_note("analyst"))
 def get_survey(request: Request, person: Reader, line: Known) -> SurveyItem:
     """Return one survey."""
     return survey_item(studio_of(request), line)
@@ -73,7 +73,7 @@ def get_survey(request: Request, person: Reader, line: Known) -> SurveyItem:
         **refusals(404),
     },
     response_class=Response,
-    openapi_extra=told("analyst"),
+    openapi_extra=role_note("analyst"),
 )
 def get_manifest(request: Request, person: Reader, line: Known) -> Response:
     """Return the frozen survey. The SHA-256 of its bytes is the fingerprint."""
@@ -90,14 +90,14 @@ def get_manifest(request: Request, person: Reader, line: Known) -> Response:
         **refusals(404),
     },
     response_class=Response,
-    openapi_extra=told("analyst"),
+    openapi_extra=role_note("analyst"),
 )
 def get_results(request: Request, person: Reader, line: Known) -> Response:
     """Return everything the dashboard shows."""
     return _document(request, line, "results.json")
 
 
-@router.get("/surveys/{survey_id}/releases", responses=refusals(404), openapi_extra=told("analyst"))
+@router.get("/surveys/{survey_id}/releases", responses=refusals(404), openapi_extra=role_note("analyst"))
 def get_releases(request: Request, person: Reader, line: Known) -> ReleaseList:
     """Return all releases with their seals."""
     released = studio_of(request).cache.released(line)
@@ -109,7 +109,7 @@ def get_releases(request: Request, person: Reader, line: Known) -> ReleaseList:
     "/surveys/{survey_id}/export.zip",
     responses={**_file("zip"), **refusals(404)},
     response_class=Response,
-    openapi_extra=told("analyst"),
+    openapi_extra=role_note("analyst"),
 )
 def get_everything(request: Request, person: Reader, line: Known) -> Response:
     """Return all released data in one archive."""
@@ -120,7 +120,7 @@ def get_everything(request: Request, person: Reader, line: Known) -> Response:
     "/surveys/{survey_id}/groups/{group}/export.csv",
     responses={**_file("csv"), **refusals(404)},
     response_class=Response,
-    openapi_extra=told("analyst"),
+    openapi_extra=role_note("analyst"),
 )
 def get_csv(request: Request, person: Reader, line: Known, group: int) -> Response:
     """Return the counters of a group as CSV."""
@@ -131,7 +131,7 @@ def get_csv(request: Request, person: Reader, line: Known, group: int) -> Respon
     "/surveys/{survey_id}/groups/{group}/export.parquet",
     responses={**_file("parquet"), **refusals(404)},
     response_class=Response,
-    openapi_extra=told("analyst"),
+    openapi_extra=role_note("analyst"),
 )
 def get_parquet(request: Request, person: Reader, line: Known, group: int) -> Response:
     """Return the counters of a group as Parquet, with the designs inside."""
@@ -142,7 +142,7 @@ def get_parquet(request: Request, person: Reader, line: Known, group: int) -> Re
     "/surveys/{survey_id}/codes",
     status_code=201,
     responses=refusals(400, 404, 408, 409, 413),
-    openapi_extra=told("owner"),
+    openapi_extra=role_note("owner"),
 )
 def make_codes(request: Request, person: Owner, line: Known, wanted: NewCodes) -> Codes:
     """Create one-time codes. They are returned only once."""
@@ -151,7 +151,9 @@ def make_codes(request: Request, person: Owner, line: Known, wanted: NewCodes) -
     return Codes(codes=codes, links=[f"{_link(studio, line)}#{code}" for code in codes])
 
 
-@router.post("/surveys/{survey_id}/close", responses=refusals(400, 404, 408, 409, 413), openapi_extra=told("owner"))
+@router.post(
+    "/surveys/{survey_id}/close", responses=refusals(400, 404, 408, 409, 413), openapi_extra=role_note("owner")
+)
 def close_survey(request: Request, person: Owner, line: Known, how: Closing) -> SurveyItem:
     """Close a survey and make the last release."""
     studio = studio_of(request)
@@ -162,7 +164,7 @@ def close_survey(request: Request, person: Owner, line: Known, how: Closing) -> 
     return survey_item(studio, closed)
 
 
-@router.post("/surveys/{survey_id}/key", responses=refusals(400, 404, 408, 409, 413), openapi_extra=told("owner"))
+@router.post("/surveys/{survey_id}/key", responses=refusals(400, 404, 408, 409, 413), openapi_extra=role_note("owner"))
 def publish_key(request: Request, person: Owner, line: Known) -> StudyKey:
     """Publish the key of the survey's study. All its surveys must be closed. You cannot undo this."""
     return StudyKey(key=survey_actions.publish_key(studio_of(request), person, line))
@@ -180,7 +182,7 @@ def publish_key(request: Request, person: Owner, line: Known) -> StudyKey:
         204: {"description": f"The survey is deleted, also from all files of the database. {_LOG}"},
         **refusals(400, 404, 408, 409, 413),
     },
-    openapi_extra=told("owner"),
+    openapi_extra=role_note("owner"),
 )
 def delete_survey(request: Request, person: Owner, line: Known) -> Response:
     """Delete a survey with all its data."""

@@ -17,7 +17,7 @@ from subsetprivacy.collect.web.refusals import install_refusals
 from subsetprivacy.collect.web.respond import respond_router
 from subsetprivacy.collect.web.security import Guard
 from subsetprivacy.collect.web.studio import studio_router
-from subsetprivacy.collect.web.studio_context import SIGN_IN, NotSignedInError, Studio, go, in_turn
+from subsetprivacy.collect.web.studio_context import SIGN_IN, NotSignedInError, Studio, in_turn, redirect_to
 from subsetprivacy.collect.web.submissions import SubmissionMiddleware
 
 # The framework can report every request, with address and content, to tools that watch the process.
@@ -94,6 +94,6 @@ def create_app(
 
     @app.exception_handler(NotSignedInError)
     async def to_sign_in(request: Request, error: NotSignedInError) -> Response:
-        return go(SIGN_IN)
+        return redirect_to(SIGN_IN)
 
     return app

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from subsetprivacy.collect.service.accounts import StudioUser
 from subsetprivacy.collect.service.demonstration import SPARE_CODES, Demonstration
 from subsetprivacy.collect.service.publishing import NotFoundError, PublishingError, make_codes
-from subsetprivacy.collect.web.studio_context import SIGN_IN, go, studio_of
+from subsetprivacy.collect.web.studio_context import SIGN_IN, redirect_to, studio_of
 from subsetprivacy.collect.web.studio_pages import SAMPLE
 from subsetprivacy.collect.web.studio_signin import welcome
 
@@ -29,7 +29,7 @@ def add_sample(app: FastAPI, person: StudioUser, made: Demonstration) -> tuple[s
 
     async def look(request: Request, given: str) -> Response:
         if not compare_digest(token.encode(), given.encode()):
-            return go(SIGN_IN)
+            return redirect_to(SIGN_IN)
         answer = await welcome(request, person)
         answer.headers["location"] = f"/studio/surveys/{made.work.id}"
         return answer
@@ -39,8 +39,8 @@ def add_sample(app: FastAPI, person: StudioUser, made: Demonstration) -> tuple[s
             if not codes:
                 codes.extend(await run_in_threadpool(make_codes, studio_of(request).engine, made.work.id, SPARE_CODES))
         except (PublishingError, NotFoundError):  # someone has closed or deleted it
-            return go(f"/s/{made.work.id}")
-        return go(f"/s/{made.work.id}#{codes.pop()}")
+            return redirect_to(f"/s/{made.work.id}")
+        return redirect_to(f"/s/{made.work.id}#{codes.pop()}")
 
     app.add_api_route(_RESPOND, respond, methods=["GET"], include_in_schema=False)
     app.add_api_route("/studio/sample/results/{given}", look, methods=["GET"], include_in_schema=False)

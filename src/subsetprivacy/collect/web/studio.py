@@ -12,7 +12,7 @@ from subsetprivacy.collect.web import (
     studio_signin,
     studio_surveys,
 )
-from subsetprivacy.collect.web.studio_context import go
+from subsetprivacy.collect.web.studio_context import redirect_to
 from subsetprivacy.collect.web.studio_pages import static_router
 
 
@@ -22,7 +22,7 @@ def studio_router() -> APIRouter:
 
     @router.get("/", include_in_schema=False)
     async def home() -> Response:
-        return go("/studio")
+        return redirect_to("/studio")
 
     parts = (
         studio_signin,

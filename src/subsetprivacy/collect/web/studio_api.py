@@ -7,11 +7,11 @@ from starlette.responses import Response
 
 from subsetprivacy.collect.service.accounts import StudioUser
 from subsetprivacy.collect.web.api import PREFIX, endpoints
-from subsetprivacy.collect.web.studio_context import somebody, studio_of
+from subsetprivacy.collect.web.studio_context import signed_in_user, studio_of
 from subsetprivacy.collect.web.studio_pages import render
 
 router = APIRouter(prefix="/studio", include_in_schema=False)
-SignedIn = Annotated[StudioUser, Depends(somebody)]
+SignedIn = Annotated[StudioUser, Depends(signed_in_user)]
 
 
 @router.get("/api")

@@ -87,7 +87,7 @@ async def in_turn(request: Request) -> AsyncIterator[None]:
         yield  # a sign-in may wait long, and must not occupy a turn
 
 
-def held_cookie(request: Request, kind: str = "session") -> str:
+def cookie_value(request: Request, kind: str = "session") -> str:
     """Return the value of a cookie of the studio, or ""."""
     return request.cookies.get(studio_of(request).cookie(request.headers.get("host", ""), kind), "")
 
@@ -96,10 +96,10 @@ class NotSignedInError(Exception):
     """No one is signed in."""
 
 
-def somebody(request: Request) -> StudioUser:
+def signed_in_user(request: Request) -> StudioUser:
     """Return the signed-in user."""
     studio = studio_of(request)
-    secret = held_cookie(request)
+    secret = cookie_value(request)
     person = accounts.person_of_session(studio.engine, secret) if secret else None
     if person is None:
         raise NotSignedInError
@@ -108,7 +108,7 @@ def somebody(request: Request) -> StudioUser:
 
 def owner(request: Request) -> StudioUser:
     """Return the signed-in owner."""
-    person = somebody(request)
+    person = signed_in_user(request)
     if not person.is_owner:
         raise RefusalError(403, "Only an owner may do this.")
     return person
@@ -119,6 +119,6 @@ def is_id(text: str) -> bool:
     return _ID.fullmatch(text) is not None
 
 
-def go(place: str) -> Response:
+def redirect_to(place: str) -> Response:
     """Send the browser to another page of the studio."""
     return RedirectResponse(place, 303)

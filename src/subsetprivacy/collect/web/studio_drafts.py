@@ -23,7 +23,7 @@ from subsetprivacy.collect.web.form_wording import error_in_words
 from subsetprivacy.collect.web.refusals import RefusalError
 from subsetprivacy.collect.web.security import SURVEY_BYTES
 from subsetprivacy.collect.web.studio_conflicts import gone_page, unpublished_page
-from subsetprivacy.collect.web.studio_context import go, is_id, owner, studio_of
+from subsetprivacy.collect.web.studio_context import is_id, owner, redirect_to, studio_of
 from subsetprivacy.collect.web.studio_examples import EXAMPLES, placeholders_in
 from subsetprivacy.collect.web.studio_forms import Form, read_form
 from subsetprivacy.collect.web.studio_pages import render
@@ -64,7 +64,7 @@ def begin(request: Request, person: Owner, form: Sent) -> Response:
         values: dict[str, Any] = {"text": text, "format": format, "formats": FORMATS, "problems": error.problems}
         return render("file.html", status=422, person=person, draft=None, saved=False, is_gone=False, **values)
     accounts.record(studio_of(request).engine, person, f"began the draft “{draft.title}”")
-    return go(f"/studio/drafts/{draft.id}")
+    return redirect_to(f"/studio/drafts/{draft.id}")
 
 
 @router.get("/{draft_id}/delete")
@@ -84,7 +84,7 @@ def delete(request: Request, draft_id: str, person: Owner, form: Sent) -> Respon
     except ChangedError as error:
         return render("delete_draft.html", status=409, person=person, draft=error.draft, is_changed=True)
     accounts.record(studio_of(request).engine, person, f"deleted the draft “{draft.title}”")
-    return go("/studio")
+    return redirect_to("/studio")
 
 
 @router.get("/{draft_id}/publish")
@@ -109,18 +109,18 @@ def publish(request: Request, draft_id: str, person: Owner, form: Sent) -> Respo
             return gone_page(person, shown, format)
         raise RefusalError(404) from None
     except AlreadyPublishedError as error:
-        return go(f"/studio/surveys/{error.survey_id}/manage")
+        return redirect_to(f"/studio/surveys/{error.survey_id}/manage")
     except ChangedError as error:
         if error.draft is not None:
             return unpublished_page(person, error.draft, shown, format)
         return _publish_page(request, person, find_draft(request, draft_id), status=409, is_published=True)
     except SurveyError:
-        return go(f"/studio/drafts/{draft_id}/file")
+        return redirect_to(f"/studio/drafts/{draft_id}/file")
     except PublishingError as error:
         return _publish_page(request, person, find_draft(request, draft_id), status=409, problem=error)
     studio.collector.forget(manifest.id)
     accounts.record(studio.engine, person, f"published “{manifest.title}” as {manifest.id}")
-    return go(f"/studio/surveys/{manifest.id}/manage")
+    return redirect_to(f"/studio/surveys/{manifest.id}/manage")
 
 
 def find_draft(request: Request, draft_id: str) -> Draft:
@@ -171,7 +171,7 @@ def _publish_page(
     try:
         survey = read_survey(draft.text, draft.format)
     except SurveyError:
-        return go(f"/studio/drafts/{draft.id}/file")
+        return redirect_to(f"/studio/drafts/{draft.id}/file")
     studio, promised = studio_of(request), promises(survey)
     line = next((line for line in draft_lines(studio.engine) if line.id == draft.id), None)
     if line is None:  # deleted in between

@@ -25,7 +25,7 @@ from subsetprivacy.collect.web.refusals import RefusalError
 from subsetprivacy.collect.web.respond import page_bytes
 from subsetprivacy.collect.web.security import SURVEY_BYTES
 from subsetprivacy.collect.web.studio_conflicts import conflict_page, gone_page
-from subsetprivacy.collect.web.studio_context import go, held_cookie, is_id, owner, studio_of
+from subsetprivacy.collect.web.studio_context import cookie_value, is_id, owner, redirect_to, studio_of
 from subsetprivacy.collect.web.studio_drafts import FORMATS, find_draft
 from subsetprivacy.collect.web.studio_examples import placeholders
 from subsetprivacy.collect.web.studio_forms import Form, read_form
@@ -43,7 +43,7 @@ def form_page(request: Request, draft_id: str, person: Owner) -> Response:
     try:
         survey = read_survey(draft.text, draft.format)
     except SurveyError:
-        return go(f"/studio/drafts/{draft_id}/file")
+        return redirect_to(f"/studio/drafts/{draft_id}/file")
     initial = {"document": survey_document(survey), "placeholders": placeholders()}
     values: dict[str, Any] = {name: json.dumps(value, ensure_ascii=False) for name, value in initial.items()}
     values |= {"follows": _study_follows(request, draft, survey), "comments": count_comments(draft.text, draft.format)}
@@ -142,8 +142,8 @@ def save_file(request: Request, draft_id: str, person: Owner, form: Sent) -> Res
     except ChangedError as error:
         return conflict_page(person, error.draft or draft, text, format, editor=editor)
     if editor == "form":
-        return go(f"/studio/drafts/{draft_id}")
-    return go(f"/studio/drafts/{draft_id}/file?saved={saved.revision}")
+        return redirect_to(f"/studio/drafts/{draft_id}")
+    return redirect_to(f"/studio/drafts/{draft_id}/file?saved={saved.revision}")
 
 
 @router.get("/{draft_id}/export/{name}")
@@ -165,8 +165,8 @@ def download(request: Request, draft_id: str, name: str, person: Owner) -> Respo
 @router.get("/{draft_id}/preview")
 def preview(request: Request, draft_id: str, person: Owner) -> Response:
     """Open the preview."""
-    given = accounts.preview_pass(held_cookie(request), find_draft(request, draft_id).id)
-    return go(f"/studio/drafts/{draft_id}/preview/{given}")
+    given = accounts.preview_pass(cookie_value(request), find_draft(request, draft_id).id)
+    return redirect_to(f"/studio/drafts/{draft_id}/preview/{given}")
 
 
 @router.get("/{draft_id}/preview/{given}")

@@ -9,7 +9,7 @@ from subsetprivacy.collect.service import accounts
 from subsetprivacy.collect.service.accounts import StudioUser
 from subsetprivacy.collect.service.passwords import INVITATION_DAYS, AccountError
 from subsetprivacy.collect.web.form_wording import error_in_words
-from subsetprivacy.collect.web.studio_context import go, owner, studio_of
+from subsetprivacy.collect.web.studio_context import owner, redirect_to, studio_of
 from subsetprivacy.collect.web.studio_forms import Form, read_form
 from subsetprivacy.collect.web.studio_pages import render
 
@@ -45,7 +45,7 @@ def remove(request: Request, person: Owner, form: Sent) -> Response:
         accounts.remove(studio_of(request).engine, person, form.text("name"))
     except AccountError as error:
         return _page(request, person, status=422, problem=error_in_words(error))
-    return go("/studio/people")
+    return redirect_to("/studio/people")
 
 
 @router.post("/tokens/make")
@@ -62,7 +62,7 @@ def make_token(request: Request, person: Owner, form: Sent) -> Response:
 def revoke_token(request: Request, person: Owner, form: Sent) -> Response:
     """Revoke a token."""
     accounts.revoke_token(studio_of(request).engine, person, form.text("mark"))
-    return go("/studio/people")
+    return redirect_to("/studio/people")
 
 
 def _inviting(request: Request, person: StudioUser, name: str, make: Any) -> Response:
@@ -84,7 +84,7 @@ def _page(request: Request, person: StudioUser, *, status: int = 200, **shown: A
         person=person,
         people=accounts.accounts(engine),
         tokens=accounts.tokens(engine),
-        deeds=accounts.deeds(engine),
+        activity=accounts.activity(engine),
         days=INVITATION_DAYS,
         **values,
     )

@@ -10,7 +10,7 @@ from subsetprivacy.collect.service.exporting import export_csv, export_parquet, 
 from subsetprivacy.collect.service.results import Results, results, results_document
 from subsetprivacy.collect.storage.surveys import SurveyLine
 from subsetprivacy.collect.web.refusals import RefusalError
-from subsetprivacy.collect.web.studio_context import Studio, somebody, studio_of
+from subsetprivacy.collect.web.studio_context import Studio, signed_in_user, studio_of
 from subsetprivacy.collect.web.studio_dashboard import dashboard
 from subsetprivacy.collect.web.studio_pages import render
 from subsetprivacy.collect.web.studio_surveys import find_survey
@@ -18,7 +18,7 @@ from subsetprivacy.finding.document import document_text
 from subsetprivacy.presenting.words import LANGUAGES
 
 router = APIRouter(prefix="/studio/surveys", include_in_schema=False)
-SignedIn = Annotated[StudioUser, Depends(somebody)]
+SignedIn = Annotated[StudioUser, Depends(signed_in_user)]
 TYPES = {
     "csv": "text/csv",
     "parquet": "application/vnd.apache.parquet",
@@ -37,7 +37,7 @@ def results_page(request: Request, survey_id: str, person: SignedIn, language: s
     if not line.releases:
         return render("empty.html", person=person, survey=line, key=key, base=studio.base_url or "")
     board = studio.cache.made(
-        line, f"dashboard {language}", lambda released: dashboard(released, found_of(studio, line), language)
+        line, f"dashboard {language}", lambda released: dashboard(released, results_of(studio, line), language)
     )
     return render("dashboard.html", person=person, survey=line, board=board, key=key)
 
@@ -73,9 +73,9 @@ def export(studio: Studio, line: SurveyLine, name: str) -> bytes:
     if name == "manifest.json":
         return studio.cache.released(line).manifest.text
     if name == "results.json":
-        return studio.cache.file(line, name, lambda released: _text(found_of(studio, line)))
+        return studio.cache.file(line, name, lambda released: _text(results_of(studio, line)))
     if name == "everything.zip":
-        return studio.cache.file(line, name, lambda released: export_zip(released, found_of(studio, line)))
+        return studio.cache.file(line, name, lambda released: export_zip(released, results_of(studio, line)))
     stem, _, ending = name.rpartition(".")
     groups = len(studio.cache.released(line).manifest.groups)
     if ending not in {"csv", "parquet"} or stem not in map(str, range(groups)):
@@ -84,7 +84,7 @@ def export(studio: Studio, line: SurveyLine, name: str) -> bytes:
     return studio.cache.file(line, name, lambda released: write(released, int(stem)))
 
 
-def found_of(studio: Studio, line: SurveyLine) -> Results:
+def results_of(studio: Studio, line: SurveyLine) -> Results:
     """Return the results of a survey, computed once per release."""
     return studio.cache.made(line, "results", results)
 

@@ -12,21 +12,21 @@ from subsetprivacy.collect.service.accounts import StudioUser
 from subsetprivacy.collect.service.passwords import LEAST_PASSWORD, AccountError, plain_name
 from subsetprivacy.collect.service.throttling import own_tries
 from subsetprivacy.collect.web.form_wording import error_in_words
-from subsetprivacy.collect.web.studio_context import SIGN_IN, go, held_cookie, somebody, studio_of
+from subsetprivacy.collect.web.studio_context import SIGN_IN, cookie_value, redirect_to, signed_in_user, studio_of
 from subsetprivacy.collect.web.studio_forms import Form, read_form
 from subsetprivacy.collect.web.studio_pages import render
 
 router = APIRouter(prefix="/studio", include_in_schema=False)
 _WRONG = "This name and password do not belong together."
 Sent = Annotated[Form, Depends(read_form)]
-SignedIn = Annotated[StudioUser, Depends(somebody)]
+SignedIn = Annotated[StudioUser, Depends(signed_in_user)]
 
 
 @router.get("/sign-in")
 def sign_in_page(request: Request) -> Response:
     """Show the form."""
     if accounts.needs_setup(studio_of(request).engine):
-        return go("/studio/setup")
+        return redirect_to("/studio/setup")
     return render("sign_in.html", problem=None, name="")
 
 
@@ -35,7 +35,7 @@ async def sign_in(request: Request, form: Sent) -> Response:
     """Sign a user in."""
     studio = studio_of(request)
     name = plain_name(form.text("name"))
-    browser = held_cookie(request, "browser")
+    browser = cookie_value(request, "browser")
     known = await run_in_threadpool(browsers.is_known, studio.engine, name, browser)
     tries = own_tries(name, browser) if known else name
     await studio.wait_for_turn(tries, known=known)
@@ -53,9 +53,9 @@ async def sign_in(request: Request, form: Sent) -> Response:
 def sign_out(request: Request) -> Response:
     """End the session."""
     studio = studio_of(request)
-    if secret := held_cookie(request):
+    if secret := cookie_value(request):
         accounts.end_session(studio.engine, secret)
-    answer = go(SIGN_IN)
+    answer = redirect_to(SIGN_IN)
     name = studio.cookie(request.headers.get("host", ""))
     answer.delete_cookie(name, "/studio", secure=studio.secure, httponly=True, samesite="strict")
     return answer
@@ -66,7 +66,7 @@ def setup_page(request: Request) -> Response:
     """Show the form for the first account."""
     studio = studio_of(request)
     if not accounts.needs_setup(studio.engine):
-        return go(SIGN_IN)
+        return redirect_to(SIGN_IN)
     return render("setup.html", problem=None, name="", least=LEAST_PASSWORD, ready=studio.setup_token is not None)
 
 
@@ -143,8 +143,8 @@ async def welcome(request: Request, person: StudioUser) -> Response:
     """Begin a session, remember the browser, and open the studio."""
     studio = studio_of(request)
     session = await run_in_threadpool(accounts.begin_session, studio.engine, person)
-    browser = await run_in_threadpool(browsers.remember, studio.engine, person, held_cookie(request, "browser"))
-    answer = go("/studio")
+    browser = await run_in_threadpool(browsers.remember, studio.engine, person, cookie_value(request, "browser"))
+    answer = redirect_to("/studio")
     for kind, secret, days, path in (
         ("session", session, accounts.SESSION_DAYS, "/studio"),
         ("browser", browser, browsers.BROWSER_DAYS, SIGN_IN),

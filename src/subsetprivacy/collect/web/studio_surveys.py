@@ -15,14 +15,14 @@ from subsetprivacy.collect.storage.surveys import SurveyLine
 from subsetprivacy.collect.web import survey_actions
 from subsetprivacy.collect.web.form_wording import error_in_words
 from subsetprivacy.collect.web.refusals import RefusalError
-from subsetprivacy.collect.web.studio_context import Studio, go, owner, somebody, studio_of
+from subsetprivacy.collect.web.studio_context import Studio, owner, redirect_to, signed_in_user, studio_of
 from subsetprivacy.collect.web.studio_drafts import draft_lines
 from subsetprivacy.collect.web.studio_forms import Form, read_form
 from subsetprivacy.collect.web.studio_pages import render
 
 router = APIRouter(prefix="/studio", include_in_schema=False)
 Owner = Annotated[StudioUser, Depends(owner)]
-SignedIn = Annotated[StudioUser, Depends(somebody)]
+SignedIn = Annotated[StudioUser, Depends(signed_in_user)]
 Sent = Annotated[Form, Depends(read_form)]
 _CHANGED = (
     "After you opened this page, someone published, closed or deleted a survey of its study, or published the key of "
@@ -99,11 +99,11 @@ def close(request: Request, survey_id: str, person: Owner, form: Sent) -> Respon
         has_open = any(other.is_open for other in _of_study(studio, line))
         is_public = studio.collector.key(line.id) is not None
         if is_public == last_wave or (last_wave and has_open):
-            return go(f"/studio/surveys/{survey_id}")  # as this form would have left it
+            return redirect_to(f"/studio/surveys/{survey_id}")  # as this form would have left it
         key = "was published" if is_public else "was kept secret"
         message = f"The survey was closed in the meantime, and the key of the study {key}. Nothing changed now."
         return _manage(request, person, line, problem=message, status=409)
-    return go(f"/studio/surveys/{survey_id}")
+    return redirect_to(f"/studio/surveys/{survey_id}")
 
 
 @router.post("/surveys/{survey_id}/key")
@@ -117,7 +117,7 @@ def publish_key(request: Request, survey_id: str, person: Owner, form: Sent) -> 
     except ChangedError:
         if studio_of(request).collector.key(line.id) is None:
             return _manage(request, person, line, problem=f"The key was not published. {_CHANGED}", status=409)
-    return go(f"/studio/surveys/{survey_id}/manage")
+    return redirect_to(f"/studio/surveys/{survey_id}/manage")
 
 
 @router.get("/surveys/{survey_id}/delete")
@@ -137,7 +137,7 @@ def delete(request: Request, survey_id: str, person: Owner, form: Sent) -> Respo
     except ChangedError:
         line = find_survey(request, survey_id)
         return _deleting(request, person, line, problem=f"Nothing was deleted. {_CHANGED}", status=409)
-    return go("/studio") if is_erased else _deleting(request, person, line, is_left=True)
+    return redirect_to("/studio") if is_erased else _deleting(request, person, line, is_left=True)
 
 
 def find_survey(request: Request, survey_id: str) -> SurveyLine:
