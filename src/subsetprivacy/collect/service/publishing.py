@@ -95,7 +95,7 @@ def save_draft(
     SurveyError
         If the text is not a valid survey. Its `problems` say where.
     NotFoundError
-        If there is no draft of this id.
+        If there is no draft with this id.
     ChangedError
         If the draft has another revision by now. The error contains it.
     """
@@ -130,12 +130,12 @@ def delete_draft(engine: Engine, draft_id: str, *, revision: str | None = None) 
     engine, draft_id
         The store, and the draft.
     revision
-        The `Draft.revision` that was looked at; by default the draft is deleted whatever it holds.
+        The expected `Draft.revision`. By default any revision.
 
     Raises
     ------
     NotFoundError
-        If there is no draft of this id.
+        If there is no draft with this id.
     ChangedError
         If the draft has another revision by now.
     """
@@ -173,21 +173,21 @@ def publish(engine: Engine, draft_id: str, *, revision: str | None = None, versi
     engine, draft_id
         The store, and the draft.
     revision
-        The `Draft.revision` that was looked at: nothing else is published. By default whatever the draft holds is.
+        The `Draft.revision` to publish. By default the current one.
     version
-        The number that the version is to have: publishing twice by mistake then makes one survey.
+        The expected version number, so that publishing twice by mistake makes one survey.
 
     Raises
     ------
     NotFoundError
-        If there is no draft of this id.
+        If there is no draft with this id.
     ChangedError
-        If the draft has another revision by now, or its versions are others than those that were seen.
+        If the draft has another revision or other versions by now.
     AlreadyPublishedError
         If this version was published already, with this text.
     PublishingError
-        If another survey of the study asks about one of the variables by other options or another design, or the
-        study's key is published already.
+        If another survey of the study has other options or another design for one of the variables, or the study's key
+        is already published.
     """
     written = read_draft(engine, draft_id)
     if written is None:
@@ -276,12 +276,12 @@ def close(engine: Engine, survey_id: str, *, last_wave: bool = True, state: str 
         Whether no further survey of the study will come. Then the study's key is published, unless another of its
         surveys is open, so that everyone can check that no question was chosen. Closing again with it does so later.
     state
-        The `state_of_study` that was looked at; by default it does not matter.
+        The expected `state_of_study`. By default any state.
 
     Raises
     ------
     NotFoundError
-        If there is no survey of this id.
+        If there is no survey with this id.
     ChangedError
         If the study has another state by now.
     """
@@ -302,12 +302,12 @@ def publish_key(engine: Engine, survey_id: str, *, state: str | None = None) -> 
     engine, survey_id
         The store, and the survey.
     state
-        The `state_of_study` that was looked at; by default it does not matter.
+        The expected `state_of_study`. By default any state.
 
     Raises
     ------
     NotFoundError
-        If there is no survey of this id.
+        If there is no survey with this id.
     ChangedError
         If the study has another state by now.
     PublishingError
@@ -326,7 +326,7 @@ def publish_key(engine: Engine, survey_id: str, *, state: str | None = None) -> 
 
 
 def delete(engine: Engine, survey_id: str, *, state: str | None = None) -> bool:
-    """Delete a survey with everything that was ever kept of it.
+    """Delete a survey with all its data.
 
     The key of its study stays while the study has another survey, and can be published from there.
 
@@ -335,17 +335,17 @@ def delete(engine: Engine, survey_id: str, *, state: str | None = None) -> bool:
     engine, survey_id
         The store, and the survey.
     state
-        The `state_of_study` that was looked at; by default it does not matter.
+        The expected `state_of_study`. By default any state.
 
     Returns
     -------
-    Whether nothing is left in the database's files either, but for PostgreSQL's write-ahead log. If not, somebody
-    looks at an older state, and it is tried again in the background until it is done.
+    Whether the database files contain no traces of it either, except in PostgreSQL's write-ahead log. If not, another
+    program reads an older state, and the server keeps trying in the background.
 
     Raises
     ------
     NotFoundError
-        If there is no survey of this id.
+        If there is no survey with this id.
     ChangedError
         If the study has another state by now.
     """
@@ -366,7 +366,7 @@ def make_codes(engine: Engine, survey_id: str, n: int) -> list[str]:
     Raises
     ------
     NotFoundError
-        If there is no survey of this id.
+        If there is no survey with this id.
     PublishingError
         If it takes no codes, is closed, or `n` is out of range.
     """
@@ -383,7 +383,7 @@ def keep_codes(engine: Engine, survey_id: str, codes: Iterable[str]) -> None:
     Raises
     ------
     NotFoundError
-        If there is no survey of this id.
+        If there is no survey with this id.
     PublishingError
         If it takes no codes, is closed, or one of the texts is no code.
     """

@@ -122,7 +122,7 @@ class FileNotes:
             self.lines[inner] = line
             return inner
         self.fault(inner, line, "must appear once; it appears again.")
-        return (*inner, "again")  # which nobody asks for: it is read for its grammar alone
+        return (*inner, "again")  # never used: it is read only to check its syntax
 
     def check_depth(self, path: Path, line: int) -> None:
         """Raise if a list or table is nested too deeply."""
