@@ -2,7 +2,7 @@
 
 import { Stream, drawAround, drawBit, drawQuestion, members } from "./drawing.js";
 
-// The promise that two answers stay possible is kept here, whatever the server says the rules are.
+// This file keeps the promise that two answers stay possible, whatever rules the server sends.
 function refuseUnless(safe, question) {
   if (!safe || question.variable.draw.p !== question.variable.options.length) throw new Error("unsafe");
   return question;
@@ -24,8 +24,8 @@ function isPartition(codes, p) {
   return sum(codes) === 2 ** p - 1 && sum(sizes) === p && sizes.every((size) => size >= 2);
 }
 
-// An answer to a variable at its longest. Whoever watches the line sees how long a message is: spaces make it as long
-// as everyone's.
+// The longest answer to a variable. Anyone who watches the network sees the length of a message, so spaces make all
+// messages equally long.
 function longest({ kind, draw }) {
   const full = 2 ** draw.p - 1;
   if (kind === "bit") return { answer: null };

@@ -9,7 +9,7 @@ export function el(name, attributes = {}, ...children) {
   for (const [key, value] of Object.entries(rest)) {
     if (value !== false && value !== undefined) node.setAttribute(key, value === true ? "" : value);
   }
-  // The second click of a double click would answer the next question, which nobody has read.
+  // The second click of a double click would answer the next question, which no one has read.
   if (press) node.addEventListener("click", (event) => event.detail > 1 || press());
   node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
   return node;
@@ -58,7 +58,7 @@ export function show({ name, kind = "", heading, above = [], content = [], actio
   document.body.dataset.screen = name;
   showProgress(progress);
   scrollTo(0, 0);
-  // In a preview beside an editor the focus stays where somebody writes.
+  // In a preview next to an editor, the focus stays in the editor.
   if (window === top || document.hasFocus()) (main.querySelector(".start") ?? title).focus({ preventScroll: true });
 }
 

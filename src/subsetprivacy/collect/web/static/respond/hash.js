@@ -18,7 +18,7 @@ const LETTERS = "abcdefghijklmnopqrstuvwxyz234567";
 
 const turn = (word, by) => (word >>> by) | (word << (32 - by));
 
-const words = new Int32Array(BLOCK); // of the rounds, made anew for each block
+const words = new Int32Array(BLOCK); // of the rounds, computed for each block
 
 function compress(state, view, at) {
   for (let t = 0; t < 16; t++) words[t] = view.getUint32(at + 4 * t);

@@ -49,7 +49,7 @@ async function open() {
   takePerson();
 }
 
-// In code mode the code stands in the address after "#": it is read, remembered here, and taken out of the address.
+// In code mode the code is in the address after "#". It is read, remembered here, and removed from the address.
 function takePerson() {
   if (preview || manifest.mode === "open") return store.take("open");
   const fragment = location.hash.slice(1);
@@ -71,8 +71,8 @@ async function begin() {
 
 const isFlipped = () => manifest.mode === "code" && !preview;
 
-// Whether a code still works is told before anybody reads on. But not before there is somebody: programs that check
-// the links in letters open them too, and would lock the code.
+// Check whether a code still works before a person reads on, but only once there is a person: programs that check
+// links in emails open them too, and would lock the code.
 async function meet() {
   await somebody();
   const reading = () => document.body.dataset.screen === "intro"; // or "Start" was pressed, and tells by itself
@@ -109,7 +109,7 @@ async function drawn() {
   answers = new Answers(manifest.study, manifest.variables, { question, device });
 }
 
-// Go on, after a warning where there is something to tell.
+// Continue, after a warning if there is one.
 function warn(next) {
   if (!elsewhere) return next();
   elsewhere = false;
@@ -174,7 +174,7 @@ function review() {
   });
 }
 
-// What stands around the answers: in code mode the ticket of the code and this device's part of the draw.
+// What is sent around the answers: in code mode the ticket of the code and this device's part of the draw.
 function envelope() {
   const { seed, ticket, secret } = store.person;
   if (manifest.mode === "open") return { ticket: hex(openTicket(unhex(seed, 32), unhex(fingerprint, 32))) };
@@ -194,7 +194,7 @@ async function deliver(body, again = false) {
     retry = end;
   });
   answers = null;
-  // What is counted before it was ever sent from here is somebody else's.
+  // What was counted before this device sent anything is someone else's.
   const ours = outcome === "already_counted" && (again || retry !== null);
   const counted = outcome === "counted" || ours;
   store.note(survey, counted ? "sent" : undefined);

@@ -19,7 +19,7 @@ const URNS = {
 /**
  * Practice one question of each of the kinds.
  *
- * A wrong answer is explained, and what comes next is another question of the same kind. Nobody is kept from going on:
+ * A wrong answer is explained, and what comes next is another question of the same kind. Everyone may continue:
  * a person who gives up here would be missing from the survey, and who gives up is not a matter of chance.
  *
  * `go` leads to the survey, `back` before the practice; `moved` is told what "back" does on the screen in view.
