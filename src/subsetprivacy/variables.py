@@ -54,7 +54,7 @@ class JointCategories(Categories):
         """The combinations, as tuples."""
         if self.p > MAX_COMBINATIONS:
             raise TooLargeError(
-                f"at most {MAX_COMBINATIONS} combinations of categories can be listed; got {self.p}.",
+                f"at most {MAX_COMBINATIONS:,} combinations of categories can be listed; got {self.p:,}.",
                 FEWER_AT_A_TIME,
             )
         return tuple(combinations(*(part.labels for part in self.parts)))

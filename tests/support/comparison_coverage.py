@@ -11,7 +11,7 @@ from attrs import frozen
 from scipy.special import ndtr, ndtri
 
 import subsetprivacy as sp
-from subsetprivacy.estimation.contrast import signed
+from subsetprivacy.estimation.contrast import signed_statistic
 from subsetprivacy.estimation.difference import _kept, _statistic
 from subsetprivacy.estimation.linear_profile import LinearProfile
 from subsetprivacy.estimation.profile import Peak
@@ -112,7 +112,9 @@ def contrast_level(case, replications, seed=1, level=0.05):
     # The statistic alone: `contrast` would search for the ends of an interval each time.
     profiles = [LinearProfile(Peak(fit.counts, fit.w), c) for fit in fits]
     found = {
-        method: np.mean([2 * ndtr(-abs(signed(one, truth, score=method == "score"))) <= level for one in profiles])
+        method: np.mean(
+            [2 * ndtr(-abs(signed_statistic(profile, truth, score=method == "score"))) <= level for profile in profiles]
+        )
         for method in ("score", "profile")
     }
     wald = [fit.contrast(weights, null=truth, method="wald").pvalue <= level for fit in fits]

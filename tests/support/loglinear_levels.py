@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import ndtri
 
 import subsetprivacy as sp
+from subsetprivacy._words import whole
 
 SIZES = (500, 2000, 10_000)
 POPULATIONS = {
@@ -84,4 +85,4 @@ if __name__ == "__main__":
         if name.startswith(wanted):
             for n in SIZES:
                 shown = " | ".join(f"{100 * value:.1f}" for value in measured(name, n, replications))
-                print(f"| {name} | {n} | {shown} |", flush=True)
+                print(f"| {name} | {whole(n)} | {shown} |", flush=True)

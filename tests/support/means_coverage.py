@@ -11,6 +11,7 @@ from attrs import frozen
 from scipy.special import ndtri
 
 import subsetprivacy as sp
+from subsetprivacy._words import whole
 
 DESIGNS = {
     "pairs, p = 3": lambda: sp.fixed_size(range(3), 2),
@@ -132,7 +133,7 @@ def main(samples=1000, start="", sizes=None, model=None):
                     cells = [span(found[key]) for key in ("given", "mean", "wald", "difference", "sd", "median")]
                     print(
                         "|",
-                        " | ".join([name, str(n), outcome, *cells, *(f"{100 * x:.1f}" for x in tests.values())]),
+                        " | ".join([name, whole(n), outcome, *cells, *(f"{100 * x:.1f}" for x in tests.values())]),
                         "|",
                         flush=True,
                     )

@@ -115,7 +115,8 @@ def test_an_unknown_name_is_refused_with_the_known_ones():
 def test_many_combinations_are_not_listed():
     wide = sp.JointCategories({name: range(100) for name in "abcd"})
     assert wide.p == 100**4
-    with pytest.raises(TooLargeError, match="at most 1048576 combinations of categories can be listed; got 100000000"):
+    message = "at most 1,048,576 combinations of categories can be listed; got 100,000,000"
+    with pytest.raises(TooLargeError, match=message):
         _ = wide.labels
     assert wide.preview() == "a (100) x b (100) x c (100) x d (100)"
     x, _ = wide.positions({name: [99] for name in "abcd"})

@@ -47,7 +47,9 @@ def counts_for(data: Any, model: Any, **settings: Any) -> SubsetCounts:
     if table.design.covered is not None:
         raise ArgumentError("`counts` must hold no dummy rows; got a covered design.", WITHOUT_DUMMIES)
     if table.categories.p > MAX_CELLS:
-        raise TooLargeError(f"a table must have at most {MAX_CELLS} cells; got {table.categories.p}.", SMALLER_MODEL)
+        raise TooLargeError(
+            f"a table must have at most {MAX_CELLS:,} cells; got {table.categories.p:,}.", SMALLER_MODEL
+        )
     return table
 
 

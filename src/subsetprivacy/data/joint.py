@@ -147,7 +147,7 @@ class JointCounts(SubsetCounts):
         shape = tuple(len(codes) for codes, _ in self._cells)
         if np.prod(shape, dtype=float) > MAX_TABLE:
             raise TooLargeError(
-                f"a table must have at most {MAX_TABLE} cells; got {' x '.join(map(str, shape))}.", CELLS_THAT_OCCUR
+                f"a table must have at most {MAX_TABLE:,} cells; got {' x '.join(map(str, shape))}.", CELLS_THAT_OCCUR
             )
         out = np.zeros(shape, self.counts.dtype)
         out[tuple(at for _, at in self._cells)] = self.counts[self.informative]

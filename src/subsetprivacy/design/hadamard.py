@@ -277,7 +277,7 @@ def hadamard(categories: Iterable[Label] | int, questions: int | None = None) ->
     p = labels.p if labels is not None else int(number or 0)
     if p < 4 or p > MOST:
         advice = USE_SMALL() if p < 4 else NEAREST(nearest=MOST)
-        raise InvalidDesignError(f"a hadamard design must have 4 to {MOST} categories; got {p}.", advice)
+        raise InvalidDesignError(f"a hadamard design must have 4 to {MOST:,} categories; got {p:,}.", advice)
     labels = as_categories(range(p)) if labels is None else labels
     fewest = 1 << (p - 1).bit_length()
     size = fewest if questions is None else _read_questions(questions, fewest, labels.p)

@@ -271,7 +271,7 @@ def cross(table: JointCounts) -> Crossing:
         )
     if table.categories.p > MAX_JOINT:
         raise TooLargeError(
-            f"a table must have at most {MAX_JOINT} combinations of categories; got {table.categories.p}."
+            f"a table must have at most {MAX_JOINT:,} combinations of categories; got {table.categories.p:,}."
         )
     table.require_data().design.require_identifiable()
     sides = [CrossedVariable(name, table.margin(name, complete=True), table.n) for name in table.names]

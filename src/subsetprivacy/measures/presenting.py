@@ -10,6 +10,7 @@ from subsetprivacy import draw
 from subsetprivacy._checks import check_choice
 from subsetprivacy._choices import AssociationPicture
 from subsetprivacy._types import FloatArray
+from subsetprivacy._words import whole
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.caveats import with_interval_advice
 from subsetprivacy.estimation.margins import Margin
@@ -66,7 +67,7 @@ def listed(pair: Margin, values: FloatArray, errors: FloatArray) -> tuple[tuple[
     cells = with_errors(values.reshape(-1, 1)[largest], errors.reshape(-1, 1)[largest])
     at = np.divmod(largest, second.p)
     lines = tuple((str(first.labels[i]), str(second.labels[j]), cell) for i, j, (cell,) in zip(*at, cells, strict=True))
-    text = f"The pairs with the {len(lines)} largest of {pair.categories.p} joint shares."
+    text = f"The pairs with the {len(lines)} largest of {whole(pair.categories.p)} joint shares."
     return lines, Note(NoteKind.SHORTENED, text, ALL_PAIRS)
 
 

@@ -64,7 +64,7 @@ def _check_number(number: int) -> None:
     if number > MOST:
         shown = f"{number}" if number < 10**15 else "more digits than people can read"
         raise ArgumentError(
-            f"`categories` must be at most {MOST}, the most that any design takes; got {shown}.",
+            f"`categories` must be at most {MOST:,}, the most that any design takes; got {shown}.",
             GROUP_RARE_CATEGORIES(most=MOST),
         )
 

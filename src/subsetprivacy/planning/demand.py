@@ -179,7 +179,7 @@ def read_people(value: Any, name: str) -> int:
     """Return a number of people if it is within the limits."""
     people = check_count(value, name, least=1)
     if people > MOST_PEOPLE:
-        raise ArgumentError(f"`{name}` must be at most {MOST_PEOPLE}; got more.", NEAREST(nearest=MOST_PEOPLE))
+        raise ArgumentError(f"`{name}` must be at most {MOST_PEOPLE:,}; got more.", NEAREST(nearest=MOST_PEOPLE))
     return people
 
 

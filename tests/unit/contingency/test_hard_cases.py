@@ -146,7 +146,7 @@ def test_without_a_matrix_the_fit_is_the_same_and_has_no_errors(monkeypatch):
 def test_too_many_cells_are_refused():
     many = sp.product({f"v{k}": sp.hadamard(range(64)) for k in range(3)})
     counts = sp.SubsetCounts([many.join([np.array(1)] * 3)], [10], many)
-    with pytest.raises(TooLargeError, match="at most 65536 cells; got 262144"):
+    with pytest.raises(TooLargeError, match="at most 65,536 cells; got 262,144"):
         sp.loglinear(counts, "all pairs")
     with pytest.raises(NoDataError):
         sp.loglinear(sp.SubsetCounts([], [], THREE), "all pairs")

@@ -85,7 +85,7 @@ def test_fourteen_categories_need_thirty_subsets():
 def test_five_has_no_choice():
     with pytest.raises(InvalidDesignError, match="with 5 categories some answer leaves fewer than two"):
         sp.hadamard(5)
-    with pytest.raises(InvalidDesignError, match="a hadamard design must have 4 to 1048576 categories; got 3"):
+    with pytest.raises(InvalidDesignError, match="a hadamard design must have 4 to 1,048,576 categories; got 3"):
         sp.hadamard(3)
 
 

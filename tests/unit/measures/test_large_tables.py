@@ -61,7 +61,7 @@ class TestWithoutAsking:
         assert [(int(i), int(j)) for i, j, _ in table.rows] == largest(huge.table)
         assert [float(share) for *_, share in table.rows] == pytest.approx(np.sort(huge.pair.w)[::-1][:24], abs=5e-5)
         assert table.notes[0].kind is NoteKind.SHORTENED
-        assert table.notes[0].text == "The pairs with the 24 largest of 10000 joint shares."
+        assert table.notes[0].text == "The pairs with the 24 largest of 10,000 joint shares."
         e = np.outer(huge.rows.w, huge.columns.w)
         v = np.sqrt(((huge.table - e) ** 2 / np.where(e > 0, e, 1)).sum() / 99)
         assert table.notes[1] == f"Cramér's V {v:.4f}, corrected for its upward bias -."

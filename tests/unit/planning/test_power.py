@@ -103,7 +103,7 @@ def test_a_thousand_categories_and_more():
         ({"n1": 100, "contrast": [[1], [1, 2]]}, ArgumentError, "must map labels to finite numbers"),
         ({"n1": 100, "contrast": [1j, 0, 0, 1]}, ArgumentError, "must map labels to finite numbers"),
         ({"n1": -5, "category": "a"}, ArgumentError, "`n1` must be a whole number of at least 1; got -5"),
-        ({"n1": 10**400, "category": "a"}, ArgumentError, "`n1` must be at most 1000000000000"),
+        ({"n1": 10**400, "category": "a"}, ArgumentError, "`n1` must be at most 1,000,000,000,000"),
         ({"n1": 100, "n2": "100", "category": "a"}, ArgumentError, "`n2` must be a whole number"),
         ({"n1": 0, "category": "a"}, ArgumentError, "`n1` must be a whole number of at least 1"),
         ({"category": "a"}, ArgumentError, "either `n1` or `target` must be given; got neither"),
