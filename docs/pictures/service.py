@@ -1,6 +1,6 @@
 """Photograph the sample of the collection service for the README; run from the root of the repository.
 
-It needs the extra `serve`, Playwright and a Chromium on the path. Codes and keys are drawn anew each time, so the
+It needs the extra `serve`, Playwright and a Chromium on the path. Codes and keys are drawn again each time, so the
 numbers in the picture differ a little from run to run.
 """
 
