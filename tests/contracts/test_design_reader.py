@@ -31,9 +31,9 @@ PAIRED = sp.partition(
 CASES = {
     **DESIGNS,
     **{name: design for name, design in NEW.items() if name != "covered product"},  # large; one like it is below
-    "covered product": sp.covered(sp.product({"x": ASKED, "y": sp.uniform(ABCD)}), 0.05).realised(1000),
+    "covered product": sp.covered(sp.product({"x": ASKED, "y": sp.uniform(ABCD)}), 0.05).realized(1000),
     "covered, planned": sp.covered(ASKED, 0.125),
-    "covered, of nobody": sp.covered(ASKED, 0.125).realised(0),
+    "covered, of nobody": sp.covered(ASKED, 0.125).realized(0),
     "product, widths": sp.product({"x": GIVEN3, "pairs": PAIRED, "w": WARNER}),
     "product, rows": sp.product({"x": GIVEN3, "rows": sp.hadamard(50)}),
     "product of a mixture": sp.product({"x": Mixture.of([ASKED, sp.uniform(ABCD)], [3, 7]), "y": GIVEN3}),

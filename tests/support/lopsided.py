@@ -66,7 +66,7 @@ BIT3 = uniform_with_bit(["x", "y", "z"], 0.3)
 TRIPLE = sp.product({"x": ASKED, "y": GIVEN3, "z": WARNER})
 NUMBERED = sp.product({"group": RECORDED, "side": sp.hadamard(range(6), 15)})
 # 400 people and 200 dummy rows for each of the two dummy categories.
-COVERED = sp.covered(ASKED, 0.25).realised(400)
+COVERED = sp.covered(ASKED, 0.25).realized(400)
 
 NEW = {
     "fixed size, p=3": sp.fixed_size(["x", "y", "z"], 2),
@@ -89,8 +89,8 @@ NEW = {
     "joined, revealing": sp.join({"sex": ["f", "m"], "smokes": [True, False]}, reveals=True),
     "joined by twos": sp.join({name: [0, 1] for name in "abcde"}, together=2),
     "covered": COVERED,
-    "covered groups": sp.covered(RECORDED, 0.1).realised(70),
-    "covered product": sp.covered(sp.product({"g": RECORDED, "h": sp.hadamard(range(6))}), 0.05).realised(1000),
-    "dummies, p=2": sp.small(["no", "yes"], "dummies", reveals=True).realised(100),
-    "dummies, p=3": sp.small(["x", "y", "z"], "dummies", floor=0.3, reveals=True).realised(101),
+    "covered groups": sp.covered(RECORDED, 0.1).realized(70),
+    "covered product": sp.covered(sp.product({"g": RECORDED, "h": sp.hadamard(range(6))}), 0.05).realized(1000),
+    "dummies, p=2": sp.small(["no", "yes"], "dummies", reveals=True).realized(100),
+    "dummies, p=3": sp.small(["x", "y", "z"], "dummies", floor=0.3, reveals=True).realized(101),
 }

@@ -10,6 +10,7 @@ import numpy as np
 from attrs import evolve, frozen
 
 from subsetprivacy._checks import read_only
+from subsetprivacy._deprecated import warn_deprecated
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label
 from subsetprivacy._words import counted, people
 from subsetprivacy.design.base import Design
@@ -86,7 +87,7 @@ class Covered(Design):
     def example(cls) -> "Covered":
         """Return questions about four categories with dummy rows for 600 people."""
         base = Independent.example()
-        return Covered(base.categories, base, 0.125).realised(600)
+        return Covered(base.categories, base, 0.125).realized(600)
 
     @property
     def description(self) -> str:
@@ -180,9 +181,14 @@ class Covered(Design):
     def _exact_floor(self) -> Fraction:
         return Fraction(repr(self.floor))  # the decimal as written, so that rounding adds no row
 
-    def realised(self, people: int) -> "Covered":
+    def realized(self, people: int) -> "Covered":
         """Return the design of data about this many people, with the number of their dummy rows."""
         return evolve(self, people=people, dummies=self.dummies_for(people))
+
+    def realised(self, people: int) -> "Covered":
+        """Return `realized(people)`, under its old name."""
+        warn_deprecated("`realised()`", "`realized()`")
+        return self.realized(people)
 
     def pooled(self, other: Design) -> Design | None:
         """Return the design of the combined data of two designs that differ only in their numbers; else None."""

@@ -155,7 +155,7 @@ class _DaskRun:
         """Draw the dummy rows of a covered design into separate files."""
         if self.kernel.covered is None:
             return self.kernel.designs, []
-        realized = self.kernel.covered.realised(reports)
+        realized = self.kernel.covered.realized(reports)
         total = realized.D * int(realized.dummies or 0)
         blocks = [(at, min(at + BATCH_ROWS, total)) for at in range(0, total, BATCH_ROWS)]
         task = _shared(self.tasks.draw_dummies(realized))

@@ -185,7 +185,7 @@ class _SparkRun:
         if self.kernel.covered is None:
             return self.kernel.designs
         (total,) = self.spark.read.parquet(staging).groupBy().sum(self.tasks.reports).first()
-        realized = self.kernel.covered.realised(int(total or 0))
+        realized = self.kernel.covered.realized(int(total or 0))
         assert realized.dummies is not None
         numbers = self.spark.range(realized.D * realized.dummies)
         dummies = self._made(numbers, ["id"], self.tasks.draw_dummies(realized))

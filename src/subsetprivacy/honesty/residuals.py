@@ -8,6 +8,7 @@ from scipy.special import ndtri
 
 from subsetprivacy import draw
 from subsetprivacy._checks import check_count, read_only
+from subsetprivacy._deprecated import warn_deprecated
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy._words import counted
 from subsetprivacy.errors import NotIdentifiableError
@@ -32,7 +33,7 @@ class Residuals(Result):
         The answers: `codes`, `observed`, the `question` of each.
     expected
         The expected counts of the free fit.
-    standardised
+    standardized
         Differences divided by their standard errors, approximately standard normal if people are honest. NaN if an
         answer has no degree of freedom, or the table is too large.
     """
@@ -41,31 +42,37 @@ class Residuals(Result):
 
     table: AnswerTable
     expected: FloatArray
-    standardised: FloatArray
+    standardized: FloatArray
+
+    @property
+    def standardised(self) -> FloatArray:
+        """The old name of `standardized`."""
+        warn_deprecated("`standardised`", "`standardized`")
+        return self.standardized
 
     @property
     def notes(self) -> tuple[Note, ...]:
         """Which answers have no standardized difference, and why."""
-        missing = int(np.isnan(self.standardised).sum())
+        missing = int(np.isnan(self.standardized).sum())
         if not missing:
             return ()
-        if missing == len(self.standardised):
+        if missing == len(self.standardized):
             text = "No residuals: no answer has a degree of freedom left, or the table is too large."
         else:
             text = f"No degree of freedom is left for {counted(missing, 'answer')}, so there is no residual."
         return (Note(NoteKind.NO_STANDARD_ERRORS, text),)
 
     def __repr__(self) -> str:
-        known = self.standardised[np.isfinite(self.standardised)]
+        known = self.standardized[np.isfinite(self.standardized)]
         largest = f", the largest {np.abs(known).max():.2f}" if len(known) else ""
         return f"<Residuals of {counted(len(self.table.codes), 'answer')}{largest}>"
 
     def worst(self, most: int) -> IntArray:
         """Return the positions of the answers that fit worst, one for each question, the worst first."""
         count = check_count(most, "most", least=1)
-        size = np.nan_to_num(np.abs(self.standardised))
+        size = np.nan_to_num(np.abs(self.standardized))
         # The two answers to a yes/no question deviate equally. The one that was given too often is shown.
-        order = np.lexsort((-self.standardised, -size.round(6)))
+        order = np.lexsort((-self.standardized, -size.round(6)))
         if self.table.is_stratified:
             order = order[np.sort(np.unique(self.table.question[order], return_index=True)[1])]
         return order[:count]
@@ -73,7 +80,7 @@ class Residuals(Result):
     def plot(self, most: int = 20, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
         """Plot the answers that fit worst; see `HonestyCheck.plot`."""
         worst = self.worst(most)
-        shown = worst[np.isfinite(self.standardised[worst])]
+        shown = worst[np.isfinite(self.standardized[worst])]
         if not len(shown):
             raise NotIdentifiableError("some answer must have a residual to be drawn; got none.", RESIDUAL_COUNTS)
         table, expected = self.table, self.expected[shown]
@@ -81,7 +88,7 @@ class Residuals(Result):
         tests = len(table.asked if pairs else table.codes)  # Bonferroni
         return draw.residuals(
             [table.design.format(int(code)) for code in table.codes[shown]],
-            self.standardised[shown],
+            self.standardized[shown],
             remarks=[f"{n:.0f}, expected {e:.1f}" for n, e in zip(table.observed[shown], expected, strict=True)],
             limits=(float(ndtri(0.975)), float(ndtri(1 - 0.025 / tests))),
             title=draw.Heading(f"The {len(shown)} answers that fit worst") if title is None else title,
@@ -95,7 +102,7 @@ class Residuals(Result):
                 self.table.design.format(int(self.table.codes[k])),
                 f"{self.table.observed[k]:.0f}",
                 number(self.expected[k], 1),
-                number(self.standardised[k], 2),
+                number(self.standardized[k], 2),
             )
             for k in self.worst(most)
         ]
@@ -107,7 +114,7 @@ class Residuals(Result):
             "subset": [format_(code) for code in self.table.codes.tolist()],
             "observed": self.table.observed,
             "expected": self.expected,
-            "residual": self.standardised,
+            "residual": self.standardized,
         }
 
     def to_dict(self) -> dict[str, Any]:

@@ -94,7 +94,7 @@ def with_dummy_category(codes: IntArray, design: Covered, source: RandomSource) 
 
 def dummy_rows(reports: int, design: Covered, source: RandomSource) -> tuple[Covered, Iterator[IntArray]]:
     """Return the realized design for this many reports, and their dummy rows in blocks that are drawn lazily."""
-    realized = design.realised(reports)
+    realized = design.realized(reports)
     return realized, _drawn(realized, source)
 
 

@@ -120,7 +120,7 @@ def fit_response(
         on_step=on_step,
     )
     kind: WeightsKind | None = None if weights is None else "frequency" if frequency else "sampling"
-    made = evolve(made, n_missing=missing, weighted=kind, clusters=cluster, sampling=sampling, held=rows)
+    made = evolve(made, n_missing=missing, weighted=kind, clusters=cluster, sampling=sampling, fitted_people=rows)
     for note in doubts(made):
         warn_of(note, stacklevel=stacklevel)
     return made

@@ -18,6 +18,7 @@ from subsetprivacy._choices import (
     ResponseFamily,
     TermTest,
 )
+from subsetprivacy._deprecated import warn_deprecated
 from subsetprivacy._types import ArrayLike, BoolArray, FloatArray, IntArray, Label
 from subsetprivacy._words import whole
 from subsetprivacy.errors import ArgumentError
@@ -101,7 +102,7 @@ class Regression(Result):
         The number of each person's cluster; None without clusters.
     sampling
         How the people were drawn, if given.
-    held
+    fitted_people
         The people, if they are in memory.
     chosen
         How the penalty was chosen, if it was.
@@ -116,10 +117,16 @@ class Regression(Result):
     weighted: Literal["frequency", "sampling"] | None = None
     clusters: IntArray | None = None
     sampling: Sampling | None = None
-    held: FittedPeople | None = None
+    fitted_people: FittedPeople | None = None
     chosen: Mapping[str, Any] = field(factory=dict)
 
     # What was fitted --------------------------------------------------------------------------
+
+    @property
+    def held(self) -> FittedPeople | None:
+        """The old name of `fitted_people`."""
+        warn_deprecated("`held`", "`fitted_people`")
+        return self.fitted_people
 
     @property
     def categories(self) -> Categories:
@@ -414,9 +421,9 @@ class Regression(Result):
         return np.ascontiguousarray(sample.offset.T)
 
     def _require_rows(self) -> FittedPeople:
-        if self.held is None:
+        if self.fitted_people is None:
             raise ArgumentError("the people must be in memory for this; got a fit from a stream.", IN_MEMORY)
-        return self.held
+        return self.fitted_people
 
     def _matrix(self, table: Any) -> FloatArray:
         """Return the columns of X of a table."""
@@ -507,10 +514,10 @@ class Regression(Result):
         The first number uses covariates and subset, the second the covariates alone. Both come from at most 50,000 of
         the people. None if the people are not in memory, the design is not known, or there is no solution.
         """
-        if self.held is None or not self.problem.design.is_known or np.isnan(self.fit.theta).any():
+        if self.fitted_people is None or not self.problem.design.is_known or np.isnan(self.fit.theta).any():
             return None
-        some = slice(None, None, max(len(self.held.X) // _SOME, 1))
-        weight = None if self.held.weight is None else self.held.weight[some]
+        some = slice(None, None, max(len(self.fitted_people.X) // _SOME, 1))
+        weight = None if self.fitted_people.weight is None else self.fitted_people.weight[some]
         views = leakage_given(self.problem.design, self.probabilities[some], weights=weight).expected
         return None if views is None else (views["both"].above_95, views["covariates"].above_95)
 

@@ -152,9 +152,9 @@ def compare_nested(fit: Regression, smaller: Regression) -> ModelTests:
 
 def _same_people(first: Regression, second: Regression) -> bool:
     """Tell whether two fits use the same subsets, if these are in memory."""
-    if first.held is None or second.held is None:
+    if first.fitted_people is None or second.fitted_people is None:
         return True
-    return np.array_equal(first.held.codes, second.held.codes)
+    return np.array_equal(first.fitted_people.codes, second.fitted_people.codes)
 
 
 # Assumptions ------------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ def test_every_report_keeps_the_floor_whatever_the_distribution(name):
     rng = np.random.default_rng(1)
     for floor in (0.01, 0.5 / base.S, 0.9 / base.S):
         for people in (1, 2, 7, 100, 12_345):
-            design = sp.covered(base, floor, reveals=True).realised(people)
+            design = sp.covered(base, floor, reveals=True).realized(people)
             assert design.share >= floor - 1e-12
             anyone = np.vstack([np.eye(base.p), rng.dirichlet(np.full(base.p, 0.3), 20)])
             sizes = design.support_incidence.inner(anyone)
@@ -75,7 +75,7 @@ def test_every_report_keeps_the_floor_whatever_the_distribution(name):
 @given(st.floats(1e-4, 0.499), st.integers(1, 10**6))
 @settings(max_examples=200, deadline=None)
 def test_the_number_of_dummies_is_the_least_that_keeps_the_floor(floor, people):
-    design = sp.covered(UNIFORM, floor).realised(people)
+    design = sp.covered(UNIFORM, floor).realized(people)
     exact = floor * people / (1 - 2 * floor)
     assert design.dummies in {ceil(exact), ceil(exact * (1 - 1e-12))}
     assert design.share >= floor * (1 - 1e-9)
@@ -88,7 +88,7 @@ def test_the_papers_number_of_dummies_falls_short():
     n, alpha = 1200, 0.25
     paper = alpha * n
     assert paper / (n + 2 * paper) == pytest.approx(1 / 6)
-    assert sp.covered(UNIFORM, alpha).realised(n).share == alpha
+    assert sp.covered(UNIFORM, alpha).realized(n).share == alpha
     assert sp.covered(UNIFORM, alpha).dummies_for(n) == 600
 
 
@@ -148,7 +148,7 @@ def test_moments_are_unbiased_at_small_numbers_where_rounding_matters():
     planned = sp.covered(UNIFORM, 0.15)
     x = ["a", "b", "b", "c", "d", "d", "d"]
     truth = np.array([1, 2, 1, 3]) / 7
-    realized = planned.realised(7)
+    realized = planned.realized(7)
     assert realized.share == 2 / 11
     # The expected shares of the twelve codes, from the base design: seven people and two dummies of each category.
     mu = UNIFORM.support()[1]
@@ -330,10 +330,10 @@ def test_releases_of_different_plans_are_read_right_or_refused(other):
 
 def test_a_plan_and_a_release_do_not_pool():
     planned = sp.covered(UNIFORM, 0.15)
-    assert planned.pooled(planned.realised(10)) is None
-    assert planned.realised(10).pooled(planned) is None
-    assert planned.realised(10).pooled(UNIFORM) is None
-    assert planned.realised(10).planned() == planned
+    assert planned.pooled(planned.realized(10)) is None
+    assert planned.realized(10).pooled(planned) is None
+    assert planned.realized(10).pooled(UNIFORM) is None
+    assert planned.realized(10).planned() == planned
 
 
 # Refusals -----------------------------------------------------------------------------------------------------------
@@ -401,7 +401,7 @@ def test_what_is_seen_by_whoever_knows_is_the_base():
     ],
 )
 def test_a_document_without_fingerprint_is_checked_as_well(changes, message):
-    document = sp.covered(UNIFORM, 0.1).realised(100).document()
+    document = sp.covered(UNIFORM, 0.1).realized(100).document()
     document.pop("fingerprint")
     with pytest.raises(DesignDocumentError, match=message):
         sp.design_from_json(json.dumps(document | changes))
@@ -541,7 +541,7 @@ def test_a_covered_product_is_audited_by_its_variables():
 
 def test_the_floor_of_a_selection_is_the_decimal_it_should_be():
     # Three times .05 is not .15 in binary; a document of the selection must still have dummies enough.
-    both = sp.covered(sp.product({"x": UNIFORM, "y": sp.partition(range(6), 3)}), 0.05).realised(1400)
+    both = sp.covered(sp.product({"x": UNIFORM, "y": sp.partition(range(6), 3)}), 0.05).realized(1400)
     alone = both.select(["x"])
     assert alone.floor == 0.15
     assert alone.dummies == alone.dummies_for(1400) == 300

@@ -169,7 +169,7 @@ def test_a_design_without_dummies_has_none_and_needs_no_rows():
 def test_people_behind_rows():
     full = sp.conditional(range(4), {(0, 1): 0.5, (2, 3): 0.5, (0, 1, 2, 3): 0.5})
     assert full.people_in(100) == 200
-    assert sp.covered(sp.uniform(range(4)), 0.1).realised(1000).people_in(1250) == 1000
+    assert sp.covered(sp.uniform(range(4)), 0.1).realized(1000).people_in(1250) == 1000
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_options_of_the_routes():
 
 def test_two_values_among_dummies_are_the_appendix():
     # {X, 3} or {X, 4} with even chances; of dummies {d, 1} or {d, 2}.
-    design = sp.small(TWO, "dummies", floor=0.25, reveals=True).realised(100)
+    design = sp.small(TWO, "dummies", floor=0.25, reveals=True).realized(100)
     codes, mu = design.support()
     assert codes.tolist() == [0b0101, 0b0110, 0b1001, 0b1010]
     assert mu.tolist() == [0.5] * 4

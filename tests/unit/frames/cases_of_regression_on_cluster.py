@@ -61,7 +61,7 @@ def test_two_workers_add_up_what_memory_does(table, held, method):
     expected = sp.regress("colour ~ age + town", held, designs={"colour": DESIGN}, method=method)
     np.testing.assert_allclose(fit.estimates, expected.estimates, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(fit.robust, expected.robust, rtol=1e-6, atol=1e-12)
-    assert fit.held is None
+    assert fit.fitted_people is None
 
 
 def test_workers_that_lack_a_package_say_which(table):

@@ -78,15 +78,15 @@ def test_workers_add_up_what_memory_does(table, held, formula, asked):
         formula, table, designs=DESIGNS, stream=True, progress=lambda done, _: said.append(done), **asked
     )
     same(by_workers, sp.regress(formula, held, designs=DESIGNS, **asked))
-    assert by_workers.held is None
+    assert by_workers.fitted_people is None
     assert len(said) >= 4
 
 
 def test_small_tables_are_brought_here(table, held, monkeypatch):
-    assert sp.regress("use ~ shift", table, designs=DESIGNS).held is not None
+    assert sp.regress("use ~ shift", table, designs=DESIGNS).fitted_people is not None
     monkeypatch.setattr(regressing_on_spark, "MOST_FROM_SPARK", N - 1)
     fit = sp.regress("use ~ shift", table, designs=DESIGNS)
-    assert fit.held is None
+    assert fit.fitted_people is None
     same(fit, sp.regress("use ~ shift", held, designs=DESIGNS))
     restored = pickle.loads(pickle.dumps(fit))
     assert restored.coef.tolist() == fit.coef.tolist()

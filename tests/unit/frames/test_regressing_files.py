@@ -97,8 +97,8 @@ def test_a_file_and_its_table_give_the_same(people, parquet, asked):
     in_memory = sp.regress(FORMULA, people, designs=DESIGNS, **asked)
     loaded = sp.regress(FORMULA, parquet, **asked)
     streamed = sp.regress(FORMULA, parquet, stream=True, **asked)
-    assert loaded.held is not None
-    assert streamed.held is None
+    assert loaded.fitted_people is not None
+    assert streamed.fitted_people is None
     same(loaded, in_memory)
     same(streamed, in_memory)
 
@@ -186,9 +186,9 @@ def test_a_dot_leaves_private_columns_weights_and_clusters_out(people, parquet):
 
 def test_what_fits_is_held(parquet, monkeypatch):
     monkeypatch.setattr(regressing_files, "MOST_HELD", 8 * 2 * N)
-    assert sp.regress("use ~ age", parquet).held is not None
-    assert sp.regress("use ~ age + sex", parquet).held is None
-    assert sp.regress("use ~ age + sex", parquet, stream=False).held is not None
+    assert sp.regress("use ~ age", parquet).fitted_people is not None
+    assert sp.regress("use ~ age + sex", parquet).fitted_people is None
+    assert sp.regress("use ~ age + sex", parquet, stream=False).fitted_people is not None
 
 
 REFUSED = [

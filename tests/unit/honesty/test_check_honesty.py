@@ -239,7 +239,7 @@ def test_less_than_nobody_is_no_sign_of_random_answers(with_random_answers):
 
 def test_residuals_are_standardised():
     design = uniform(list("abcde"))
-    drawn = np.array([check_honesty(simulate(design, W5, 1500, seed=s)).residuals.standardised for s in range(300)])
+    drawn = np.array([check_honesty(simulate(design, W5, 1500, seed=s)).residuals.standardized for s in range(300)])
     assert_allclose(drawn.std(axis=0), 1, atol=0.16)
     table = check_honesty(simulate(design, W5, 1500, seed=1)).residuals.summary(3)
     assert len(table.rows) == 3
