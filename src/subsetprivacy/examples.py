@@ -1,4 +1,4 @@
-"""Two example populations: the paper's urn and the Adult census extract.
+"""Two example populations: the paper's urn and the Adult data of the US Census Bureau.
 
 The Adult numbers are counts of the 32,561 rows of the training file of the
 UCI "Adult" data (Kohavi and Becker 1996), which the paper analyzes

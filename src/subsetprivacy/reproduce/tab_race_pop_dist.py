@@ -4,8 +4,9 @@ from subsetprivacy.draw import printed_and_obtained
 from subsetprivacy.reproduce.checks import number, stated
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 
-ABOUT = """The Adult data are 32,561 people of the 1994 census, published by UCI. The paper protects their race and asks
-how well its distribution can still be estimated. All estimates are compared with this distribution.
+ABOUT = """The Adult data are 32,561 people of a 1994 survey of the US Census Bureau, published by UCI. The paper
+protects their race and asks how well its distribution can still be estimated. All estimates are compared with this
+distribution.
 
 One category has 85 in a hundred, and two have less than one. The rare ones are hard to estimate, and they need the
 protection most. The package includes the counts. With --adult and a copy of adult.data, it counts them again."""
