@@ -24,10 +24,13 @@ LANGUAGES: tuple[Language, ...] = get_args(Language)
 def check(
     table: Path, columns: tuple[str, ...], language: Language, strict: bool, as_json: bool, **settings: Any
 ) -> None:
-    """Summarize TABLE and check its data: shares, draws, skips, leaning, random answers, pairs of columns.
+    """Summarize TABLE and check its data.
+
+    The summary has the shares and tests of pairs of columns. The checks look for unfair draws, selective skips, a
+    tendency to say yes, and random answers.
 
     All checks share one alarm level: if everyone is honest, the probability of any alarm is 1%. --json prints every
-    number, and the same table always gives the same bytes.
+    number. The output is the same every time for the same table.
 
     \b
     Examples:

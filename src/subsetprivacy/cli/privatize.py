@@ -28,8 +28,8 @@ MOST_MASKED = 48  # categories of a uniform design
 @click.command(short_help="Replace values by random subsets that contain them.")
 @options.table
 @options.column_option(
-    "A column to publish and its design document. May be repeated. A design of joined variables reads the columns "
-    "named after its variables and writes the column NAME. Omit this option for a product design, which names its "
+    "A column to publish and its design document. May be repeated. If the design joins several variables, it reads "
+    "the columns with their names and writes one column, NAME. Omit this option for a product design, which names its "
     "columns."
 )
 @options.design
@@ -64,7 +64,7 @@ MOST_MASKED = 48  # categories of a uniform design
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
-    help="Repeat an experiment. NOT private: anyone with the seed can undo the draws.",
+    help="Make the draws repeatable, for experiments. NOT private: anyone with the seed can undo the draws.",
 )
 @click.option(
     "--if-exists",
@@ -73,7 +73,7 @@ MOST_MASKED = 48  # categories of a uniform design
     "overwrite it.",
 )
 @click.option("--force", is_flag=True, help="The same as --if-exists overwrite.")
-@click.option("--dry-run", is_flag=True, help="Check everything and show the plan, but draw and write nothing.")
+@click.option("--dry-run", is_flag=True, help="Check everything that can be checked before values are read, and show the plan. Draw and write nothing.")
 @options.as_json
 @sets(key="--key-file", overwrite="--force", form="the form, --codes or --labels,")
 def privatize(
@@ -100,14 +100,14 @@ def privatize(
 ) -> None:
     """Replace the values of TABLE (.csv, .csv.gz, .csv.zst, .parquet, .arrow) by random subsets.
 
-    Every subset contains the person's value. The output contains only the columns you name, with their designs, and
-    its rows are shuffled. Tables may have any size, because rows are streamed. If you stop a run, it leaves no
-    partial output, and the same command continues where it stopped.
+    Every subset contains the person's value. The output contains only the columns you name, with their designs, and its
+    rows are shuffled. Tables can be of any size, because rows are streamed. If you stop a run, it leaves no partial
+    output, and the same command continues where it stopped.
 
     --dry-run checks everything that can be checked before values are read, and shows the plan.
 
-    Publish each person only once: two subsets of one person reveal more than one. If you must publish again, use
-    --key-file and --id, which give everyone the same subset each time.
+    Publish each person only once: two subsets together can reveal the value. If you must publish again, use --key-file
+    and --id, which give everyone the same subset each time.
 
     \b
     Examples:

@@ -102,8 +102,7 @@ _OPTIONS = (
     click.option(
         "--fpc",
         metavar="COLUMN",
-        help="Finite population correction: how many clusters the row's stratum has, or "
-        "the share of them in the sample.",
+        help="Finite population correction: the number of clusters in the row's stratum, or the fraction of them that was sampled.",
     ),
     click.option(
         "--replicates",

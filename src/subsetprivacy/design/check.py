@@ -42,7 +42,7 @@ class MechanismCheck:
 def check_mechanism(
     P: Any, subsets: Iterable[Any] | None = None, categories: Iterable[Label] | None = None
 ) -> MechanismCheck:
-    r"""Test a channel matrix against the definition of subset privacy (`subset_privacy`, `noninfo`).
+    r"""Test the matrix of a mechanism against the definition of subset privacy (`subset_privacy`, `noninfo`).
 
     Parameters
     ----------
@@ -58,18 +58,18 @@ def check_mechanism(
     Returns
     -------
     MechanismCheck
-        True in a condition if the channel is subset-private.
+        Truthy if the mechanism is subset-private. Otherwise `problems` lists what is wrong.
 
     Notes
     -----
-    Non-informative means that :math:`P(A=a\mid X=j)` is the same :math:`\mu_a` for all
-    j in a and 0 outside. Exactly the conditional mechanisms have this property.
+    Non-informative means that :math:`P(A=a\mid X=j)` is the same :math:`\mu_a` for all j in a and 0 outside. A
+    mechanism has this property if and only if it is a conditional design.
 
     Examples
     --------
     >>> pairs = {"a": {("a", "b"): 1.0}, "b": {("a", "b"): 0.5, ("b", "c"): 0.5}, "c": {("b", "c"): 1.0}}
     >>> check_mechanism(pairs).problems[0]
-    'informative: given a|b, b is less likely than a beyond its share (0.5 against 1)'
+    'informative: a|b is reported with probability 0.5 for b but 1 for a; they must be equal'
     """
     labels, codes, matrix = _read_channel(P, subsets, categories)
     problems = [*_check_rows(matrix, labels), *_check_columns(matrix, codes, labels)]
@@ -150,7 +150,7 @@ def _check_columns(matrix: FloatArray, codes: IntArray, labels: Categories) -> l
             members = np.flatnonzero(inside)
             low, high = members[column[inside].argmin()], members[column[inside].argmax()]
             problems.append(
-                f"informative: given {name}, {labels.labels[low]} is less likely than {labels.labels[high]} "
-                f"beyond its share ({column[low]:.4g} against {column[high]:.4g})"
+                f"informative: {name} is reported with probability {column[low]:.4g} for {labels.labels[low]} but "
+                f"{column[high]:.4g} for {labels.labels[high]}; they must be equal"
             )
     return problems

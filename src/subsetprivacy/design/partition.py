@@ -347,12 +347,11 @@ def partition(
     partitions: Iterable[Iterable[Any]] | None = None,
     record: bool = False,
 ) -> EvenPartition | ListedPartition:
-    r"""Make a design of questions "Which of these m groups holds your answer?".
+    r"""Make a design of questions "Which of these m groups contains your answer?".
 
-    Like yes/no questions, these have truthful answers, but they need m-1 times
-    fewer people: at a uniform distribution, (p-1)/(m-1) times as many as asking
-    directly. They also reveal more: `S` is m, and the maximal leakage is log2 m
-    bits.
+    Like yes/no questions, these have truthful answers, but they need only 1/(m-1) as many people: at an even
+    distribution, (p-1)/(m-1) times as many as asking directly. They also reveal more: `S` is m, and the maximal leakage
+    is log2 m bits.
 
     Parameters
     ----------
@@ -366,10 +365,9 @@ def partition(
         group is a tuple of labels or a code. By default a partition into
         groups of nearly equal size is drawn for each person.
     record
-        Store the partition together with the group. This requires
-        `partitions`, and a design document with that list. By default a code
-        contains only the group, which is all that the likelihood needs. The
-        record helps moment estimates given the questions, and honesty checks.
+        Store the partition together with the group. This requires `partitions`, and a design document with that list.
+        By default a code contains only the group, which is all that the likelihood needs. The method
+        ``"mom-conditional"`` of `estimate`, and `check_draws`, need this record.
 
     Raises
     ------

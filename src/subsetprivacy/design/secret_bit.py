@@ -272,8 +272,8 @@ def warner(categories: Iterable[Label], q: float = 0.25, *, reveals: bool = Fals
     categories
         Two distinct labels.
     q
-        The probability that the bit is 1, except 1/2. A q further from 1/2
-        needs fewer people and protects less.
+        The probability that the bit is 1. It must not be 1/2. A q further from 1/2 needs fewer people and protects
+        less.
     reveals
         Must be True for a q so close to 0 or 1 that an answer multiplies the
         odds of a value by more than 20, which is close to asking directly.
@@ -285,10 +285,9 @@ def warner(categories: Iterable[Label], q: float = 0.25, *, reveals: bool = Fals
 
     Notes
     -----
-    This is Warner's randomized response in subset form: the reported set of
-    pairs (answer, bit) always contains the true pair. On the four pairs it has
-    rank 2. It is identifiable because the distribution of the bit is known and
-    fixed. With :math:`\lambda` = P("the same"), n var :math:`= \lambda(1-\lambda)/(2q-1)^2`, and
+    This is Warner's randomized response in subset form: the reported set of pairs (answer, bit) always contains the
+    true pair. On the four pairs (answer, bit), its matrix has rank 2. It is identifiable because the distribution of
+    the bit is known and fixed. With :math:`\lambda` = P("the same"), n var :math:`= \lambda(1-\lambda)/(2q-1)^2`, and
     epsilon is :math:`|\ln(q/(1-q))|`.
 
     Examples

@@ -23,7 +23,8 @@ def caveats(fit: "Estimate") -> tuple[Note, ...]:
         if fit.categories.p > MANY and 3 * len(fit.on_boundary) > fit.categories.p:
             text += (
                 " Standard errors are then approximate. So many zeros mean that there are too few people for so many "
-                "categories. The other shares are biased downward as well, and intervals may miss the true shares."
+                "categories. Large shares are underestimated, some of the non-zero estimates are far too large, and "
+                "intervals may miss the true shares."
             )
             return (Note(NoteKind.TOO_FEW_PEOPLE, text, UNBIASED_MOMENTS),)
         text += " Standard errors are then approximate, usually too large."

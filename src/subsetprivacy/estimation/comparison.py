@@ -306,8 +306,8 @@ def compare(estimates: Mapping[Any, Shares] | EstimateBatch, *, baseline: Any = 
         Estimates by name, such as ``{"2024": fit, "2025": other}``, or the result of `estimate_many` for named groups.
         All must have the same categories; designs may differ.
     baseline
-        The name of the estimate to subtract from all others. By default all pairs are compared, and the estimate
-        named later is subtracted.
+        The name of the estimate to subtract from all others. By default all pairs are compared, and the estimate named
+        later is subtracted (2023 - 2025, not 2025 - 2023).
 
     Returns
     -------

@@ -95,8 +95,9 @@ def estimate(
     **options
         Options of the method:
 
-        - ``tol`` (``"mle"``, ``"em"``, ``"icm"``, ``"conic"``): the gap to reach, which bounds the log-likelihood
-          per person still to gain; 1e-9. For ``"conic"``, the tolerance of the solver; 1e-12.
+        - ``tol`` (``"mle"``, ``"em"``, ``"icm"``, ``"conic"``): stop when the certified gap (the most by which the
+        log-likelihood per person could still rise) is below this; 1e-9. For ``"conic"``, the tolerance of the solver;
+        1e-12.
         - ``max_iter`` (the same four): the maximum number of iterations; 200 for ``"mle"`` and ``"conic"``, 100,000 for
           the others.
         - ``start`` (``"mle"``, ``"em"``, ``"icm"``): a distribution to start from. For ``"one-step"``, the moment
@@ -113,7 +114,8 @@ def estimate(
     NoDataError
         If there is no informative observation.
     NotIdentifiableError
-        If different distributions give the same reports under the design, or, where it is unknown, in this sample.
+        If different distributions give the same probabilities of reports under the design or, if the design is unknown,
+        of the subsets in this sample.
 
     Warns
     -----

@@ -180,8 +180,8 @@ def fit_test(
     Notes
     -----
     The statistic is :math:`2n\{l(\hat w) - l(w_0)\}`. The p-value is :math:`(1+k)/(1+B)` if k of B samples have at
-    least that statistic. Its level is exact up to the spacing 1/(1+B), even if shares are 0. To plan this test, use
-    `power`.
+    least that statistic. Its level is exact up to the spacing 1/(1+B), even if some shares are 0. To plan this test,
+    use `power`.
 
     Examples
     --------

@@ -86,9 +86,10 @@ def privatize_table(
         ``{column: design}``. A design for several variables, made by `join`, reads the columns named after its
         variables and writes the column named here. A `product` writes a column for each of its factors.
     output
-        The file to write: ``.parquet``, ``.arrow``, ``.csv``, ``.csv.gz`` or ``.csv.zst``; for Spark and Dask a
-        folder. Required for files and for lazy tables. A lazy table would draw again each time it is evaluated, and
-        two draws of one person intersect. So the table is drawn once, written, and read back.
+        The file to write: ``.parquet``, ``.arrow``, ``.csv``, ``.csv.gz`` or ``.csv.zst``; for Spark and Dask a folder.
+        Required for files and for lazy tables. A lazy table would draw again each time it is evaluated, and the
+        intersection of two draws for one person reveals more than one draw. So the table is drawn once, written, and
+        read back.
     missing
         As in `privatize`.
     strip
@@ -133,7 +134,7 @@ def privatize_table(
     Raises
     ------
     CategoryError
-        If a value is missing or is no category. The message gives the column, the count and the first row, never the
+        If a value is missing or is not a category. The message gives the column, the count and the first row, never the
         value. Nothing is written.
     DataFileError
         If a file cannot be read or written.
@@ -151,7 +152,8 @@ def privatize_table(
     -----
     If a run over files is stopped, it leaves a hidden folder next to the output that only its owner can read. The
     folder contains subsets or their counts, kept columns and digests of ids, but no values. The same call continues
-    from there. Until then, the folder also reveals the order of the rows, or of the counted units.
+    from there. Until the run is complete, the folder also reveals the order of the rows or, if it contains counts, of
+    the blocks of rows that were counted.
 
     Examples
     --------

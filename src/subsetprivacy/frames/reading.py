@@ -33,8 +33,8 @@ def read_release(
         ``subset_privacy`` of a Parquet or Arrow file and from the design document next to the file. All of them must
         agree.
     form
-        How columns of text write subsets, if no document tells it: as ``"labels"`` joined by a bar, or as
-        ``"codes"``. The default is labels. It is required if some label looks like a number.
+        How columns of text write subsets, if no design document specifies it: as ``"labels"`` joined by a bar, or as
+        ``"codes"``. The default is labels. You must set `form` if some label looks like a number.
 
     Returns
     -------

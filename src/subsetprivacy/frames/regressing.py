@@ -80,14 +80,14 @@ def regress(
     design
         The design of the response, if it is given as codes.
     family
-        For a private response, ``"logit"`` (default): a logit of each category against the baseline; or
-        ``"ordinal"``: proportional odds of ordered categories, in the order of the design, without private terms. For
-        an observed response, ``"linear"`` (default), ``"logit"`` (default for two levels, and for 0 and 1) or
-        ``"poisson"``, the logarithm of the mean of counts. A logit models the second of two levels.
+        For a private response, ``"logit"`` (default): a logit of each category against the baseline; or ``"ordinal"``:
+        proportional odds of ordered categories, in the order of the design, without private terms. For an observed
+        response, ``"linear"`` (default), ``"logit"`` (default for two levels, and for 0 and 1) or ``"poisson"``, the
+        logarithm of the mean of counts. With ``"logit"``, the model is for the probability of the second level.
     method
         ``"ml"``, the default for a private response: maximum likelihood. ``"corrected"``, the default with private
-        terms: corrected scores, which estimate what the same fit to the values would estimate, even if the model is
-        wrong, with a larger variance. With private terms, the likelihood needs a model of the private value given the
+        terms: corrected scores. They estimate what the same fit to the values would estimate, even if the model is
+        wrong. Their variance is larger. With private terms, the likelihood needs a model of the private value given the
         other terms and the distribution of the response. If these are wrong, its intervals are wrong.
     baseline
         The category that others are compared with, by default the most frequent one: a label of the response or of
@@ -111,8 +111,8 @@ def regress(
         The strength of a penalty on all coefficients except the intercept, the same for all categories. ``"cv"``
         chooses it by cross-validated likelihood.
     starts
-        The number of starts, because the likelihood may have several maxima. ``"auto"`` (default) takes one, and nine
-        more if there are few people for the number of covariates and a start is quick.
+        The number of starting points, because the likelihood may have several maxima. ``"auto"`` (default) uses one, or
+        ten if there are few people for the number of covariates and a fit is fast.
     missing
         How to treat an empty cell of a private column: ``"error"`` (default) or ``"full"``, a missing answer.
     sampling
@@ -138,7 +138,7 @@ def regress(
         columns), if there are more parameters than people, if a private column is inside a function, or if arguments
         contradict each other.
     CodeError
-        If a cell of a private column is no subset of its design.
+        If a cell of a private column is not a subset of its design.
     NotIdentifiableError
         If the design is not identifiable.
     NoDataError
@@ -157,8 +157,8 @@ def regress(
     Notes
     -----
     With the rows :math:`r_i` of the subsets and the model :math:`p(x)`, the log-likelihood of a private response is
-    :math:`\sum_i \ln \sum_j r_i(j)\, p_j(x_i)`. It does not use the weights of the design. It assumes only that the
-    subset depends on the covariates only through the value, which `privatize` and `ask` guarantee. Full sets carry no
+    :math:`\sum_i \ln \sum_j r_i(j)\, p_j(x_i)`. It does not use the weights of the design. It assumes that the subset
+    depends on the covariates only through the value, which `privatize` and `ask` guarantee. Full sets carry no
     information and are left out and counted.
 
     With a private term, corrected scores solve :math:`\sum_i \sum_j D_i(j)\, \psi(y_i, j, v_i; \theta) = 0`, where

@@ -99,7 +99,7 @@ def write_counts(
     Raises
     ------
     ArgumentError
-        If the counts come from sampling weights, which one row per subset cannot represent.
+        If the counts are sums of sampling weights, because a file of counts cannot represent them.
 
     Examples
     --------

@@ -199,8 +199,8 @@ def check_all(
     seed
         A number or a NumPy generator for the samples. By default the same counts give the same samples.
     budget
-        The time in seconds, on a typical machine, for further samples of all tests that need them. It is converted to a
-        number of samples in advance, so every machine draws the same samples.
+        The time in seconds, on a typical machine, for additional bootstrap samples. It is converted to a number of
+        samples in advance, so every machine draws the same samples.
 
     Returns
     -------
@@ -214,9 +214,9 @@ def check_all(
 
     Notes
     -----
-    Each of m tests is an alarm below ``chance / m`` (Bonferroni), so the probability of any false alarm is at most
-    `chance`, however the tests depend on each other. If counts are small, a p-value comes from samples, 199 at first.
-    If an alarm is still possible, more samples are drawn, as many as the level requires.
+    Each of the m tests raises an alarm if its p-value is below ``chance / m`` (Bonferroni), so the probability of any
+    false alarm is at most `chance`, however the tests depend on each other. If counts are small, a p-value comes from
+    samples, 199 at first. If an alarm is still possible, more samples are drawn, as many as the level requires.
 
     Examples
     --------

@@ -75,8 +75,8 @@ def check_honesty(
     -------
     HonestyCheck
         Up to four tests. *answers*: some distribution explains them. *draws*: the questions were drawn with the stated
-        probabilities. *random*: no one answers at random. *rest*: with random answers allowed for, some distribution
-        explains the others. A test that the design does not allow is None, and `notes` has the reason.
+        probabilities. *random*: no one answers at random. *rest*: some distribution explains the answers that are not
+        random. A test that the design does not allow is None, and `notes` has the reason.
 
     Raises
     ------
@@ -100,11 +100,12 @@ def check_honesty(
 
     With m answers to a question and a share :math:`\rho` of random answers, the probability of an answer is
     :math:`(1-\rho)1_a^\top w + \rho/m`. The share is identifiable if questions have different sizes. People who always
-    say "yes" cannot be identified, because a subset does not show which side was asked about. If both sides are asked
-    equally often, as in `uniform`, people who always say "yes" and people who always say "no" count as random answers.
+    say "yes" cannot be identified, because a subset does not show whether it or its complement was asked about. If both
+    are asked about equally often, as in `uniform`, people who always say "yes" and people who always say "no" count as
+    random answers.
 
-    With `uniform` and a uniform distribution, 2000 people detect a share of 0.30 with power 0.86 for five categories.
-    For eight categories, they detect 0.15 with power 0.70 and 0.20 with power 0.89 (tests at 5%).
+    With the design `uniform` and an even distribution, 2000 people detect a share of 0.30 with power 0.86 for five
+    categories. For eight categories, they detect 0.15 with power 0.70 and 0.20 with power 0.89 (tests at 5%).
 
     Examples
     --------

@@ -217,7 +217,7 @@ def check_leaning(
     seed: Seed | None = None,
     chance: float = CHANCE,
 ) -> LeaningCheck:
-    r"""Test whether people lean to yes, or to a position on the screen, whatever the question.
+    r"""Test whether people favor "yes", or a position on the screen, regardless of the question.
 
     Parameters
     ----------
@@ -239,10 +239,11 @@ def check_leaning(
 
     Notes
     -----
-    A fair draw decides whether a set or its complement is asked about, so the answer A is "yes, to A" as often as "no,
-    to the rest". Let :math:`f = 1 - L(A)`, which gives the smallest variance. For honest people, the sum R of f over
-    yes answers minus the sum over no answers has mean 0 and variance :math:`\sum f^2`, whatever the estimate of L.
-    Every person who always says yes adds 1/2 on average, because :math:`L(a) + L(a^c) = 1`. The share is 2R/n.
+    A fair draw decides whether a set or its complement is asked about, so a stored set A comes from a yes about A as
+    often as from a no about its complement. Let :math:`f = 1 - L(A)`, which gives the smallest variance. For honest
+    people, the sum R of f over yes answers minus the sum over no answers has mean 0 and variance :math:`\sum f^2`,
+    whatever the estimate of L. Every person who always says yes adds 1/2 on average, because :math:`L(a) + L(a^c) = 1`.
+    The share is 2R/n.
 
     Groups are shown in random order, so honest people choose every position equally often, which Pearson's test checks.
 

@@ -41,11 +41,11 @@ WEIGH_TELLING_SUBSETS = advise(
 LEAVE_OUT_THE_UNKNOWN = advise("leave_out_the_unknown", "leave out what is to be worked out")
 MARGIN_OR_RELATIVE = advise(
     "margin_or_relative",
-    python="margin=0.02 is two points, relative=0.2 is 20% of the share; give one of them",
-    shell="--margin 0.02 is two points, --relative 0.2 is 20% of the share; give one of them",
+    python="margin=0.02 is two percentage points, relative=0.2 is 20% of the share; give one of them",
+    shell="--margin 0.02 is two percentage points, --relative 0.2 is 20% of the share; give one of them",
     keyword_of="plan",
 )
-TWO_POINTS = advise("two_points", "two points are 0.02")
+TWO_POINTS = advise("two_points", "write two percentage points as 0.02")
 RELATIVE_SHARE = advise("relative_share", "20% of the share is 0.2")
 ONE_BIT = advise("one_bit", "yes/no is 1")
 NO_DUMMY_ROWS = advise("no_dummy_rows", "leave it out for no dummy rows")
@@ -97,7 +97,7 @@ FEWER_SAMPLES = advise(
     keyword_of="independence_power",
 )
 STRONGER_DEPENDENCE = advise(
-    "stronger_dependence", python="`W` is all but the product of its margins; move it away from that"
+    "stronger_dependence", python="use a joint distribution that differs more from the product of its margins"
 )
 
 EFFECT_POWER_OF_80 = advise(
@@ -157,5 +157,5 @@ MORE_COLUMNS = advise(
     python="to_frame() has them",
     shell="--json has them",
 )
-INVITE_MORE = advise("invite_more", "invite more if some will refuse")
+INVITE_MORE = advise("invite_more", "invite more if some may refuse")
 ASK_AS_INDEPENDENT = advise("ask_as_independent", python="ask with design.as_independent()")

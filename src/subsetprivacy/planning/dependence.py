@@ -62,12 +62,10 @@ def independence_power(
     level
         The level of the test.
     target
-        The required power, to compute the number of people. Omit `n` then.
+        The required power. The number of people is then computed; omit `n`.
     compare
-        Include all five tests, and Pearson's test without privacy:
-        ``"PT:X"`` of the values and, with a secret bit, ``"PT:Y"`` of the
-        values with their bits. With `target`, each test gets its own number
-        of people.
+        Include all five tests, and Pearson's test (PT) without privacy: ``"PT:X"`` uses the values and, with a secret
+        bit, ``"PT:Y"`` uses the values with their bits. With `target`, each test gets its own number of people.
     replications
         The number of samples to simulate, or 0 to use the limit
         distribution. ``"lrt-mom"`` and ``"bonferroni"`` have no limit
@@ -84,7 +82,7 @@ def independence_power(
     ------
     ArgumentError
         If both or none of `n` and `target` are given, if a test has no limit distribution and nothing is simulated, or
-        if there is no dependence to find.
+        if `target` is given and `W` is (nearly) independent.
     NotIdentifiableError
         If a design is not identifiable.
     DistributionError
@@ -111,6 +109,7 @@ def independence_power(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from subsetprivacy.design import uniform
     >>> designs = {"x": uniform(list("abcd")), "y": uniform(list("rstu"))}
     >>> W = (1 / 16 + 0.05 * np.eye(4)) / 1.2

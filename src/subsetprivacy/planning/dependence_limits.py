@@ -67,8 +67,8 @@ class NoncentralChiSquare:
         size = self.size(target, level)
         if size > MOST_PEOPLE:
             raise ArgumentError(
-                f"there must be a dependence that at most {MOST_PEOPLE} people show; got a noncentrality of "
-                f"{self.rate:.3g} per person.",
+                f"`W` must not be (nearly) independent; got a noncentrality of {self.rate:.3g} per person, which "
+                f"{MOST_PEOPLE} people do not detect.",
                 STRONGER_DEPENDENCE,
             )
         return max(ceil(size * (1 - 1e-12)), 1)

@@ -48,7 +48,7 @@ class PlanOption(Result):
     compared
         The distribution at which designs are compared: the given or the uniform one.
     variances, variances_even
-        n times the variance of every share at `compared`, and at the uniform distribution.
+        n times the variance of every share at `compared`, and at the even distribution.
     estimator
         The estimator to which the numbers apply.
     notes
@@ -103,12 +103,12 @@ class PlanOption(Result):
 
     @property
     def people_even(self) -> int:
-        """The number of people needed at the uniform distribution."""
+        """The number of people needed at the even distribution."""
         return self.demand.planned(self._variance_even)[0]
 
     @property
     def margin_even(self) -> float:
-        """The largest half-width at the uniform distribution."""
+        """The largest half-width at the even distribution."""
         return self.demand.half_width(self._variance_even, 1 / self.design.p)
 
     @property
@@ -126,7 +126,7 @@ class PlanOption(Result):
 
     @property
     def cost_even(self) -> float:
-        """How many times as many people as asking directly, at the uniform distribution."""
+        """How many times as many people as asking directly, at the even distribution."""
         even = self._even
         return self._variance_even / self.demand.largest(even * (1 - even), even)
 
@@ -138,7 +138,7 @@ class PlanOption(Result):
 
     @property
     def efficiency(self) -> float:
-        """The lower bound (p-1)/(S-1) on the cost per row at the uniform distribution, over that cost; at best 1."""
+        """The lower bound (p-1)/(S-1) on the cost per row at the even distribution, over that cost; at best 1."""
         p, real = self.design.p, self.design.real_share
         # Dummy rows carry no information, so cells of a release are less informative than without them.
         S = self.design.S * (real + self.design.dummy_share)
@@ -148,7 +148,7 @@ class PlanOption(Result):
 
     @property
     def maximal_leakage(self) -> float:
-        """The most bits that a report can reveal, for any distribution."""
+        """The maximal leakage in bits: log2 of the largest factor by which a report raises the chance of a guess."""
         return log2(self.design.S)
 
     @property

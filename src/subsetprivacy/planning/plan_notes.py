@@ -29,7 +29,7 @@ class PlanLimits:
     Attributes
     ----------
     bits
-        The most bits that it may reveal.
+        The largest maximal leakage that it may have, in bits.
     smallest
         The smallest number of values that every report must leave possible.
     is_default
@@ -145,7 +145,7 @@ def _price(best: PlanOption) -> Note:
 
 
 def _assumptions(best: PlanOption, limits: PlanLimits) -> list[Note]:
-    notes = [Note(NoteKind.ASSUMPTION, "People are those who answer.", INVITE_MORE)]
+    notes = [Note(NoteKind.ASSUMPTION, "These numbers count people who answer.", INVITE_MORE)]
     if best.demand.relative is not None:
         share, hardest = float(best.w[best.position]), label_text(best.category)
         text = f"{percent(best.demand.relative)} of the share of {hardest}, {share:.3g}, is ±{best.margin:.3g}."
@@ -195,8 +195,9 @@ def _legend(best: PlanOption, *, at_given_w: bool) -> list[Note]:
     where = "the given" if at_given_w else "the even"
     guess = best.leaks["prediction_baseline"]
     lines = (
-        "times direct: the people over those of asking directly.",
-        "max. leak: the most bits that a report reveals. smallest set: the fewest values that it leaves.",
+        "times direct: the number of people, divided by the number needed when asking directly.",
+        "max. leak: the maximal leakage in bits. With 1 bit, a report at most doubles the chance of a right guess, on "
+        "average over the reports. smallest set: the fewest values that a report leaves possible.",
         f"best guess: how often it is right at {where} distribution ({guess:.2g} without data).",
     )
     more = Note(NoteKind.LEGEND, "Not shown: loss, efficiency and other leakages.", MORE_COLUMNS)

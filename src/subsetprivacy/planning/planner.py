@@ -61,13 +61,13 @@ def plan(
     level
         The confidence level of each interval.
     floor
-        Compare only covered designs with this floor: at least this share of
-        the rows could have sent any report.
+        Compare only covered designs with this floor: for every report, at least this share of the rows could have
+        produced it.
     w
         The distribution to plan for, the same in every group, with weight on two or more categories. By default each
-        design is planned for its least favorable distribution, and the uniform distribution is shown too.
+        design is planned for its least favorable distribution, and the even distribution is shown too.
     n
-        The number of people, to compute the margin.
+        The number of people. The margin is then computed.
     category
         The category of interest: the margin applies only to its share. Without `w`, each design is planned for the
         distribution at which this share is hardest to estimate.
@@ -82,11 +82,9 @@ def plan(
         Plan for the shares in every subgroup: give the share of the people in each by name,
         ``{"young": 0.2, "old": 0.8}``, in total at most 1. The margin is reached in each subgroup.
     maximal_leakage
-        The most bits that the recommended design may reveal, for any
-        distribution. The default for three or more categories is 1, a yes/no
-        question. For two categories, where a plain yes or no would be the
-        value, it is log2 1.5 = 0.585, Warner's question with q = 1/4, which at
-        most triples the odds.
+        The largest maximal leakage, in bits, that the recommended design may have. The default for three or more
+        categories is 1, a yes/no question. For two categories, where a plain yes or no would be the value, it is log2
+        1.5 = 0.585, Warner's question with q = 1/4, which at most triples the odds.
     smallest
         The smallest number of values that every report of the recommended design must leave possible.
     mode
@@ -108,12 +106,12 @@ def plan(
     -----
     :math:`n = \lceil (z/\text{margin})^2 \max_j V_{jj}(w) \rceil` with the limit covariance V of maximum likelihood
     (`thm_normality_mle`). This is the half-width of the default intervals of `estimate`, even if some shares of w are
-    zero. Wald intervals are wider in that case. For a relative margin :math:`V_{jj}` is divided by
-    :math:`w_j^2`. The estimates of groups with shares :math:`s_g` of the people are independent, so the difference
-    between two of them has the variance :math:`V_{jj}(1/s_g + 1/s_h)/n`, and a share in a subgroup has
-    :math:`V_{jj}/(s_g n)`. The number of people counts those who answer, and dummy rows are added to it. The
-    recommended design needs the fewest people within the limits. Among designs within five percent of that number, it
-    is the one with the largest smallest set.
+    zero. Wald intervals are wider in that case. For a relative margin :math:`V_{jj}` is divided by :math:`w_j^2`. The
+    estimates of groups with shares :math:`s_g` of the people are independent, so the difference between two of them has
+    the variance :math:`V_{jj}(1/s_g + 1/s_h)/n`, and a share in a subgroup has :math:`V_{jj}/(s_g n)`. The number of
+    people counts those who answer, and dummy rows are added to it. The recommendation is the design that needs the
+    fewest people within the limits. If others need at most five percent more, the one with the largest smallest set is
+    recommended.
 
     Examples
     --------

@@ -37,13 +37,12 @@ def repeat_risk(design: Design, w: Distribution | None = None, times: int = 2, *
         result is for someone who knows which rows belong to the person. The
         variables of a product are drawn independently and treated one by one.
     w
-        The distribution of the value, for the averages, by default uniform.
+        The distribution of the value, for the averages. By default all values are equally likely.
     times
         The number of draws, up to 1000.
     seed
-        For designs whose intersections are simulated: a number, or a NumPy
-        Generator or SeedSequence. The default is 0, so that the same call
-        gives the same numbers. None gives a simulation that is not repeatable.
+        A number, or a NumPy Generator or SeedSequence, for designs whose intersections are simulated. The default is 0,
+        so that the same call gives the same numbers. None gives a simulation that is not repeatable.
 
     Raises
     ------
@@ -56,12 +55,11 @@ def repeat_risk(design: Design, w: Distribution | None = None, times: int = 2, *
 
     Notes
     -----
-    Given the value x the draws are independent, so a value j remains with
-    probability :math:`q_{xj}^r`. Only x remains with probability
-    :math:`\sum_{B\ni x}(-1)^{|B|-1} f(B)^r`, where :math:`f(B) = \sum_{a\supseteq B}\mu_a`. This sum is listed for up
-    to 16 categories. If all categories are alike, it follows from the distribution of sizes. Otherwise it is
-    simulated, and for more than 4096 categories it is an upper bound. For several variables, candidates and
-    probabilities multiply. If no answer rules out a value, r answers multiply the odds by at most
+    Given the value x the draws are independent, so a value j remains with probability :math:`q_{xj}^r`. Only x remains
+    with probability :math:`\sum_{B\ni x}(-1)^{|B|-1} f(B)^r`, where :math:`f(B) = \sum_{a\supseteq B}\mu_a`. This sum
+    is listed for up to 16 categories. If the design treats all categories alike, it is computed from the distribution
+    of sizes. Otherwise it is simulated, and for more than 4096 categories it is an upper bound. For several variables,
+    candidates and probabilities multiply. If no answer rules out a value, r answers multiply the odds by at most
     :math:`e^{r\varepsilon}`.
 
     Examples

@@ -347,8 +347,8 @@ class OutcomeRegression(Result):
         Parameters
         ----------
         variables
-            Private predictors and observed variables; by default all. A number changes by one unit (its derivative),
-            a level from the first level, a private category from its baseline.
+            Private predictors and observed variables; by default all. For a number, the effect is the derivative. For a
+            level, it is the change from the first level, a private category from its baseline.
         """
         return marginal_effects(self, variables)
 
@@ -391,7 +391,7 @@ class OutcomeRegression(Result):
     def plot(
         self, *, level: float = 0.95, method: CoefficientInterval = "auto", title: str | None = None
     ) -> draw.Figure:
-        """Draw the coefficients with intervals. Numbers change by one standard deviation."""
+        """Draw the coefficients with intervals. Numeric covariates change by one standard deviation."""
         return plot_of(self, level, method, title)
 
     def __repr__(self) -> str:

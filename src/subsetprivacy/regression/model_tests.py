@@ -33,7 +33,7 @@ class ModelTests(Result):
     names
         A name for each test: the term or the assumption.
     statistic, df, pvalue
-        The statistics, their degrees of freedom and p-values; NaN if a test has no answer.
+        The statistics, their degrees of freedom and p-values; NaN if a test cannot be computed.
     method
         ``"lr"``, ``"wald"``, ``"robust"`` or ``"score"``.
     """

@@ -91,9 +91,9 @@ class Regression(Result):
     name
         The response.
     problem
-        The people, the columns of covariates and the options.
+        The data of the fit: subsets, covariates as numbers, and options. Use the other attributes instead.
     fit
-        The numbers of the fit.
+        The fitted parameters and their covariances, as the solver returned them.
     n_missing
         How many people were left out because they did not answer (the full set).
     weighted
@@ -103,7 +103,7 @@ class Regression(Result):
     sampling
         How the people were drawn, if given.
     fitted_people
-        The people, if they are in memory.
+        The table of covariates and the subsets of the people; None if the table was streamed.
     chosen
         How the penalty was chosen, if it was.
     """
@@ -329,7 +329,7 @@ class Regression(Result):
 
     @property
     def gap(self) -> float:
-        """The total log-likelihood left to gain, by Newton's decrement."""
+        """An estimate of how much the total log-likelihood could still rise (Newton decrement)."""
         return self.fit.gap
 
     @property
@@ -486,7 +486,8 @@ class Regression(Result):
         Parameters
         ----------
         variables
-            Covariates; by default all. A number changes by one unit (its derivative), a level from the first level.
+            Covariates; by default all. For a number, the effect is the derivative. For a level, it is the change from
+            the first level.
         """
         return marginal_effects(self, variables)
 
@@ -572,7 +573,7 @@ class Regression(Result):
     def plot(
         self, *, level: float = 0.95, method: CoefficientInterval = "auto", title: str | None = None
     ) -> draw.Figure:
-        """Draw the coefficients with intervals, a panel per category. Numbers change by one standard deviation."""
+        """Draw the coefficients with intervals, a panel per category. Numeric covariates change by one standard deviation."""
         return plot_of(self, level, method, title)
 
     def __repr__(self) -> str:
