@@ -286,7 +286,7 @@ def test_covered_releases_have_no_groups():
     frame = pd.DataFrame({"x": COVERED.support()[0], "region": "n"})
     with pytest.raises(ArgumentError, match="`by` must be left out for a covered release"):
         sp.count(frame, "x", design=COVERED, by="region")
-    with pytest.raises(InvalidDesignError, match="a dummy row must be one in every variable"):
+    with pytest.raises(InvalidDesignError, match="dummy rows must cover all variables together"):
         sp.crosstab(pd.DataFrame({"x": [3], "y": [3]}), "x", "y", designs=[COVERED, V4])
     assert sp.count(frame, "x", design=COVERED).counts.sum() == len(frame)
 

@@ -224,7 +224,7 @@ def test_dummy_rows_tie_columns_together():
         with pytest.raises(ArgumentError, match="`data` must hold no dummy rows"):
             sp.crosstab(*arguments)
     one = sp.privatize(list("abcd") * 10, sp.covered(ASKED, 0.1), seed=1)
-    with pytest.raises(InvalidDesignError, match="a dummy row must be one in every variable"):
+    with pytest.raises(InvalidDesignError, match="dummy rows must cover all variables together"):
         sp.crosstab(one, sp.SubsetData(one.codes[::-1], one.design))
 
 

@@ -216,7 +216,7 @@ def test_documents_write_a_design_once():
 @pytest.mark.parametrize("group", [frozenset("ab"), float("inf"), pd.Interval(0, 1)])
 def test_names_that_json_cannot_hold_are_refused_without_showing_them(group):
     groups = sp.GroupedCounts({group: sp.SubsetCounts([3], [1], UNIFORM)})
-    with pytest.raises(ArgumentError, match="what JSON can hold") as caught:
+    with pytest.raises(ArgumentError, match="values that JSON can represent") as caught:
         groups.to_dict()
     assert caught.value.advice.name == "keep_groups_plain"
     assert str(group) not in str(caught.value)
@@ -234,7 +234,7 @@ def test_copies_and_pickles_keep_names():
 @pytest.mark.parametrize(
     ("groups", "by", "message"),
     [
-        ({"f": 3}, ("sex",), "`groups` must hold counts; got int"),
+        ({"f": 3}, ("sex",), "`groups` must contain counts; got int"),
         ({}, "sex", "`by` must be the names of the columns of groups; got str"),
         ({}, (), "`by` must be the names"),
         ({}, (1,), "`by` must be the names"),

@@ -116,7 +116,7 @@ def test_a_margin_of_nothing():
     with pytest.raises(ArgumentError, match="`name` must be one of the variables x, y, z; got 'income'"):
         three().margin("x", "income")
     for names in ((), ("x", "y", "x")):
-        with pytest.raises(ArgumentError, match="different ones of the variables x, y, z must be named"):
+        with pytest.raises(ArgumentError, match="must be different variables among x, y, z"):
             three().margin(*names)
     with pytest.raises(ArgumentError, match="`name` must be one of the variables x, y, z; got 'income'"):
         three().subsets("income")
@@ -156,13 +156,13 @@ def test_one_aggregated_table_by_its_labels():
     table = sp.crosstab(X, Y, designs=[ASKED, V4])
     assert table.aggregated("a", "r").tolist() == looped((X, Y), (ASKED, V4), 0, 0).tolist()
     assert table.aggregated("d", "s").tolist() == looped((X, Y), (ASKED, V4), 3, 1).tolist()
-    with pytest.raises(ArgumentError, match="`x` and `y` must be given both, or neither"):
+    with pytest.raises(ArgumentError, match="either both `x` and `y` must be given, or neither"):
         table.aggregated("a")
-    with pytest.raises(ArgumentError, match="`x` and `y` must be given both, or neither"):
+    with pytest.raises(ArgumentError, match="either both `x` and `y` must be given, or neither"):
         table.aggregated(y="r")
     with pytest.raises(CategoryError, match="one of the 4 categories"):
         table.aggregated("a", "nobody")
-    with pytest.raises(ArgumentError, match=r"a two-way table must be of two variables; got x, y, z\. Hint"):
+    with pytest.raises(ArgumentError, match=r"a two-way table must have two variables; got x, y, z\. Hint"):
         three().aggregated()
 
 

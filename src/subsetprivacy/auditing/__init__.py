@@ -143,4 +143,6 @@ def _check_given(what: Any, w: Any, prior: Any) -> None:
     if isinstance(what, SubsetTable) or by_name or (isinstance(what, JointCounts) and w is None):
         raise ArgumentError("`given` must be left out for several variables; it is for one at a time.")
     if prior is not None:
-        raise ArgumentError("`prior` must be left out with `given`, which is what the attacker believes of each row.")
+        raise ArgumentError(
+            "`prior` must be left out with `given`, which is what the attacker believes about each row."
+        )

@@ -28,8 +28,8 @@ def caveats(audit: "Audit") -> tuple[Note, ...]:
     ]
     if np.isfinite(audit.cost):
         text = (
-            f"Price: {audit.cost:.3g} times as many people as asking directly. At a uniform distribution, no design "
-            f"with this maximal leakage needs less than {price.bound(audit.design):.3g} times as many."
+            f"Price: {audit.cost:.3g} times as many people as asking directly. At an even distribution, any design "
+            f"with this maximal leakage needs at least {price.bound(audit.design):.3g} times as many."
         )
         notes.append(Note(NoteKind.PRICE, text))
     if audit.covered is not None:
@@ -58,8 +58,8 @@ def _given(audit: "Audit") -> list[Note]:
     apart = float(np.abs(audit.given.w - audit.setting.w).max())
     if apart > _APART:
         text = (
-            f"The probabilities given covariates average to another distribution than that of the audit, by up to "
-            f"{apart:.2g} for a category. The rows “given covariates” are at their own average."
+            f"The average of the probabilities given covariates differs from the distribution of the audit, by up to "
+            f"{apart:.2g} for a category. The rows “given covariates” use that average."
         )
         notes.append(Note(NoteKind.ASSUMPTION, text))
     return notes

@@ -28,7 +28,11 @@ INTERVALS: tuple[IntervalMethod, ...] = get_args(IntervalMethod)
 @click.option(
     "--interval", type=click.Choice(INTERVALS), default="auto", show_default=True, help="How to compute intervals."
 )
-@click.option("--simultaneous", is_flag=True, help="Make simultaneous intervals: all of them contain the truth together at the confidence level.")
+@click.option(
+    "--simultaneous",
+    is_flag=True,
+    help="Make simultaneous intervals: all of them contain the truth together at the confidence level.",
+)
 @options.grouped
 @drawn_options()
 @options.design

@@ -39,8 +39,8 @@ def found_by(command: Command) -> Command:
         click.option(
             "--questions",
             type=_questions,
-            help="How questions were asked and answered, for the checks of skips and leaning: framings.csv of an "
-            "export.",
+            help="How questions were asked and answered, for the checks of skips and leaning: the file "
+            "framings.csv from a survey export.",
         ),
         click.option("--earlier", type=_table, help="A table of an earlier wave with other people, to compare with."),
         click.option(

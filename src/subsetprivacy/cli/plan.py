@@ -31,7 +31,11 @@ from subsetprivacy.cli.show import echo_json, echo_table, echo_warning
     "--subgroup", "subgroups", metavar="NAME=SHARE", multiple=True, help="Require the margin in each of these groups."
 )
 @click.option("--level", type=float, default=0.95, show_default=True, help="The confidence level.")
-@click.option("--floor", type=float, help="Consider only designs with dummy rows, where at least this share of the rows could have produced any report.")
+@click.option(
+    "--floor",
+    type=float,
+    help="Consider only designs with dummy rows, where at least this share of the rows could have produced any report.",
+)
 @click.option("--maximal-leakage", type=float, help="The largest maximal leakage of the recommended design, in bits.")
 @click.option("--w", "w", help="The distribution to plan for, e.g. 0.01,0.1,0.2,0.69. [default: the worst case]")
 @click.option("--publish", is_flag=True, help="Also consider designs for publishing values that you hold.")

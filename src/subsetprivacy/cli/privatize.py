@@ -73,7 +73,11 @@ MOST_MASKED = 48  # categories of a uniform design
     "overwrite it.",
 )
 @click.option("--force", is_flag=True, help="The same as --if-exists overwrite.")
-@click.option("--dry-run", is_flag=True, help="Check everything that can be checked before values are read, and show the plan. Draw and write nothing.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Check everything that can be checked before values are read, and show the plan. Draw and write nothing.",
+)
 @options.as_json
 @sets(key="--key-file", overwrite="--force", form="the form, --codes or --labels,")
 def privatize(

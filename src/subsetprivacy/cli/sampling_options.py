@@ -102,7 +102,8 @@ _OPTIONS = (
     click.option(
         "--fpc",
         metavar="COLUMN",
-        help="Finite population correction: the number of clusters in the row's stratum, or the fraction of them that was sampled.",
+        help="Finite population correction: the number of clusters in the row's stratum, or the fraction of "
+        "them that was sampled.",
     ),
     click.option(
         "--replicates",

@@ -216,8 +216,8 @@ def check_weights(weights: ArrayLike, length: int, kind: str) -> FloatArray:
         bad |= amounts != np.floor(amounts)
     if bad.any():
         raise ArgumentError(
-            f"{kind} weights must be {FIT[kind]}; got {counted(bad.sum(), 'that is not', 'that are not')}, first in "
-            f"row {int(bad.argmax())}."
+            f"{kind} weights must be {FIT[kind]}; got "
+            f"{counted(bad.sum(), 'weight that is not', 'weights that are not')}, first in row {int(bad.argmax())}."
         )
     return amounts
 

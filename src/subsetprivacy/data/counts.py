@@ -250,11 +250,7 @@ class SubsetCounts(Result):
             If there are only full sets, or no observations.
         """
         if not self.total > 0:
-            seen = (
-                f"{counted(self.n_missing, 'full set')} only, which says nothing about the value"
-                if self.n_missing
-                else "none"
-            )
+            seen = f"only full sets ({self.n_missing:g}), which carry no information" if self.n_missing else "none"
             raise NoDataError(f"there must be at least one informative observation; got {seen}.")
         return self
 

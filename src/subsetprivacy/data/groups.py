@@ -66,7 +66,7 @@ class GroupedCounts(Result, dict[Label, C], Generic[C]):
         self.by = tuple(by)
         for group, counts in self.items():
             if not isinstance(counts, SubsetCounts):
-                raise ArgumentError(f"`groups` must hold counts; got {type(counts).__name__}.")
+                raise ArgumentError(f"`groups` must contain counts; got {type(counts).__name__}.")
             if len(self.by) > 1 and not (isinstance(group, tuple) and len(group) == len(self.by)):
                 raise ArgumentError(f"`groups` must be named by tuples of {len(self.by)} values, one for each of `by`.")
 
@@ -103,7 +103,7 @@ class GroupedCounts(Result, dict[Label, C], Generic[C]):
         for counts in list(self.values())[:1]:
             notes += note_of_missing(missing, counts.design, weighted=self._weighted)
         if silent:
-            text = f"Nothing to estimate from in {counted(silent, 'group')}: every answer is missing."
+            text = f"No data to estimate from in {counted(silent, 'group')}: every answer is missing."
             notes.append(Note(NoteKind.NO_ESTIMATE, text))
         for counts in self.values():
             notes += notes_of_design(counts.design)
@@ -237,7 +237,7 @@ def _written(group: Label) -> Any:
         if isinstance(group, kind):
             return {name: write(group)}
     raise ArgumentError(
-        f"groups must be named by what JSON can hold to be written; got {type(group).__name__}.", KEEP_GROUPS_PLAIN
+        f"names of groups must be values that JSON can represent; got {type(group).__name__}.", KEEP_GROUPS_PLAIN
     )
 
 

@@ -168,7 +168,7 @@ class JointCounts(SubsetCounts):
         """
         axes = [self._axis(name) for name in names]
         if not axes or len(set(axes)) < len(axes):
-            raise ArgumentError(f"different ones of the variables {', '.join(self.names)} must be named.")
+            raise ArgumentError(f"the names must be different variables among {', '.join(self.names)}.")
         kept = self.informative if complete else np.arange(len(self.codes))
         joint, design = picked(self.design, self.design.split(self.codes[kept]), axes)
         codes, at = np.unique(joint, return_inverse=True)
@@ -199,13 +199,13 @@ class JointCounts(SubsetCounts):
         if x is None and y is None:
             return tables
         if x is None or y is None:
-            raise ArgumentError("`x` and `y` must be given both, or neither for all pairs.")
+            raise ArgumentError("either both `x` and `y` must be given, or neither for all pairs.")
         return np.asarray(tables[position(first, x), position(second, y)])
 
     def _pair(self) -> tuple[Design, Design]:
         if len(self.design.factors) != 2:
             raise ArgumentError(
-                f"a two-way table must be of two variables; got {', '.join(self.names)}.", PICK_TWO_VARIABLES
+                f"a two-way table must have two variables; got {', '.join(self.names)}.", PICK_TWO_VARIABLES
             )
         return self.design.factors[0], self.design.factors[1]
 

@@ -99,7 +99,7 @@ class QuestionCounts(Result):
 
     def __attrs_post_init__(self) -> None:
         if not require_design(self.design).is_known:
-            raise UnknownDesignError("`design` must be known to say how questions were put.", GIVE_THE_DESIGN)
+            raise UnknownDesignError("`design` must be known to show how questions were asked.", GIVE_THE_DESIGN)
         kind = question_kind(self.design) if self.kind is None else check_choice(self.kind, KINDS, "kind")
         answers = _whole(self.answers, "answers")
         shown = _shown(self.shown, kind, self.design, len(answers))
@@ -260,7 +260,7 @@ class QuestionCounts(Result):
         if not isinstance(other, QuestionCounts):
             return NotImplemented
         if self.design != other.design or self.kind != other.kind:
-            raise MismatchError("questions must be put in the same way, by the same design, to be added.")
+            raise MismatchError("questions must be asked in the same way, by the same design, to be added.")
         shown, answers, n = (
             np.concatenate([getattr(self, name), getattr(other, name)]) for name in ("shown", "answers", "n")
         )
@@ -312,7 +312,8 @@ def _check_answers(answers: IntArray, kind: str, design: Design) -> None:
     wrong = (answers < SKIPPED) | (answers >= most)
     if wrong.any():
         raise CodeError(
-            f"`answers` must lie in -1…{most - 1}; got {counted(wrong.sum(), 'that does not', 'that do not')}, first "
+            f"`answers` must lie in -1…{most - 1}; got "
+            f"{counted(wrong.sum(), 'answer that does not', 'answers that do not')}, first "
             f"in line {int(wrong.argmax())}."
         )
 
@@ -327,7 +328,8 @@ def _check_shown(shown: IntArray, kind: str, design: Design) -> None:
     if wrong.any():
         raise CodeError(
             f"`shown` must be questions that the {design.kind} design asks; got "
-            f"{counted(wrong.sum(), 'that is not', 'that are not')}, first in line {int(wrong.argmax())}.",
+            f"{counted(wrong.sum(), 'question that is not', 'questions that are not')}, first in line "
+            f"{int(wrong.argmax())}.",
             IS_THIS_THE_DESIGN,
         )
 

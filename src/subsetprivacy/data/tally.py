@@ -47,7 +47,7 @@ def _tally(codes: IntArray, design: Design) -> tuple[IntArray, IntArray]:
         distinct = np.flatnonzero(tally)
         return distinct, tally[distinct]
     check_allowed(codes, design)  # raised outside of the loop: the inner message shows the size of a code
-    raise CodeError("`codes` must be subset codes; got some that cannot be counted.")
+    raise CodeError("`codes` must be subset codes; got other values.")
 
 
 def _check_counted(distinct: IntArray, codes: IntArray, design: Design) -> None:

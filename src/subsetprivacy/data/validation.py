@@ -22,14 +22,15 @@ def check_allowed(codes: IntArray, design: Design, rows: str = "row") -> None:
         first = int(outside.argmax())
         what = "0, the empty set" if codes[first] == 0 else "outside the categories"
         raise CodeError(
-            f"`codes` must lie in 1…{largest}; got {counted(outside.sum(), 'that does not', 'that do not')}, first "
-            f"in {rows} {first} ({what})."
+            f"`codes` must lie in 1…{largest}; got "
+            f"{counted(outside.sum(), 'code that does not', 'codes that do not')}, first in {rows} {first} ({what})."
         )
     foreign = ~design.allows(codes)
     if foreign.any():
         raise CodeError(
             f"`codes` must be subsets that the {design.kind} design can produce; got "
-            f"{counted(foreign.sum(), 'that is not', 'that are not')}, first in {rows} {int(foreign.argmax())}.",
+            f"{counted(foreign.sum(), 'code that is not', 'codes that are not')}, first in {rows} "
+            f"{int(foreign.argmax())}.",
             IS_THIS_THE_DESIGN,
         )
 
@@ -68,5 +69,5 @@ def check_amounts(values: Any, shape: tuple[int, ...], name: str, whole: bool) -
     if (amounts != np.floor(amounts)).any():
         raise CodeError(f"`{name}` must be whole numbers of people.", PASS_SQUARES)
     if (amounts > _MAX_PEOPLE).any():
-        raise CodeError(f"`{name}` must be at most {_MAX_PEOPLE} each, the last whole number that is exact everywhere.")
+        raise CodeError(f"`{name}` must be at most {_MAX_PEOPLE} each, because larger whole numbers are not exact.")
     return amounts.astype(np.int64)

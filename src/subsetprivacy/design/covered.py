@@ -212,7 +212,8 @@ class Covered(Design):
         """
         if self.people is None or self.dummies is None:
             raise MismatchError(
-                "a covered design must know its dummy rows to be estimated from; got the plan.", DESIGN_OF_THE_DATA
+                "a covered design must contain its number of dummy rows for estimation; got one that does not.",
+                DESIGN_OF_THE_DATA,
             )
         expected = self.people + self.D * self.dummies
         if rows != expected:
@@ -417,15 +418,15 @@ def covered(design: Design, floor: float, *, reveals: bool = False) -> Covered:
     (2, 125)
     """
     if require_design(design).kind in {"covered", "coarse", "fully_private"}:
-        raise InvalidDesignError(f"`design` must be one that can be covered; got a {design.kind} one.")
+        raise InvalidDesignError(f"`design` must be a design that can be covered; got a {design.kind} design.")
     if design.noise is not None:
         raise InvalidDesignError(
-            "`design` must report subsets of the value itself to be covered; got one with a secret bit in it."
+            "`design` must report subsets of the value itself to be covered; got one with a secret bit."
         )
     if design.smallest_set < 2 and not reveals:
         raise InvalidDesignError(
-            f"`reveals` must be set to cover a {design.kind} design, of which some rows reveal the value to anyone who "
-            "knows that they are a person's; it is not."
+            f"`reveals` must be True to cover a {design.kind} design, because some rows reveal the value to anyone who "
+            "knows that they belong to a person; got False."
         )
     S = design.S
     if abs(S - round(S)) > _WHOLE or round(S) < 2:

@@ -55,7 +55,7 @@ def design_from_json(text: str | bytes) -> Design:
         document = json.loads(text, parse_constant=_refuse)
         json.dumps(document, ensure_ascii=False).encode()  # "\ud800" alone is JSON, but not text in any encoding
     except UnicodeEncodeError:
-        raise DesignDocumentError("a design document must hold whole characters; got half of one.") from None
+        raise DesignDocumentError("a design document must contain whole characters; got half of one.") from None
     except (TypeError, ValueError, RecursionError):
         raise DesignDocumentError("a design document must be JSON text; got something else.") from None
     if not isinstance(document, dict) or document.get("format") != DOCUMENT_FORMAT:
@@ -95,7 +95,9 @@ def _refuse(constant: str) -> float:
 def _build(categories: Categories, part: dict[str, Any]) -> Design:
     kind = part["kind"]
     if kind not in _BUILDERS:
-        raise DesignDocumentError(f"a design document must name a kind that this version knows; got {kind!r}.")
+        raise DesignDocumentError(
+            f"a design document must name a kind of design that this version knows; got {kind!r}."
+        )
     return _BUILDERS[kind](categories, part)
 
 
@@ -208,7 +210,7 @@ def load_design(path: str | Path) -> Design:
     """
     source = local_path(path)
     if not source.is_file():
-        raise DesignDocumentError(f"`path` must be a file; got {str(source)!r}, which does not exist.")
+        raise DesignDocumentError(f"the file {str(source)!r} must exist; it does not.")
     try:
         return design_from_json(source.read_bytes())
     except DesignDocumentError as error:

@@ -316,9 +316,9 @@ def with_columns(categories: Categories, size: int, columns: list[int]) -> Hadam
     good = chosen.shape == (categories.p,) and size & (size - 1) == 0 and 0 <= chosen.min() <= chosen.max() < size
     if not good or len(np.unique(chosen)) < len(chosen) or not 4 <= size <= 8 * MOST:
         raise InvalidDesignError(
-            "columns must be distinct numbers below a size that is a power of two, one a category."
+            "columns must be distinct numbers below a size that is a power of two, one for each category."
         )
     design = Hadamard(categories, size, read_only(chosen))
     if design.smallest_set < 2:
-        raise InvalidDesignError("columns must leave two categories after every answer; these do not.")
+        raise InvalidDesignError("columns must leave at least two categories after every answer; these do not.")
     return design

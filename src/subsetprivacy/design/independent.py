@@ -132,8 +132,8 @@ def check_questions(codes: IntArray, nu: FloatArray, categories: Categories) -> 
     """Raise unless both answers to every question hide the value, and nu sums to one."""
     for a in codes[np.isin(sizes(codes), (1, categories.p - 1))]:
         raise InvalidDesignError(
-            f"a question must leave two candidates after either answer; got {categories.format(a)}, "
-            f"of size {int(a).bit_count()} of {categories.p}."
+            f"a question must leave at least two candidates after either answer; got {categories.format(a)}, with "
+            f"{int(a).bit_count()} of {categories.p} categories."
         )
     if abs(nu.sum() - 1) > WEIGHT_TOLERANCE:
         raise InvalidDesignError(f"nu must sum to 1; got {nu.sum():.6g}.", DIVIDE_THE_WEIGHTS)

@@ -87,7 +87,7 @@ class Mixture(Design):
                     raise MismatchError("designs must have the same categories in the same order to be combined.")
                 if part.code_space != designs[0].code_space:
                     raise MismatchError(
-                        "designs must number their subsets alike to be combined; got different numbers."
+                        "designs must use the same codes for their subsets to be combined; got different codes."
                     )
                 if share * within > 0:  # a design without answers identifies nothing
                     _pool(merged, part, share * within)

@@ -398,10 +398,12 @@ def partition(
     rows = [_read_partition(rows, labels, number) for number, rows in enumerate(partitions)]
     if not rows or any(len(first) != len(second) for first, second in pairwise(rows)):
         raise InvalidDesignError(
-            f"`partitions` must be a list of partitions into as many groups each; got {len(rows)}."
+            f"`partitions` must be a list of partitions with the same number of groups; got {len(rows)}."
         )
     if groups is not None and groups != len(rows[0]):
-        raise InvalidDesignError(f"`groups` must be that of `partitions`, {len(rows[0])}; got {groups}.")
+        raise InvalidDesignError(
+            f"`groups` must be the number of groups in `partitions`, {len(rows[0])}; got {groups}."
+        )
     # With two groups either one determines the other, so masks record the partition.
     return ListedPartition(labels, read_only(np.array(rows, np.int64)), bool(record) and len(rows[0]) > 2)
 

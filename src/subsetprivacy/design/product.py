@@ -412,8 +412,8 @@ def _check_factor(design: Design, name: Any) -> None:
         raise UnknownDesignError(f"the design of {name!r} must be known to be part of a product.")
     if design.covered is not None:
         raise InvalidDesignError(
-            f"a dummy row must be one in every variable; got a covered design for {name!r} alone.",
+            f"dummy rows must cover all variables together; got a covered design for {name!r} alone.",
             COVER_THE_WHOLE,
         )
     if design.product is not None:
-        raise InvalidDesignError(f"`designs` must be of one variable each; got a product for {name!r}.")
+        raise InvalidDesignError(f"each of `designs` must have one variable; got a product for {name!r}.")

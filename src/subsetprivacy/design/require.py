@@ -15,15 +15,14 @@ if TYPE_CHECKING:
 
 def check_size(categories: Categories, least: int, kind: str, advice: Advice | None) -> Categories:
     """Return the categories if the kind of design allows their number."""
+    article = "an" if kind[0] in "aeio" else "a"  # a uniform design
     if categories.p < least:
-        article = "an" if kind[0] in "aeio" else "a"  # a uniform one
         raise InvalidDesignError(
             f"{article} {kind} design must have at least {least} categories; got {categories.p}.", advice
         )
     if categories.p > MAX_CATEGORIES:
         raise InvalidDesignError(
-            f"designs whose codes are masks must have at most {MAX_CATEGORIES} categories; got {categories.p} for a "
-            f"{kind} one.",
+            f"{article} {kind} design must have at most {MAX_CATEGORIES} categories; got {categories.p}.",
             HADAMARD_FOR_MANY,
         )
     return categories

@@ -303,8 +303,9 @@ def warner(categories: Iterable[Label], q: float = 0.25, *, reveals: bool = Fals
         least = 1 / (1 + MOST_ODDS)
         nearest = np.ceil(least * 1e4) / 1e4 if share < 0.5 else np.floor((1 - least) * 1e4) / 1e4
         raise InvalidDesignError(
-            f"`reveals` must be set for a bit that all but reveals the answer; got q = {share:g}, which multiplies "
-            f"the odds by {odds:.3g}.",
+            f"`reveals` must be True for a bit that almost reveals the answer; got q = {share:g}, which multiplies "
+            f"the odds by "
+            f"{odds:.3g}.",
             SAFE_Q(nearest=f"{nearest:g}"),
         )
     pairs = with_bit_categories(labels)
@@ -339,7 +340,9 @@ def read_q(q: Any, *, fair: bool) -> float:
         shown = f"{float(q):g}" if isinstance(q, (int, float, np.floating)) else type(q).__name__
         raise InvalidDesignError(f"`q` must be between 0 and 1; got {shown}.", TRY_A_QUARTER)
     if not fair and abs(float(q) - 0.5) < 1e-3:
-        raise InvalidDesignError(f"`q` must not be 1/2, where the answers say nothing; got {q}.", TRY_A_QUARTER)
+        raise InvalidDesignError(
+            f"`q` must not be 1/2, because answers would then carry no information; got {q}.", TRY_A_QUARTER
+        )
     return float(q)
 
 

@@ -101,8 +101,8 @@ def small(
         design = covered(base, 0.2 if floor is None else floor, reveals=True)
     if not reveals and design.smallest_set < 2:
         raise InvalidDesignError(
-            f"`reveals` must be set for the route {chosen!r}, of which some rows reveal the value to anyone who reads "
-            "them; it is not.",
+            f"`reveals` must be True for the route {chosen!r}, because some rows reveal the value to anyone who reads "
+            "them; got False.",
             SAFE_ROUTE(route=_SAFE[labels.p]),
         )
     return design
@@ -213,10 +213,11 @@ def _join_all(variables: dict[str, Any], make: Callable[[Any], Design] | None, r
     if make is not None:
         design = require_design(make(joint))
         if design.categories != joint:
-            raise InvalidDesignError("`design` must make a design of the combinations it is given; got one of others.")
+            raise InvalidDesignError("`design` must make a design for the given combinations; got one for others.")
         if not reveals and (shown := [name for name, rows in revealing_reports(design).items() if rows.any()]):
             raise InvalidDesignError(
-                f"`reveals` must be set for a design of which some rows reveal {', '.join(shown)} exactly; it is not."
+                f"`reveals` must be True for this design, because some rows reveal {', '.join(shown)} exactly; got "
+                f"False."
             )
         return design
     if reveals and joint.p <= MAX_CATEGORIES:
@@ -247,6 +248,6 @@ def _discreet_hadamard(joint: JointCategories) -> Design:
         if not any(rows.any() for rows in revealing_reports(design).values()):
             return design
     raise InvalidDesignError(
-        f"joined variables must have questions that reveal none of them; found none for {joint.preview()}.",
+        f"some questions about joined variables must reveal none of them; got none for {joint.preview()}.",
         SEPARATE_QUESTIONS,
     )

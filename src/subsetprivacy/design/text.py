@@ -102,7 +102,7 @@ def codes_of(texts: Sequence[str | None], design: Design) -> IntArray:
         first = int(wrong.argmax())
         raise CodeError(
             f"subsets as text must be labels of the {design.p} categories joined by a bar; got "
-            f"{counted(wrong.sum(), 'that is not', 'that are not')}, first in row {first}: "
+            f"{counted(wrong.sum(), 'text that is not', 'texts that are not')}, first in row {first}: "
             f"{problem_with(texts[first], design)}.",
             advice_for_texts(design),
         )
@@ -235,7 +235,7 @@ def _spelling(design: Design) -> _Spelling:
         )
     names = _names(design.categories)
     if len(set(names)) < len(names):
-        raise CodeError("labels must differ as text to be written as text; got two that do not.", WRITE_CODES)
+        raise CodeError("labels must differ as text to be written as text; got two that are the same.", WRITE_CODES)
     stripped = {name.strip() for name in names}
     spaced = len(stripped) == len(names) and "" not in stripped
     written = tuple((name, 1 << j) for j, name in enumerate(names))

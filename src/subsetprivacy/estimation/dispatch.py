@@ -170,9 +170,8 @@ def _check_options(run: Callable[..., Estimate], method: str, options: EstimateO
     for name in options:
         if name not in known:
             advice = COUNT_FIRST if name in {"by", "weights"} else None
-            raise ArgumentError(
-                f"an option of {method} must be one of {', '.join(known) or 'none'}; got {name!r}.", advice
-            )
+            allowed = f"must be one of {', '.join(known)}" if known else "must be left out, since it has none"
+            raise ArgumentError(f"options of method {method!r} {allowed}; got {name!r}.", advice)
 
 
 def estimate_many(

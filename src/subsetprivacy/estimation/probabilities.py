@@ -151,6 +151,6 @@ def _distributions(values: FloatArray, name: str) -> FloatArray:
     if wrong.any():
         raise DistributionError(
             f"the rows of `{name}` must be probabilities that sum to 1; got "
-            f"{counted(wrong.sum(), 'that is not', 'that are not')}, first row {int(wrong.argmax())}."
+            f"{counted(wrong.sum(), 'row that is not', 'rows that are not')}, first row {int(wrong.argmax())}."
         )
     return np.maximum(values, 0.0)

@@ -65,7 +65,8 @@ def _read_guess(guess: Any, categories: Categories, n: int, name: str) -> IntArr
     if (x < 0).any():
         raise CategoryError(
             f"`{name}` must be one of the categories {categories.preview()} in each row; got "
-            f"{counted((x < 0).sum(), 'that is not', 'that are not')}, first row {int((x < 0).argmax())}.",
+            f"{counted((x < 0).sum(), 'weight that is not', 'weights that are not')}, first row "
+            f"{int((x < 0).argmax())}.",
             GUESS_CATEGORIES,
         )
     return x
@@ -95,8 +96,8 @@ def read_weights(weights: Any, kind: WeightsKind | None, n: int) -> PersonWeight
     if wrong.any():
         fit = FIT["frequency" if frequencies else "sampling"]
         raise ArgumentError(
-            f"`weights` must be {fit}; got {counted(wrong.sum(), 'that is not', 'that are not')}, first row "
-            f"{int(wrong.argmax())}."
+            f"`weights` must be {fit}; got {counted(wrong.sum(), 'weight that is not', 'weights that are not')}, "
+            f"first row {int(wrong.argmax())}."
         )
     return PersonWeights(each, frequencies)
 

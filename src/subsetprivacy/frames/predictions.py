@@ -49,7 +49,7 @@ def read_guesses(path: str | Path, column: str, categories: Categories) -> IntAr
     if wrong.any():
         raise CategoryError(
             f"{place}: column {column} must hold one of the categories {categories.preview()} in each row; got "
-            f"{counted(wrong.sum(), 'that is not', 'that are not')}, first row {int(wrong.argmax())}.",
+            f"{counted(wrong.sum(), 'row that is not', 'rows that are not')}, first row {int(wrong.argmax())}.",
             GUESS_CATEGORIES,
         )
     return x

@@ -10,7 +10,7 @@ from subsetprivacy.messages import Advice
 from subsetprivacy.messages.for_files import CLEAN_VALUES, NAME_THE_MARK, STORE_ABSENT_AS_FULL, STRIP_SPACES
 
 _MUST = {
-    "unknown": ("every value must be one of the design's categories", ("that is not", "that are not")),
+    "unknown": ("every value must be one of the design's categories", ("value that is not", "values that are not")),
     "absent": ("every value must be known", ("missing", "missing")),
     "id missing": ("every row must have an id", ("without", "without")),
     "id type": ("ids must be text or whole numbers", ("other", "others")),

@@ -126,8 +126,9 @@ class Alarm:
         each = "It" if self.tests == 1 else "Each"
         below = np.format_float_positional(self.level, precision=2, fractional=False, trim="-")  # not scientific
         text = (
-            f"The data are put to {counted(self.tests, 'test')}. {each} is an alarm below p = {below}, so that honest "
-            f"people raise any alarm with a probability of at most {percent(self.chance)}."
+            f"{counted(self.tests, 'test was', 'tests were')} run. {each} raises an alarm if its p-value is below "
+            f"{below}. With "
+            f"honest answers, the probability of any alarm is at most {percent(self.chance)}."
         )
         return (Note(NoteKind.ADJUSTED, text),)
 

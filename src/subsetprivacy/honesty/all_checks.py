@@ -29,7 +29,7 @@ from subsetprivacy.tables import Table
 CHECKS = ("draws", "leaning", "skips", "honesty")
 ONE = "data"  # the name of a variable without a name
 SeedOf: TypeAlias = Callable[[str, str], int]
-_COLUMNS = ("variable", "check", "test of", "statistic", "p-value", "law", "alarm")
+_COLUMNS = ("variable", "check", "test of", "statistic", "p-value", "distribution", "alarm")
 
 
 @frozen(eq=False)
@@ -143,7 +143,9 @@ class Checks(Result, Mapping[str, VariableChecks]):
                     for note in check.notes
                 ]
             if checks.leaning is None:
-                text = f"{name}: leaning and skips are not tested, since it is not known how the questions were asked."
+                text = (
+                    f"{name}: leaning and skips are not tested, because it is not known how the questions were asked."
+                )
                 notes.append(Note(NoteKind.NOT_TESTED, text, COUNT_THE_QUESTIONS))
         return tuple(notes)
 
@@ -280,18 +282,20 @@ def _variables(
         questions = data
     if isinstance(questions, QuestionCounts):
         if len(counts) > 1:
-            raise ArgumentError("`questions` must be a mapping by variable where there are several; got one.")
+            raise ArgumentError(
+                "`questions` must be a mapping by variable if there are several variables; got a single one."
+            )
         questions = dict.fromkeys(counts, questions)
     asked = dict(questions or {})
     for name, question_counts in asked.items():
         if not isinstance(question_counts, QuestionCounts):
             raise ArgumentError(
-                f"`questions` must hold QuestionCounts; got {type(question_counts).__name__}.", COUNT_THE_QUESTIONS
+                f"`questions` must contain QuestionCounts; got {type(question_counts).__name__}.", COUNT_THE_QUESTIONS
             )
         if name not in counts:
-            raise MismatchError(f"`questions` must be of variables of the data; got another one, {name!r}.")
+            raise MismatchError(f"`questions` must be about variables of the data; got {name!r}.")
         if question_counts.design != counts[name].design:
-            raise MismatchError(f"`questions` must be of the design of the data; those of {name!r} are of another one.")
+            raise MismatchError(f"`questions` must have the design of the data; those about {name!r} have another one.")
     return {name: require_people(question_counts) for name, question_counts in counts.items()}, asked
 
 

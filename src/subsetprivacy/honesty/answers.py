@@ -100,10 +100,11 @@ def require_spare(model: LinearModel) -> LinearModel:
         return model
     table = model.table
     cells = _many(len(table.asked), "question") if table.is_stratified else _many(len(table.codes), "subset")
-    free, taken = _many(table.free_cells, "free proportion"), _many(model.rank - 1, "free weight")
+    free, taken = _many(table.free_cells, "free proportion"), _many(model.rank - 1, "free share")
     raise NotIdentifiableError(
-        f"the answers must leave a degree of freedom to be checked; got {cells} with {free} for {taken}, so that all "
-        "answers fit.",
+        f"the design must have more free proportions of answers than free shares to be checked; got {cells} with "
+        f"{free} "
+        f"and {taken}, so any answers fit.",
         _help(table),
     )
 

@@ -15,7 +15,7 @@ from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import Table, number
 
 FACTS = ("test", "by", "statistic", "df", "pvalue", "law", "level", "samples", "alarm")
-_COLUMNS = ("compared by", "statistic", "df", "p-value", "law", "alarm below", "alarm")
+_COLUMNS = ("compared by", "statistic", "df", "p-value", "distribution", "alarm below", "alarm")
 
 
 class DataCheck(Result):

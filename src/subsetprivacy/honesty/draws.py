@@ -244,13 +244,14 @@ def _of_counts(counts: SubsetCounts, how: _DrawsComparison) -> DrawsCheck:
     design, codes = counts.design, counts.observed_codes
     if design.strata(codes) is None:
         raise NotIdentifiableError(
-            f"a subset must tell which question it answers for the draws to be tested; those of a {design.name} design "
-            "do not.",
+            f"a subset must show which question it answers for the draws to be tested; those of a {design.name} "
+            f"design do not.",
             one_at_a_time(design, DRAWS_OF_ONE_VARIABLE) or RECORD_THE_QUESTION,
         )
     if not how.by_pairs and not design.enumerable:
         raise TooLargeError(
-            f"draws are tested over all questions; a {design.kind} design on {design.p} categories has too many.",
+            f"the questions must be few enough to list for the draws to be tested; a {design.kind} design on "
+            f"{design.p} categories has too many.",
             DRAWS_BY_PAIRS if has_alike_pairs(design) else None,
         )
     rows = np.column_stack([codes, design.complement(codes)]) if how.by_pairs else codes[:, None]

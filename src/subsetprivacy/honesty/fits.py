@@ -28,11 +28,11 @@ from subsetprivacy.tables import (
 
 _NAMES = {
     "answers": "answers: some distribution fits",
-    "draws": "draws: questions as the design says",
-    "random": "random answers: no one",
-    "rest": "answers, random ones allowed for",
+    "draws": "draws: as the design states",
+    "random": "random answers: there are none",
+    "rest": "answers, allowing for random ones",
 }
-COLUMNS = ("what is tested", "statistic", "df", "p-value", "law")
+COLUMNS = ("what is tested", "statistic", "df", "p-value", "distribution")
 FACTS = ("test", "statistic", "df", "pvalue", "law", "least_expected")
 Wald = Literal["wald"]
 

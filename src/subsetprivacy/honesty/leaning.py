@@ -157,7 +157,10 @@ class LeaningCheck(DataCheck):
         if self.share is None or self.lower is None or self.upper is None:
             return ()
         interval = f"{percent(LEVEL)} interval {number(self.lower)} to {number(self.upper)}"
-        text = f"Always yes, less always no: {number(self.share)}, std. error {number(self.se or 0.0)}, {interval}."
+        text = (
+            f"Share of people who always say yes, minus those who always say no: {number(self.share)}, std. error "
+            f"{number(self.se or 0.0)}, {interval}."
+        )
         return (Note(NoteKind.LEGEND, text), *self._found_line())
 
     def _found_line(self) -> tuple[Note, ...]:
@@ -196,7 +199,7 @@ class LeaningCheck(DataCheck):
             return draw.question_counts(counts, even, self.n, what="position, from the first", title=shown, ax=ax)
         if self.share is None or self.lower is None or self.upper is None:
             reason = "nothing was tested." if self.problem is None else self.problem.text
-            raise NotIdentifiableError(f"there must be a share to be drawn; {reason[:1].lower()}{reason[1:]}")
+            raise NotIdentifiableError(f"there must be a share to plot; {reason[:1].lower()}{reason[1:]}")
         heading = draw.Heading(f"Always yes, less always no, {percent(LEVEL)} interval, n = {self.n:,}")
         return draw.differences(
             ["share of people"],
@@ -306,7 +309,7 @@ def _to_yes(questions: QuestionCounts, w: FloatArray) -> LeaningCheck:
     total = float(amounts[yes] @ (1 - size[yes]) - amounts[no] @ size[no])
     variance = float(amounts[yes] @ (1 - size[yes]) ** 2 + amounts[no] @ size[no] ** 2)
     if not variance > 0:
-        text = "The shares leave no answer open, so no answer tells whether someone leans."
+        text = "Given the shares, every answer is certain, so no answer shows whether someone leans."
         return LeaningCheck(round(n), questions.kind, problem=not_tested(text))
     share, se = 2 * total / n, 2 * float(np.sqrt(variance)) / n
     z = share / se

@@ -48,7 +48,7 @@ def read_counts(
         if not isinstance(data, SubsetTable):
             raise
         raise TooLargeError(
-            f"`data` must have variables that fit in one code together; got {len(data.names)} that do not.",
+            f"`data` must have variables that fit together in one code; got {len(data.names)} that do not.",
             one_at_a_time(data.design, advice),
         ) from None
 

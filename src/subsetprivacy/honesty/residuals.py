@@ -82,7 +82,7 @@ class Residuals(Result):
         worst = self.worst(most)
         shown = worst[np.isfinite(self.standardized[worst])]
         if not len(shown):
-            raise NotIdentifiableError("some answer must have a residual to be drawn; got none.", RESIDUAL_COUNTS)
+            raise NotIdentifiableError("there must be a residual to plot; got none.", RESIDUAL_COUNTS)
         table, expected = self.table, self.expected[shown]
         pairs = table.is_stratified and table.design.options == 2  # both answers carry the same information
         tests = len(table.asked if pairs else table.codes)  # Bonferroni

@@ -155,7 +155,9 @@ class SkipsCheck(DataCheck):
             If there are no rates by option, because the questions are not yes/no questions.
         """
         if not self.options:
-            raise NotIdentifiableError("rates must be known by option to be drawn; yes/no questions have them.")
+            raise NotIdentifiableError(
+                "skip rates must be known by option to be plotted; only yes/no questions have them."
+            )
         heading = draw.Heading(f"Share that skips, by option, {percent(LEVEL)} intervals, {self.asked:,} people asked")
         return draw.rates(
             [label_text(option.option) for option in self.options],

@@ -267,7 +267,7 @@ def cross(table: JointCounts) -> Crossing:
     """
     if len(table.names) != 2:
         raise ArgumentError(
-            f"`table` must be of two variables; got {len(table.names)}: {', '.join(table.names)}.", PICK_TWO
+            f"`table` must have two variables; got {len(table.names)}: {', '.join(table.names)}.", PICK_TWO
         )
     if table.categories.p > MAX_JOINT:
         raise TooLargeError(
@@ -278,6 +278,7 @@ def cross(table: JointCounts) -> Crossing:
     for side in sides:
         if len(side.codes) < 2:
             raise NotIdentifiableError(
-                f"people must have reported more than one subset of {side.name}; got the same from all {table.n:.0f}."
+                f"people must have reported more than one subset of {side.name}; got the same one from all "
+                f"{table.n:.0f} people."
             )
     return Crossing(table, sides[0], sides[1], table.n)

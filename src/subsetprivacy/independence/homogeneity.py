@@ -153,7 +153,9 @@ def read_groups(groups: tuple[Any, ...]) -> dict[Label, SubsetCounts]:
         if (counts.squares is None) != (first.squares is None):
             raise MismatchError("groups must be all weighted or all unweighted.", WEIGHT_ALL_GROUPS)
         if counts.design.covered is not None:
-            raise ArgumentError("`groups` must hold no dummy rows: the tests do not allow for their fixed number.")
+            raise ArgumentError(
+                "`groups` must not contain dummy rows: the tests do not account for their fixed number."
+            )
         if not counts.total > 0:
             raise NoDataError(f"every group must have an informative observation; {who} has none.")
         counts.design.require_identifiable()

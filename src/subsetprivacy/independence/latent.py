@@ -125,14 +125,14 @@ def _read_names(
     """Return the checked counts of the named variables, and their axes."""
     if counts.squares is not None:
         raise ArgumentError(
-            "a table must be of people; got sums of sampling weights, and samples are drawn person by person.",
+            "a table must count people, because samples are drawn person by person; got sums of sampling weights.",
             WITHOUT_WEIGHTS,
         )
     joint = counts.categories
     variables = joint.names if isinstance(joint, JointCategories) else ()
     least = 2 if given is None else 3
     if len(variables) < least:
-        raise ArgumentError(f"`counts` must be of {least} variables or more; got {max(len(variables), 1)}.")
+        raise ArgumentError(f"`counts` must have {least} variables or more; got {max(len(variables), 1)}.")
     named = {"first": first, "second": second} | ({} if given is None else {"given": given})
     for argument, name in named.items():
         if not isinstance(name, str) or name not in variables:
@@ -156,7 +156,7 @@ def _summed(counts: SubsetCounts, names: tuple[str, ...]) -> SubsetCounts:
 def _require(counts: SubsetCounts) -> SubsetCounts:
     """Return counts that can be fitted and simulated, or raise."""
     if not counts.design.is_known:
-        raise UnknownDesignError("the design must be known: the p-value rests on samples drawn with it.")
+        raise UnknownDesignError("the design must be known, because the p-value uses samples drawn with it.")
     if counts.categories.p > MAX_CELLS:
         raise TooLargeError(f"the table must have at most {MAX_CELLS} cells; got {counts.categories.p}.", JOIN_RARE)
     counts.design.require_rows(counts.total)
@@ -249,5 +249,5 @@ def _others(counts: SubsetCounts, given: str | None) -> tuple[str, str]:
     left = [name for name in names if name != given]
     if len(left) != 2:
         wanted = "three variables" if given else "two variables"
-        raise ArgumentError(f"`table` must be of {wanted}; got {len(names)}: {', '.join(names)}.", PICK_SOME)
+        raise ArgumentError(f"`table` must have {wanted}; got {len(names)}: {', '.join(names)}.", PICK_SOME)
     return left[0], left[1]

@@ -123,10 +123,10 @@ def _groups(tables: Mapping[Label, Any]) -> tuple[dict[Label, Crossing], tuple[N
             alike[group] = table
             continue
         if crossings and crossing.table.names != next(iter(crossings.values())).table.names:
-            raise ArgumentError("`tables` must be of the same two variables in every group.")
+            raise ArgumentError("`tables` must have the same two variables in every group.")
         crossings[group] = crossing
     if not crossings:
-        raise NoDataError("there must be a group in which both variables vary; got none.")
+        raise NoDataError("both variables must vary in some group; got no such group.")
     return crossings, (*_left_out(alike), *without_group(tables))
 
 

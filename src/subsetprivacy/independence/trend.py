@@ -258,7 +258,9 @@ def _tested(problem: _Problem, alternative: Alternative, settings: PermutationOp
     strata = problem.strata
     variance = sum(stratum.variance for stratum in strata)
     if not variance > 0:
-        raise NotIdentifiableError("people must have reported subsets with different mean scores; got one for all.")
+        raise NotIdentifiableError(
+            "people must have reported subsets with different mean scores; got the same mean score for all."
+        )
     z = sum(stratum.statistic for stratum in strata) / float(np.sqrt(variance))
     law = ASYMPTOTIC if problem.weighted else linear_null_distribution(strata, alternative, settings)
     beyond = float(oriented(np.array([z]), alternative)[0])

@@ -239,15 +239,15 @@ def read_outcome(y: Any, n: int) -> FloatArray:
     wrong = ~np.isfinite(numbers)
     if wrong.any():
         raise ArgumentError(
-            f"`y` must be finite; got {counted(wrong.sum(), 'that is not', 'that are not')}, first in row "
-            f"{int(wrong.argmax())}.",
+            f"`y` must be finite; got {counted(wrong.sum(), 'number that is not', 'numbers that are not')}, first in "
+            f"row {int(wrong.argmax())}.",
             EMPTY_OUTCOMES,
         )
     large = np.abs(numbers) > MOST
     if large.any():  # their fourth powers would overflow
         raise ArgumentError(
-            f"`y` must be at most {MOST:.0e} in size; got {counted(large.sum(), 'that is not', 'that are not')}, first "
-            f"in row {int(large.argmax())}."
+            f"`y` must be at most {MOST:.0e} in size; got "
+            f"{counted(large.sum(), 'number that is not', 'numbers that are not')}, first in row {int(large.argmax())}."
         )
     return numbers
 

@@ -163,7 +163,7 @@ def _draw(design: Design, n: int, source: Any) -> IntArray:
             stacklevel=4,
         )
     if design.covered is not None:
-        raise NotIndependentError("a covered design must be asked by the design it covers.", ASK_THE_BASE)
+        raise NotIndependentError("a covered design cannot be asked; ask with the design that it covers.", ASK_THE_BASE)
     return design.draw_options(n, source)
 
 
@@ -233,7 +233,10 @@ def resolve(questions: Any, answers: Any, design: Design) -> SubsetData | Subset
     options = _options(questions, design)
     chosen_options = _read_answers(answers, options.shape[1], design.options == 2)
     if len(options) != len(chosen_options):
-        raise MismatchError(f"`answers` must be one per question; got {chosen_options.size} for {len(options)}.")
+        raise MismatchError(
+            f"`answers` must contain one answer per question; got {chosen_options.size} for "
+            f"{counted(len(options), 'question')}."
+        )
     chosen = options[np.arange(len(chosen_options)), np.maximum(chosen_options, 0)]
     return SubsetData(np.where(chosen_options < 0, design.missing_code, chosen), design)
 
@@ -252,7 +255,7 @@ def _options(questions: ArrayLike, design: Design) -> IntArray:
     """Return the options of each question, or raise if it does not belong to the design."""
     if design.options is None:
         raise NotIndependentError(
-            f"the design must be one of questions for answers to be resolved; got a {design.kind} design.",
+            f"the design must consist of questions for answers to be resolved; got a {design.kind} design.",
             ASK_ONE_AT_A_TIME,
         )
     if design.options == 2:
@@ -276,7 +279,7 @@ def _check_asked(asked: IntArray, design: Design) -> None:
     if foreign.any():
         raise CodeError(
             "`questions` must be sets that the design asks about; got "
-            f"{counted(foreign.sum(), 'that is not', 'that are not')}, "
+            f"{counted(foreign.sum(), 'question that is not', 'questions that are not')}, "
             f"first in row {int(foreign.argmax())}."
         )
 

@@ -127,7 +127,7 @@ def read_key(path: str | os.PathLike[str]) -> bytes:
         key = b""
     if not LEAST_KEY <= len(key) <= MOST_KEY or len(text) == _MOST_TEXT:
         raise DataFileError(
-            f"a key file must hold {2 * LEAST_KEY} to {2 * MOST_KEY} hexadecimal digits; {str(place)!r} does not.",
+            f"a key file must contain {2 * LEAST_KEY} to {2 * MOST_KEY} hexadecimal digits; {str(place)!r} does not.",
             MAKE_A_KEY_FILE,
         )
     if os.name == "posix" and mode & 0o077:

@@ -126,7 +126,7 @@ def privatize(
     check_choice(missing, get_args(Missing), "missing")
     _refuse_tables(values, design)
     if not require_design(design).is_known:
-        raise UnknownDesignError("`design` must say how subsets are drawn; got a design that is not known.")
+        raise UnknownDesignError("`design` must specify how subsets are drawn; got an unknown design.")
     warn_if_revealing(design, stacklevel=3)
     _refuse_imputed(values, design)
     check_same_index({"values": values, "ids": ids})
@@ -217,7 +217,7 @@ def _sources(design: Design, key: Any, ids: Any, variable: Any, seed: Any) -> _S
 
 def _keyed(key: bytes, ids: Ids, name: str, rows: int) -> RandomSource:
     if len(ids) != rows:
-        raise MismatchError(f"`ids` must be one per value; got {len(ids)} for {rows}.")
+        raise MismatchError(f"`ids` must contain one id per value; got {len(ids)} for {rows} values.")
     return keyed_source(key, ids, name)
 
 

@@ -43,9 +43,9 @@ class Unfit:
 def _check_design(design: Any) -> Design:
     known = require_design(design)
     if not known.is_known:
-        raise UnknownDesignError("`design` must say how subsets are drawn; got a design that is not known.")
+        raise UnknownDesignError("`design` must specify how subsets are drawn; got an unknown design.")
     if known.product is not None:
-        raise ArgumentError("`design` must be one column's; got a product.", PRIVATIZE_A_PRODUCT)
+        raise ArgumentError("`design` must be the design of one column; got a product.", PRIVATIZE_A_PRODUCT)
     return known
 
 
@@ -113,7 +113,7 @@ class Publisher:
         if unfit.unknown:
             raise CategoryError(
                 "every value must be one of the design's categories; got "
-                f"{counted(unfit.unknown, 'that is not', 'that are not')}, "
+                f"{counted(unfit.unknown, 'value that is not', 'values that are not')}, "
                 f"first in row {unfit.first_unknown} (counted from 0).",
                 advice_on_types(self.design) if unfit.unknown == unfit.rows else None,
             )

@@ -9,16 +9,16 @@ _RECOMMENDED = '"recommended" fits any number of options'
 
 SMALL_DESIGNS = advise(
     "small_designs",
-    python="with two or three categories some answer would reveal the value; sp.small(categories) has designs for "
-    "them, sp.join() combines small variables",
-    shell="with two or three categories some answer would reveal the value; subsetprivacy design small has designs "
-    "for them, subsetprivacy design join combines small variables",
+    python="with two or three categories, some answers would reveal the value; use sp.small(categories), or sp.join() "
+    "to combine several variables",
+    shell="with two or three categories, some answers would reveal the value; use subsetprivacy design small, or "
+    "subsetprivacy design join to combine several variables",
     page=_RECOMMENDED,
 )
 USE_SMALL = advise(
     "use_small",
-    python="sp.small(categories) has designs for two and three categories",
-    shell="subsetprivacy design small has designs for two and three categories",
+    python="use sp.small(categories) for two or three categories",
+    shell="use subsetprivacy design small for two or three categories",
     page=_RECOMMENDED,
 )
 USE_UNIFORM = advise(
@@ -42,12 +42,12 @@ MORE_THAN_TWO = advise(
     shell="subsetprivacy design fixed-size --size 2 for three, subsetprivacy design uniform for four and more",
     page=_RECOMMENDED,
 )
-SAFE_ROUTE = advise("safe_route", python="the safe route is {route!r}", shell="--route {route} is safe")
+SAFE_ROUTE = advise("safe_route", python="route={route!r} is safe", shell="--route {route} is safe")
 VALUE_AT_HAND = advise(
     "value_at_hand",
-    python="the value must be at hand where it is drawn: sp.privatize([value], design), on the respondent's device or "
-    "at the publisher's",
-    shell="subsetprivacy privatize draws where the values are",
+    python="this design needs the value to draw a subset; call sp.privatize([value], design) on the respondent's "
+    "device or at the publisher",
+    shell="this design needs the values to draw subsets; run subsetprivacy privatize where they are",
     page='"recommended" can be asked',
 )
 
@@ -72,7 +72,7 @@ PRODUCT_DESIGN = advise(
 )
 SEPARATE_QUESTIONS = advise(
     "separate_questions",
-    python="ask each separately, sp.product({{'one': ..., 'other': ...}})",
+    python="ask each separately: sp.product({{'one': ..., 'other': ...}})",
     shell="ask each separately: subsetprivacy design product",
 )
 
@@ -83,7 +83,7 @@ WHOLE_LEAKAGE = advise(
     python="yes/no questions have S = 2, sp.partition(categories, groups=m) has S = m",
     shell="yes/no questions have S = 2, subsetprivacy design partition --groups M has S = M",
 )
-LOWER_FLOOR = advise("lower_floor", "any number below {most}; with {even} there are as many dummy rows as people")
+LOWER_FLOOR = advise("lower_floor", "use any number below {most}; with {even} there are as many dummy rows as people")
 FEWER_CATEGORIES = advise(
     "fewer_categories",
     python="group rare categories, or use sp.hadamard(categories)",
@@ -91,8 +91,8 @@ FEWER_CATEGORIES = advise(
 )
 COVER_THE_WHOLE = advise(
     "cover_the_whole",
-    python="cover the whole, sp.covered(sp.product(...), floor)",
-    shell="cover the whole: subsetprivacy design product, then subsetprivacy design covered",
+    python="cover the whole product: sp.covered(sp.product(...), floor)",
+    shell="cover the whole product: subsetprivacy design product, then subsetprivacy design covered",
 )
 DESIGN_OF_THE_DATA = advise(
     "design_of_the_data",
@@ -136,7 +136,7 @@ ESTIMATE_BY_MOMENTS = advise(
 
 # Documents and text -------------------------------------------------------------------------------------------------
 
-DOCUMENT_OF_A_TABLE = advise("document_of_a_table", "this is the document of a table, which is read with the table")
+DOCUMENT_OF_A_TABLE = advise("document_of_a_table", "this is the document of a table; read it together with the table")
 READ_BY_A_NEWER_VERSION = advise("read_by_a_newer_version", "a newer version of the package may read it")
 TEXT_LABELS = advise("text_labels", "name the categories by text, numbers, True or False; a pickle keeps any label")
 WRITE_CODES = advise(

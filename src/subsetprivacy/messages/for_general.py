@@ -16,7 +16,7 @@ PROJECT_THE_SHARES = advise(
 SHARES_NOT_PERCENT = advise("shares_not_percent", "these look like percentages; divide by 100")
 DIVIDE_BY_THE_SUM = advise(
     "divide_by_the_sum",
-    python="divide by the sum, or use projected()",
+    python="divide by the sum; for a moment estimate, use fit.projected()",
     shell="divide by the sum",
     page="divide by the sum",
 )

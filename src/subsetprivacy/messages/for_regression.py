@@ -179,7 +179,7 @@ COVARIATES_AS_A_TABLE = advise(
 LEVELS_OR_NUMBERS = advise("levels_or_numbers", "turn other values into numbers or text first")
 FILL_OR_LEAVE_OUT = advise("fill_or_leave_out", "fill these cells in, or leave their rows out of the table")
 FINITE_TERMS = advise("finite_terms", "a logarithm or a quotient needs numbers above 0")
-LEAVE_OUT_CONSTANT = advise("leave_out_constant", "leave it out: it is the same in all rows, as the intercept is")
+LEAVE_OUT_CONSTANT = advise("leave_out_constant", "omit it; a constant column duplicates the intercept")
 RENAME_A_COLUMN = advise("rename_a_column", "rename one of the columns of the table")
 SPLINE_BOUNDS = advise(
     "spline_bounds",

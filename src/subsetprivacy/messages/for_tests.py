@@ -87,7 +87,7 @@ DRAWS_OF_ONE_VARIABLE = advise(
     python="one variable at a time: check_draws(table[{name}])",
     page="look at one variable at a time",
 )
-RECORD_THE_QUESTION = advise("record_the_question", "yes/no questions and recorded partitions do so")
+RECORD_THE_QUESTION = advise("record_the_question", "use yes/no questions, or a partition with record=True")
 FEWER_REPLICATIONS = advise(
     "fewer_replications", python="with 999, a p-value of 5% is accurate to 1.4 percentage points"
 )
@@ -111,8 +111,8 @@ MORE_HADAMARD_QUESTIONS = advise(
 )
 FIVE_CATEGORIES = advise(
     "five_categories",
-    python="four categories have only three questions, five have ten; check_draws(data) still tests the draws",
-    page="four categories have only three questions, five have ten",
+    python="use five or more categories; check_draws(data) still tests the draws",
+    page="use five or more categories",
 )
 MORE_DIFFERENT_QUESTIONS = advise("more_different_questions", "ask more different questions, of different sizes")
 MORE_QUESTIONS_OR_DRAWS = advise(

@@ -64,7 +64,7 @@ def _check_number(number: int) -> None:
     if number > MOST:
         shown = f"{number}" if number < 10**15 else "more digits than people can read"
         raise ArgumentError(
-            f"`categories` must be at most {MOST:,}, the most that any design takes; got {shown}.",
+            f"`categories` must be at most {MOST:,}, the most that any design allows; got {shown}.",
             GROUP_RARE_CATEGORIES(most=MOST),
         )
 
@@ -118,8 +118,9 @@ def _with_floor(designs: list[Design], floor: float) -> list[Design]:
             refusals.append(refusal)
     if designs[0].p < 4:
         raise ArgumentError(
-            f"`floor` must be left out for {designs[0].p} categories: dummies go with yes/no questions and groups, "
-            "which need 4 or more.",
+            f"`floor` must be left out for {designs[0].p} categories: dummy rows need yes/no questions or groups, "
+            f"which "
+            "need 4 categories or more.",
             SMALL_WITH_DUMMIES,
         )
     if not out:

@@ -195,8 +195,8 @@ def require_spread(name: str, *distributions: FloatArray) -> None:
     """
     if all(w.max() > 1 - 1e-12 for w in distributions):
         raise ArgumentError(
-            f"`{name}` must give weight to two categories or more, or nothing is left to estimate; got all of it "
-            "on one.",
+            f"`{name}` must give weight to two categories or more; got all weight on one, which leaves nothing to "
+            f"estimate.",
             SMALL_SHARES,
         )
 
@@ -218,8 +218,8 @@ def _read_n(n: Any, labels: Categories, parts: PlanGroups) -> int:
     if read_people(n, "n") < least:
         where = " in every group" if parts.shares else ""
         raise ArgumentError(
-            f"`n` must be at least {least} for {labels.p} categories{where}: fewer answers cannot tell all "
-            f"distributions apart; got {n}.",
+            f"`n` must be at least {least} for {labels.p} categories{where}: fewer answers cannot distinguish all "
+            f"distributions; got {n}.",
             NEAREST(nearest=least),
         )
     return int(n)
@@ -227,7 +227,7 @@ def _read_n(n: Any, labels: Categories, parts: PlanGroups) -> int:
 
 def _read_margin(margin: Any) -> float:
     if not _is_number(margin) or not 0 < margin < 0.5:
-        raise ArgumentError(f"`margin` must be between 0 and 0.5; got {_shown(margin)}.", TWO_POINTS)
+        raise ArgumentError(f"`margin` must be above 0 and at most 0.5; got {_shown(margin)}.", TWO_POINTS)
     return float(margin)
 
 
@@ -239,8 +239,7 @@ def _read_relative(relative: Any, w: FloatArray | None, category: int | None, la
     smallest = int(w.argmin()) if category is None else category
     if w[smallest] <= 0:
         raise ArgumentError(
-            f"`relative` must be of shares above 0; got 0 for {labels.labels[smallest]!r}, of which no interval is "
-            "a part.",
+            f"`relative` must refer to shares above 0; got a share of 0 for {labels.labels[smallest]!r}.",
             SHARE_OR_CATEGORY,
         )
     return float(relative)

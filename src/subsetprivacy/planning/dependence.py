@@ -124,7 +124,7 @@ def independence_power(
     there = JointAlternative(both, _read_joint(W, both))
     check_choice(method, METHODS, "method")
     if check_level(level) > 0.5:
-        raise ArgumentError(f"`level` must be that of a test, as 0.05; got {level:g}.")
+        raise ArgumentError(f"`level` must be the level of a test, such as 0.05; got {level:g}.")
     effort = _read_effort(replications, permutations, level, seed, progress)
     limits = _limits(there, method, effort)
     people = _read_size(n, target, limits.get(method), method, level)
@@ -212,7 +212,7 @@ def _read_size(n: Any, target: Any, limit: NoncentralChiSquare | None, method: s
     if check_level(target, "target") <= level:
         raise ArgumentError(f"`target` must be above the level {level:g}; got {target:g}.", POWER_OF_80)
     if limit is None:
-        raise ArgumentError(f"`n` must be given for {method}, which has no limit distribution here to compute it.")
+        raise ArgumentError(f"`n` must be given for {method}, which has no limit distribution to compute it from.")
     return limit.people(target, level)
 
 

@@ -242,10 +242,10 @@ class IndependencePower(Result):
         """Return the notes that explain the table."""
         notes = []
         if VALUES in self.comparison:
-            text = "PT:X is Pearson's test of the values themselves, without privacy."
+            text = "PT:X is Pearson's test on the values, without privacy."
             notes.append(Note(NoteKind.LEGEND, text))
         if ENLARGED in self.comparison:
-            text = "PT:Y is Pearson's test of the values with the known bits added."
+            text = "PT:Y is Pearson's test on the values with the known bits added."
             notes.append(Note(NoteKind.LEGEND, text))
         if self.replications:
             tables = f"{self.permutations} random tables each" if self.permutations else "limit distributions"

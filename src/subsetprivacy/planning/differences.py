@@ -230,7 +230,7 @@ def _read_sizes(n1: Any, n2: Any, target: Any, known: bool) -> tuple[int, int] |
         both = "neither" if n1 is None else "both"
         raise ArgumentError(f"either `n1` or `target` must be given; got {both}.", POWER_OF_80)
     if n2 is not None and (known or n1 is None):
-        raise ArgumentError("`n2` must be left out where the second value is known or the people are worked out.")
+        raise ArgumentError("`n2` must be left out if the second value is known or the number of people is computed.")
     if n1 is None:
         return None
     first = read_people(n1, "n1")

@@ -120,7 +120,7 @@ def _alternatives(
         notes.append(Note(NoteKind.ALTERNATIVE, _next_cheaper(best, cheaper)))
     names = [o.name for o in options if not o.design.can_be_asked] if limits.asked else []
     if names:
-        text = f"Not recommended: {'; '.join(names)}. No question realizes {plural(len(names), 'it', 'them')}."
+        text = f"Not recommended: {'; '.join(names)}. {plural(len(names), 'It', 'They')} cannot be asked as a question."
         notes.append(Note(NoteKind.ALTERNATIVE, text, PLAN_FOR_PUBLISHING))
     return notes
 
@@ -156,7 +156,7 @@ def _assumptions(best: PlanOption, limits: PlanLimits) -> list[Note]:
     bare = best.design.exposed
     drawn_given_the_value = bare.options is None and bare.product is None and bare.p > 3 and bare.smallest_set > 1
     if limits.asked and drawn_given_the_value:
-        notes.append(Note(NoteKind.ASSUMPTION, "Yes/no questions realize the design.", ASK_AS_INDEPENDENT))
+        notes.append(Note(NoteKind.ASSUMPTION, "The design can be asked as yes/no questions.", ASK_AS_INDEPENDENT))
     even = 1 / best.design.p
     if best.margin > even:
         text = f"The margin is above an even share of {even:.2g}: rare categories cannot be distinguished from 0."

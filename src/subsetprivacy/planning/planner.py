@@ -189,7 +189,7 @@ def _read_designs(designs: Iterable[Design] | None, labels: Categories, floor: A
         raise ArgumentError(f"`designs` must be a list of designs; got {type(designs).__name__}.", advice)
     listed = [require_design(design) for design in designs]
     if not listed:
-        raise ArgumentError("`designs` must hold at least one design; got none.", LIST_OF_DESIGNS)
+        raise ArgumentError("`designs` must contain at least one design; got none.", LIST_OF_DESIGNS)
     for design in listed:
         if design.categories.labels != labels.labels:
             raise MismatchError(
@@ -204,8 +204,8 @@ def _recommend(options: tuple[PlanOption, ...], limits: PlanLimits) -> tuple[Pla
     possible = [o for o in options if o.design.can_be_asked] if limits.asked else list(options)
     if not possible:
         raise ArgumentError(
-            f"`designs` must have one that some question realizes; got only a {options[0].design.kind} design, which "
-            "is drawn where the value is.",
+            f"`designs` must include one that can be asked; got only a {options[0].design.kind} design, which needs "
+            f"the value to draw a subset.",
             PLAN_FOR_PUBLISHING,
         )
     allowed = [o for o in possible if limits.allow(o)]

@@ -237,9 +237,9 @@ def _by_pilot(
 ) -> EffectPower:
     """Return the plan for a coefficient of a fitted regression, with its variance scaled to the number of people."""
     if not isinstance(pilot, OutcomeRegression) or pilot.categories is not None:
-        raise ArgumentError(f"`pilot` must be an OutcomeRegression of a seen outcome; got {type(pilot).__name__}.")
+        raise ArgumentError(f"`pilot` must be an OutcomeRegression of an observed outcome; got {type(pilot).__name__}.")
     if pilot.problem.weighted == "sampling" or pilot.problem.sampling is not None:
-        raise ArgumentError("`pilot` must be fitted to people who were drawn alike; got sampling weights.")
+        raise ArgumentError("`pilot` must be fitted to a simple random sample; got sampling weights.")
     if term not in pilot.labels:
         listed = ", ".join(map(str, pilot.labels[:12]))
         raise ArgumentError(f"`term` must be a coefficient of the pilot ({listed}); got another.", PILOT_COEFFICIENT)
@@ -333,12 +333,12 @@ def _spreads(sd: Any, design: Design) -> FloatArray:
     if isinstance(sd, Mapping):
         absent = [label for label in labels if label not in sd]
         if absent or len(sd) != len(labels):
-            raise CategoryError("`sd` must have a standard deviation for each group; it does not.")
+            raise CategoryError("`sd` must have a standard deviation for each group; got something else.")
         out = np.array([_number(sd[label], "sd") for label in labels])
     else:
         out = np.full(len(labels), _number(sd, "sd"))
     if not (out > 0).all():
-        raise ArgumentError("`sd` must be above 0; got a number that is not.")
+        raise ArgumentError("`sd` must be above 0; got a smaller number.")
     return out
 
 

@@ -120,21 +120,21 @@ class RepeatRisk(Result):
         rows = tuple((label_text(label), number(left, 3), number(alone)) for label, left, alone in shown)
         total = ("all together" if self.parts else "all people", number(self.expected, 3), number(self.probability))
         title = f"{self._draws()} for the same person: {self.design.kind} design, {self.design.p} categories"
-        columns = ("variable" if self.parts else "value", "candidates left", "only it is left")
+        columns = ("variable" if self.parts else "value", "candidates left", "P(only it is left)")
         return Table(title, columns, (*rows, total), self.notes)
 
     @property
     def notes(self) -> tuple[Note, ...]:
         """The caveats."""
-        repeated = "Asking the same question again leaves what the first answer left."
+        repeated = "Asking the same question again reveals nothing new."
         notes = [Note(NoteKind.REPEATED, repeated, ASK_ONCE)]
         if not self._rules_out:
-            notes.append(Note(NoteKind.LEAKAGE, f"No answer rules a value out; {self._said_of_odds()}."))
+            notes.append(Note(NoteKind.LEAKAGE, f"No answer rules out a value, but {self._said_of_odds()}."))
         for name, part in self.parts.items():
             if not part._rules_out:
                 notes.append(Note(NoteKind.LEAKAGE, f"{name}: {part._said_of_odds()}."))
         if not self.parts and isinstance(self.design.categories, JointCategories):
-            text = "Combinations are counted: one of the variables alone can be known sooner."
+            text = "These are numbers of combinations. A single variable can be revealed sooner."
             notes.append(Note(NoteKind.REVEALED, text))
         return (*notes, *self.approximations)
 

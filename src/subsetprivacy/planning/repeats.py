@@ -76,7 +76,7 @@ def repeat_risk(design: Design, w: Distribution | None = None, times: int = 2, *
         raise ArgumentError(f"`times` must be at most {MOST_TIMES}; got more.", NEAREST(nearest=MOST_TIMES))
     generator = numpy_generator(seed)
     if not require_design(design).is_known:
-        raise UnknownDesignError("the design must be known to say what a second draw would leave; got one that is not.")
+        raise UnknownDesignError("the design must be known to compute what several draws reveal; got one that is not.")
     drawn = design.exposed
     several = drawn.product
     if several is not None and drawn.p > MAX_COMBINATIONS:
@@ -121,7 +121,8 @@ def _one_variable(design: Design, w: FloatArray, times: int, generator: np.rando
         remarks = (Note(NoteKind.ASSUMPTION, "The probability is an upper bound."),)
     else:
         raise TooLargeError(
-            f"what is left is simulated, for at most {MAX_SIMULATED} categories; got {design.p}.", HADAMARD_HAS_A_BOUND
+            f"the risk of repeats must be simulated with at most {MAX_SIMULATED} categories; got {design.p}.",
+            HADAMARD_HAS_A_BOUND,
         )
     return RepeatRisk(design, times, w, read_only(candidates), read_only(alone), remarks)
 

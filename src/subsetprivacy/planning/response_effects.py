@@ -153,14 +153,14 @@ def _by_pilot(
         raise ArgumentError("`w` must be left out with a pilot, which has shares.")
     listed = require_listed(pilot.problem.design if design is None else require_design(design))
     if listed.categories != pilot.categories:
-        raise MismatchError("`design` must have the categories of the pilot; it has others.")
+        raise MismatchError("`design` must have the categories of the pilot; got others.")
     size = read_size(n, target)
     position, what = _position(pilot, term, category)
     theta = pilot.estimates.copy()
     if odds_ratio is not None:
         theta[position] = log(read_ratio(odds_ratio, "odds_ratio"))
     if not np.isfinite(theta).all():
-        raise ArgumentError("`pilot` must have finite coefficients; got some without an end.")
+        raise ArgumentError("`pilot` must have finite coefficients; got infinite ones.")
     rows = pilot._require_rows()
     some = slice(None, None, max(len(rows.X) // _PILOT_ROWS, 1))
     X = model_columns(rows.X, pilot)[some]

@@ -33,8 +33,8 @@ def people_for(effect: float, variance: float, level: float, target: Any) -> int
     z, wanted = critical(level), check_level(target, "target")
     if abs(effect) < 1e-12 or wanted <= level:
         raise ArgumentError(
-            f"there must be a difference to find and a `target` above the level {level:g}; "
-            f"got a difference of {effect:.3g} and a target of {wanted:g}."
+            f"the difference must not be 0 and `target` must be above the level {level:g}; got a difference of "
+            f"{effect:.3g} and a target of {wanted:g}."
         )
     # The power increases with the ratio of effect and standard error, starting at the level.
     ratio = brentq(lambda t: chance(t, 1.0, z) - wanted, 0.0, z + ndtri(wanted) + 10)

@@ -391,7 +391,7 @@ class OutcomeRegression(Result):
     def plot(
         self, *, level: float = 0.95, method: CoefficientInterval = "auto", title: str | None = None
     ) -> draw.Figure:
-        """Draw the coefficients with intervals. Numeric covariates change by one standard deviation."""
+        """Draw the coefficients with intervals, per standard deviation of numeric covariates."""
         return plot_of(self, level, method, title)
 
     def __repr__(self) -> str:

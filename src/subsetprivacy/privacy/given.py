@@ -208,9 +208,9 @@ def check_probabilities(P: ArrayLike, labels: Sequence[Label], name: str = "P") 
     if not len(array):
         raise NoDataError(f"`{name}` must have at least one row; got none.")
     wrong = (
-        ("be finite", ("that is not", "that are not"), ~np.isfinite(array).all(axis=1)),
-        ("have no negative share", ("that has", "that have"), (array < -1e-12).any(axis=1)),
-        ("sum to 1", ("that does not", "that do not"), ~(np.abs(array.sum(axis=1) - 1) <= SUM_TOLERANCE)),
+        ("be finite", ("row that is not", "rows that are not"), ~np.isfinite(array).all(axis=1)),
+        ("have no negative share", ("row that has one", "rows that have one"), (array < -1e-12).any(axis=1)),
+        ("sum to 1", ("row that does not", "rows that do not"), ~(np.abs(array.sum(axis=1) - 1) <= SUM_TOLERANCE)),
     )
     for condition, words, rows in wrong:
         if rows.any():

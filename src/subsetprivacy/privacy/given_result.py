@@ -168,9 +168,9 @@ class CovariateLeakage(Result):
         """
         if not self._row_numbers:
             raise ArgumentError(
-                "`rows` must be asked of the result as it was computed; this one was read back.", ASK_FOR_ROWS_AGAIN
+                "`rows` must be computed from the original result; this one was read from a file.", ASK_FOR_ROWS_AGAIN
             )
-        text = "these numbers guess the values of persons and protect no one; do not publish or store them."
+        text = "these numbers are guesses of the values of single people; do not publish or store them."
         warnings.warn(NotPrivateWarning(text), stacklevel=2)
         return {name: column.copy() for name, column in self._row_numbers.items()}
 

@@ -41,7 +41,7 @@ def leakage(setting: Setting, *, seed: int = 0) -> Bits:
 
 def _simulated(setting: Setting, people: SubsetCounts) -> Bits:
     if people.total == 0:
-        raise ArgumentError("mutual information must come from informative subsets; got full sets only.")
+        raise ArgumentError("mutual information must come from informative subsets; got only full sets.")
     gains = -np.log2(people.incidence.inner(setting.belief))
     mean = float(people.shares @ gains)
     variance = float(people.shares @ (gains - mean) ** 2)

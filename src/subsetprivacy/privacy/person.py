@@ -72,7 +72,7 @@ class PersonLeakage(Result):
         """Whether the result discloses values."""
         if self.guess_correct is None:
             return ()
-        text = "This table discloses values: it says whose guess is right. Do not publish it."
+        text = "This table discloses values: it shows whose value is guessed right. Do not publish it."
         return (Note(NoteKind.REVEALED, text),)
 
     def summary(self, most: int = 20) -> Table:
@@ -207,7 +207,7 @@ def _checked_values(values: Any, codes: IntArray, design: Design) -> tuple[IntAr
     ):
         if wrong.any():
             raise CategoryError(
-                f"`values` must {what}; got {counted(wrong.sum(), 'that does not', 'that do not')}, first in row "
-                f"{int(wrong.argmax())}."
+                f"`values` must {what}; got {counted(wrong.sum(), 'value that does not', 'values that do not')}, "
+                f"first in row {int(wrong.argmax())}."
             )
     return x, missing

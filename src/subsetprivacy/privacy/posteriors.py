@@ -151,7 +151,8 @@ def at_subsets(design: Design, P: FloatArray, codes: IntArray, weight: FloatArra
     if (L <= 0).any():
         raise MismatchError(
             "`codes` must be possible under the probabilities of their rows; got "
-            f"{counted((L <= 0).sum(), 'that is not', 'that are not')}, first in row {int((L <= 0).argmax())}."
+            f"{counted((L <= 0).sum(), 'code that is not', 'codes that are not')}, first in row "
+            f"{int((L <= 0).argmax())}."
         )
     above = exceeds(best).astype(np.float64)
     return RowNumbers(best, gain, above, best, np.maximum(1 - L, 0.0), weight)

@@ -510,7 +510,7 @@ class Regression(Result):
 
     @cached_property
     def sharpened(self) -> tuple[float, float] | None:
-        """The expected share of rows in which one value has a probability above 95%.
+        """The expected share of rows in which one value has a probability above 95%, as two numbers.
 
         The first number uses covariates and subset, the second the covariates alone. Both come from at most 50,000 of
         the people. None if the people are not in memory, the design is not known, or there is no solution.
@@ -573,7 +573,7 @@ class Regression(Result):
     def plot(
         self, *, level: float = 0.95, method: CoefficientInterval = "auto", title: str | None = None
     ) -> draw.Figure:
-        """Draw the coefficients with intervals, a panel per category. Numeric covariates change by one standard deviation."""
+        """Draw the coefficients with intervals, a panel per category, per standard deviation of numeric covariates."""
         return plot_of(self, level, method, title)
 
     def __repr__(self) -> str:

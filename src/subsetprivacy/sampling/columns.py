@@ -70,8 +70,8 @@ def refuse_numbers(array: AnyArray, name: str) -> None:
     if bad.any():
         row = int(bad.reshape(len(bad), -1).any(axis=1).argmax())
         raise ArgumentError(
-            f"`{name}` must be finite and not negative; got {counted(bad.sum(), 'that is not', 'that are not')}, first "
-            f"in row {row}.",
+            f"`{name}` must be finite and not negative; got "
+            f"{counted(bad.sum(), 'number that is not', 'numbers that are not')}, first in row {row}.",
             UNITS_OF_A_STRATUM if name == "fpc" else WEIGHTS_OF_ALL,
         )
 

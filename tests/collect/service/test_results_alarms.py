@@ -53,7 +53,7 @@ def test_the_level_is_said_once_and_stands_with_every_test(found):
     facts = [text for panel in panels(found) for _, text in panel.facts]
     assert sum("alarm below 0.00083 (" in text for text in facts) == 12
     assert all(test.level == pytest.approx(0.01 / 12) for check in tested for test in check.tests)
-    said = "The data are put to 12 tests. Each is an alarm below p = 0.00083"
+    said = "12 tests were run. Each raises an alarm if its p-value is below 0.00083"
     assert level_sentence(WORDS, found.findings).startswith(said)
     (note,) = found.findings.notes
     assert note.kind is NoteKind.ADJUSTED
@@ -74,9 +74,9 @@ def test_a_check_that_raises_an_alarm_says_what_it_does_to_the_estimate():
 @pytest.mark.parametrize(
     ("tests", "words"),
     [
-        (1, "1 test. It is an alarm below p = 0.01,"),
-        (24, "24 tests. Each is an alarm below p = 0.00042,"),
-        (384, "384 tests. Each is an alarm below p = 0.000026,"),
+        (1, "1 test was run. It raises an alarm if its p-value is below 0.01."),
+        (24, "24 tests were run. Each raises an alarm if its p-value is below 0.00042."),
+        (384, "384 tests were run. Each raises an alarm if its p-value is below 0.000026."),
     ],
 )
 def test_the_level_in_words(found, tests, words):

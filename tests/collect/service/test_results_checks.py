@@ -267,7 +267,9 @@ def test_random_answers_that_cannot_be_told_say_why_in_the_librarys_words():
     assert "degree of freedom" not in said(variable, 2)
     assert four.tests == ()
     assert four.problem.kind is NoteKind.NOT_IDENTIFIABLE
-    assert four.problem.text.startswith("The answers must leave a degree of freedom to be checked")
+    assert four.problem.text.startswith(
+        "The design must have more free proportions of answers than free shares to be checked"
+    )
     thirds = look(NINE, 500).checks.honesty
     assert thirds.answers_test is not None
     assert thirds.share is None

@@ -108,8 +108,8 @@ def test_facts_of_the_example():
         "smokes: an answer multiplies the odds of a value by at most 3.",
         "sport: the answer is marked on the respondent's device, and 2 of the 3 possible answers are sent. "
         "The pair reveals which one it is not.",
-        "health and income: kept together. The draws alone make up to 70 different rows of people with the same "
-        "answers (6.1 bits). With fewer people than that, most rows are unique.",
+        "health and income: kept together. The questions drawn can turn people with the same values into up to 70 "
+        "different rows (6.1 bits). With fewer people than that, most rows are unique.",
     ]
 
 

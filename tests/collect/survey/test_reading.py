@@ -337,7 +337,11 @@ PAIRS = [[["p", "q"], 0.5], [["p", "r"], 0.5]]
         ),
         (DESIGN, {"kind": "independent", "questions": [["p", 1]]}, "must be a list of options"),
         (DESIGN, {"kind": "independent", "questions": [1]}, "must be a list of pairs"),
-        (DESIGN, {"kind": "independent", "questions": [[["p"], 1]]}, "must leave two candidates after either answer"),
+        (
+            DESIGN,
+            {"kind": "independent", "questions": [[["p"], 1]]},
+            "must leave at least two candidates after either answer",
+        ),
         (DESIGN, {"kind": "independent", "questions": [[["p", "q"], 1e999]]}, "must be a finite number; got inf"),
         (DESIGN, {"kind": "conditional", "subsets": [[["p", "q"], 1]]}, "mu must sum to 1 over the subsets"),
         (DESIGN, {"format": "other"}, 'must be "subsetprivacy.design"; got "other"'),

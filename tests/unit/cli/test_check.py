@@ -76,7 +76,7 @@ def test_what_a_table_shows_and_whether_its_data_are_sound(fine, tables):
     assert "500 people reported a subset that says something." in text
     assert "Questions as designed: The questions were drawn as the design says" in text
     assert "No check of the data raises an alarm" in text
-    assert f"The data are put to {found.alarm.tests} tests." in text
+    assert f"{found.alarm.tests} tests were run." in text
     assert "No dependence of “tree” and “pay” was found" in text
 
 

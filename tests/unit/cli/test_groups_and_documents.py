@@ -207,7 +207,7 @@ def test_two_designs_that_disagree_are_told_in_words_of_the_shell(refused, folde
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["design", "uniform", "a", "b"], "subsetprivacy design small has designs for them"),
+        (["design", "uniform", "a", "b"], "use subsetprivacy design small, or subsetprivacy design join"),
         (["design", "small", *"abcd"], "Hint: subsetprivacy design uniform."),
         (["design", "fixed-size", "a", "b", "--size", "2"], "try subsetprivacy design warner."),
         (["report", "out.csv", "-o", "taken.html"], "--output must be a new file"),

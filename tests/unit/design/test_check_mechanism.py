@@ -73,7 +73,7 @@ PAIRS = [("a", "b"), ("b", "c"), ("a", "c"), ("a", "b", "c")]
         ([[0.5, 0.5, 0.0, 0], [0.5, 0.5, 0, 0], [0, 0.5, 0.5, 0]], r"false: a is reported as b|c, which does not con"),
         (
             [[0.8, 0.0, 0.2, 0], [0.5, 0.5, 0, 0], [0, 0.5, 0.2, 0.3]],
-            "informative: given a|b, b is less likely than a beyond its share (0.5 against 0.8)",
+            "informative: a|b is reported with probability 0.5 for b but 0.8 for a; they must be equal",
         ),
     ],
 )

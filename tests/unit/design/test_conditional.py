@@ -17,8 +17,8 @@ from subsetprivacy.errors import CategoryError, InvalidDesignError, NotIndepende
         ({("a", "b"): "0.5", ("c", "d"): 1.0}, r"mu must be a number; got str for a\|b"),
         ({("a", "b"): None, ("c", "d"): 1.0}, r"mu must be a number; got NoneType for a\|b"),
         ({("a", "b"): np.ones(2), ("c", "d"): 1.0}, r"mu must be a number; got ndarray for a\|b"),
-        ({("a", "b"): 1.0, ("c", "d"): 0.75}, "sum to 1 over the subsets that hold a category; got 0.75 for 'c'"),
-        ({("a", "b"): 1.0}, "sum to 1 over the subsets that hold a category; got 0 for 'c'"),
+        ({("a", "b"): 1.0, ("c", "d"): 0.75}, "sum to 1 over the subsets that contain a category; got 0.75 for 'c'"),
+        ({("a", "b"): 1.0}, "sum to 1 over the subsets that contain a category; got 0 for 'c'"),
         # The category that is furthest off is the one named.
         ({("a", "b"): 1.0, ("b", "c", "d"): 0.6, ("c", "d"): 0.3}, "got 1.6 for 'b'"),
         ({("a", "z"): 1.0, ("c", "d"): 1.0}, "must be one of the 4 categories 'a', 'b', 'c', 'd'; got 'z'"),
@@ -163,5 +163,5 @@ def test_rounding_is_no_lopsidedness():
 
 
 def test_a_conditional_design_draws_no_questions():
-    with pytest.raises(NotIndependentError, match=r"got a conditional design. Hint: the value must be at hand"):
+    with pytest.raises(NotIndependentError, match=r"got a conditional design. Hint: this design needs the value"):
         sp.draw_questions(GIVEN, 3)

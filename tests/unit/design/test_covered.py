@@ -212,7 +212,9 @@ def test_all_rows_must_be_counted_together():
     with pytest.raises(MismatchError, match=r"all 250 rows of a covered release must be counted together; got 125"):
         sp.estimate(part)
     plan = sp.SubsetData(data.codes, sp.covered(UNIFORM, 0.1))
-    with pytest.raises(MismatchError, match="must know its dummy rows to be estimated from; got the plan"):
+    with pytest.raises(
+        MismatchError, match="must contain its number of dummy rows for estimation; got one that does not"
+    ):
         sp.estimate(plan)
 
 
@@ -375,7 +377,7 @@ def test_the_floor_is_checked(floor):
 
 def test_a_covered_design_is_asked_by_its_base():
     with pytest.raises(
-        NotIndependentError, match=r"must be asked by the design it covers. Hint: sp.ask\(design.base\)"
+        NotIndependentError, match=r"cannot be asked; ask with the design that it covers. Hint: sp.ask\(design.base\)"
     ):
         sp.ask(sp.covered(UNIFORM, 0.1))
 
@@ -431,7 +433,7 @@ def test_a_mixture_under_cover():
 
 
 def test_a_base_that_reveals_needs_a_word():
-    with pytest.raises(InvalidDesignError, match="`reveals` must be set to cover a nonprivate design"):
+    with pytest.raises(InvalidDesignError, match="`reveals` must be True to cover a nonprivate design"):
         sp.covered(sp.nonprivate(["no", "yes"]), 0.2)
 
 

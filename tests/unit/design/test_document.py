@@ -109,7 +109,10 @@ def test_the_document_says_what_it_is():
         ({"format": "subsetprivacy.design"}, "must be JSON text; got something else"),
         (b"\xff\xfe\x00garbage", "must be JSON text; got something else"),
         ("[" * 100_000, "must be JSON text; got something else"),
-        (sp.uniform(["é", 2, 3, 4]).to_json().replace("é", "\\ud800"), "must hold whole characters; got half of one"),
+        (
+            sp.uniform(["é", 2, 3, 4]).to_json().replace("é", "\\ud800"),
+            "must contain whole characters; got half of one",
+        ),
         (unsigned(sp.uniform(["é", 2, 3, 4])).replace("\\u00e9", "\ud800"), "must hold whole characters"),
         (unsigned(sp.uniform([1, 2, 3, 4])).replace("4", "NaN"), "must be JSON text; got something else"),
         ("[]", 'must be an object with "format": "subsetprivacy.design"'),
@@ -120,7 +123,7 @@ def test_the_document_says_what_it_is():
         (altered(ASKED, questions=[[3, 0.4], [5, 0.4], [9, 0.2]]), "must match its fingerprint"),
         (altered(ASKED, note="looks harmless"), "must match its fingerprint"),
         (altered(ASKED, fingerprint="0" * 64), "must match its fingerprint"),
-        (unsigned(ASKED, kind="carousel"), "must name a kind that this version knows; got 'carousel'"),
+        (unsigned(ASKED, kind="carousel"), "must name a kind of design that this version knows; got 'carousel'"),
         (unsigned(ASKED, kind="conditional"), "must be complete; this one lacks or misuses 'subsets'"),
         (unsigned(ASKED, questions=5), "must be complete; this one lacks or misuses"),
         (unsigned(ASKED, questions=[[3, 1.0], [3, 1.0]]), "must list each subset once, by its integer code"),
@@ -173,7 +176,7 @@ def test_labels_that_json_cannot_keep_are_refused(labels, kind):
 
 
 def test_loading_needs_a_file(tmp_path):
-    with pytest.raises(DesignDocumentError, match=r"`path` must be a file; got '.*nowhere.json', which does not exist"):
+    with pytest.raises(DesignDocumentError, match=r"the file '.*nowhere.json' must exist; it does not"):
         sp.load_design(tmp_path / "nowhere.json")
     (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00\x01")
     with pytest.raises(DesignDocumentError, match="must be JSON text"):

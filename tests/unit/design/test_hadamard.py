@@ -158,7 +158,7 @@ def test_members_and_complements_of_numbers():
 def test_counts_of_other_matrices_cannot_be_added():
     w = np.full(60, 1 / 60)
     one, two = (sp.simulate(sp.hadamard(60, questions), w, 500, seed=1) for questions in (63, 127))
-    with pytest.raises(MismatchError, match="designs must number their subsets alike"):
+    with pytest.raises(MismatchError, match="designs must use the same codes for their subsets"):
         one + two
     assert (one + one).n == 1000
 

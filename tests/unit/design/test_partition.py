@@ -167,9 +167,9 @@ def test_missing_answers_of_recorded_groups_are_left_out():
 def test_numbers_of_different_lists_cannot_be_added():
     other = sp.partition(SEVEN, partitions=LISTED[::-1], record=True)
     one, two = (sp.simulate(design, np.full(7, 1 / 7), 500, seed=1) for design in (RECORDED, other))
-    with pytest.raises(MismatchError, match="designs must number their subsets alike to be combined"):
+    with pytest.raises(MismatchError, match="designs must use the same codes for their subsets to be combined"):
         one + two
-    with pytest.raises(MismatchError, match="designs must number their subsets alike to be combined"):
+    with pytest.raises(MismatchError, match="designs must use the same codes for their subsets to be combined"):
         one + sp.simulate(GROUPS, np.full(7, 1 / 7), 500, seed=1)
     assert (one + one).design == RECORDED
     assert (one + one).n == 1000
@@ -208,7 +208,7 @@ def test_too_many_groups_are_refused_with_the_nearest(p, m):
         ([[ABCDE]], "each category in exactly one of two or more groups; partition 0 does not"),
         ([[("a", "b", "c", "d"), ("e",)]], "a group must have at least two members; got e in partition 0"),
         ([[("a", "b", "c", "d", "e"), ()]], "a group must have at least two members; got the empty set in partition 0"),
-        ([], "`partitions` must be a list of partitions into as many groups each; got 0"),
+        ([], "`partitions` must be a list of partitions with the same number of groups; got 0"),
         ([[("a", "b"), ("c", "d", "x")]], "`label` must be one of the 5 categories"),
         # The sums agree and the groups do not: 3 + 3 + 25 = 31.
         ([[3, 28], [3, 3, 25]], "each category in exactly one of two or more groups; partition 1 does not"),

@@ -214,7 +214,7 @@ def test_products_of_other_widths_do_not_add_up():
     five = sp.product({"x": sp.partition(list("abcdefg"), 3), "y": UNIFORM})
     numbered = sp.product({"x": RECORDED, "y": UNIFORM})
     w = np.full(28, 1 / 28)
-    with pytest.raises(MismatchError, match="designs must number their subsets alike"):
+    with pytest.raises(MismatchError, match="designs must use the same codes for their subsets"):
         sp.simulate(five, w, 50, seed=1) + sp.simulate(numbered, w, 50, seed=1)
 
 
@@ -229,7 +229,7 @@ def test_products_of_other_widths_do_not_add_up():
         ({"x": ASKED, "y": "uniform"}, ArgumentError, "`design` must be a design; got str"),
         ({"x": ASKED, 3: UNIFORM}, CategoryError, "names of variables must be text; got int"),
         ({"x": ASKED, "": UNIFORM}, CategoryError, "names of variables must be text"),
-        ({"x": ASKED, "y": BOTH}, InvalidDesignError, "of one variable each; got a product for 'y'"),
+        ({"x": ASKED, "y": BOTH}, InvalidDesignError, "must have one variable; got a product for 'y'"),
         (
             {"x": ASKED, "y": sp.covered(UNIFORM, 0.1)},
             InvalidDesignError,
@@ -268,7 +268,7 @@ def test_a_survey_is_asked_and_resolved_as_a_whole():
     assert np.abs((fit.w - [0.1, 0.2, 0.3, 0.4]) / fit.se).max() < 4
     with pytest.raises(MismatchError, match="`answers` must have a column for each variable; got none for g"):
         sp.resolve(asked, {"x": answers["x"]}, survey)
-    with pytest.raises(NotIndependentError, match="the value must be at hand"):
+    with pytest.raises(NotIndependentError, match="this design needs the value"):
         sp.ask(sp.product({"x": GIVEN, "y": UNIFORM}))
 
 

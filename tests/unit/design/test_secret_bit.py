@@ -182,9 +182,9 @@ def test_the_largest_word_draws_nothing_impossible():
 
 def test_counts_of_different_bits_cannot_be_added():
     one, two = (sp.simulate(sp.warner(["no", "yes"], q), [0.3, 0.7], 100, seed=1) for q in (0.25, 0.3))
-    with pytest.raises(MismatchError, match="designs must number their subsets alike"):
+    with pytest.raises(MismatchError, match="designs must use the same codes for their subsets"):
         one + two
-    with pytest.raises(MismatchError, match="designs must number their subsets alike"):
+    with pytest.raises(MismatchError, match="designs must use the same codes for their subsets"):
         one + sp.simulate(BIT, [0.3, 0.7], 100, seed=1)
     assert (one + one).n == 200
 
@@ -198,7 +198,9 @@ def test_the_bits_probability_is_checked(q):
 
 def test_warners_bit_must_not_be_fair():
     for q in (0.5, 0.5005):
-        with pytest.raises(InvalidDesignError, match="`q` must not be 1/2, where the answers say nothing"):
+        with pytest.raises(
+            InvalidDesignError, match="`q` must not be 1/2, because answers would then carry no information"
+        ):
             sp.warner(["no", "yes"], q)
     assert sp.warner(["no", "yes"], 0.49).is_identifiable
     assert uniform_with_bit(["no", "yes"], 0.5).is_identifiable

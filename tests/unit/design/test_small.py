@@ -32,8 +32,8 @@ def test_the_safe_routes_are_the_default():
 def test_the_papers_routes_must_be_allowed(labels, route):
     with pytest.raises(
         InvalidDesignError,
-        match=f"`reveals` must be set for the route '{route}'.*Hint: the safe route is "
-        f"'{'warner' if len(labels) == 2 else 'pair'}'",
+        match=f"`reveals` must be True for the route '{route}'.*Hint: "
+        f"route='{'warner' if len(labels) == 2 else 'pair'}'",
     ):
         sp.small(labels, route)
     design = sp.small(labels, route, reveals=True)
@@ -194,7 +194,9 @@ def test_a_single_variable_keeps_its_small_design():
 
 
 def test_other_designs_of_the_combinations():
-    with pytest.raises(InvalidDesignError, match="`reveals` must be set for a design of which some rows reveal v0, v1"):
+    with pytest.raises(
+        InvalidDesignError, match="`reveals` must be True for this design, because some rows reveal v0, v1"
+    ):
         sp.join(variables((2, 2)), design=sp.uniform)
     assert sp.join(variables((2, 2)), design=sp.uniform, reveals=True) == sp.join(variables((2, 2)), reveals=True)
     wide = sp.join(variables((8, 9)), design=sp.hadamard)
@@ -216,7 +218,7 @@ def test_what_cannot_be_joined():
         sp.join({"s": ["f"], "t": list("abcd")})
     with pytest.raises(ArgumentError, match="`design` must be a design; got int"):
         sp.join({"s": [0, 1], "t": [0, 1]}, design=lambda joint: 3)
-    with pytest.raises(InvalidDesignError, match="must make a design of the combinations it is given"):
+    with pytest.raises(InvalidDesignError, match="must make a design for the given combinations"):
         sp.join({"s": [0, 1], "t": [0, 1]}, design=lambda joint: sp.uniform(list("abcd")))
 
 

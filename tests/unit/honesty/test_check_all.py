@@ -131,7 +131,7 @@ def test_the_same_counts_give_the_same_numbers_and_a_seed_others():
             sp.SubsetCounts([3, 28], [1, 1], FIVE),
             {"questions": {"data": 3}},
             ArgumentError,
-            "hold QuestionCounts; got int",
+            "contain QuestionCounts; got int",
         ),
         (
             {"a": sp.SubsetCounts([3, 28], [1, 1], FIVE)},
@@ -149,7 +149,7 @@ def test_the_same_counts_give_the_same_numbers_and_a_seed_others():
             {name: sp.SubsetCounts([3, 28], [1, 1], FIVE) for name in "ab"},
             {"questions": sp.QuestionCounts(FIVE, [3], answers=[0])},
             ArgumentError,
-            "mapping by variable where there are several",
+            "mapping by variable if there are several",
         ),
     ],
 )

@@ -144,7 +144,7 @@ def test_the_same_pvalue_is_an_alarm_among_few_tests_and_none_among_many():
 
 def test_the_level_in_words():
     (note,) = Alarm(24).notes
-    assert note.text.startswith("The data are put to 24 tests. Each is an alarm below p = 0.00042,")
+    assert note.text.startswith("24 tests were run. Each raises an alarm if its p-value is below 0.00042.")
     assert Alarm(0).notes == ()
     assert Alarm(0).level == 0.01
 

@@ -202,7 +202,7 @@ def test_where_no_one_can_lean_it_is_said(design):
     check = sp.check_leaning(sp.QuestionCounts(design, answers=[0, -1], n=[50, 6]))
     assert (check.tests, check.share, check.power) == ((), None, None)
     assert check.problem.kind is NoteKind.NOT_TESTED
-    with pytest.raises(NotIdentifiableError, match="there must be a share to be drawn"):
+    with pytest.raises(NotIdentifiableError, match="there must be a share to plot"):
         check.plot()
 
 
@@ -361,7 +361,7 @@ def test_a_few_who_skip_among_billions_are_compared_with_samples():
 def test_the_summaries_read():
     asked = questions_of(FIVE, 1500, Manners(always_yes=0.3, skips=sensitive))
     leaning, skips = sp.check_leaning(asked), sp.check_skips(asked)
-    assert "Always yes, less always no: 0.2" in str(leaning.summary())
+    assert "Share of people who always say yes, minus those who always say no: 0.2" in str(leaning.summary())
     assert "would raise an alarm in 80 of 100 such samples" in str(leaning.summary())
     assert f"{skips.skipped} of 1500 people skipped: 0.1" in str(skips.summary())
     few = sp.check_leaning(sp.QuestionCounts(FIVE, [3, 5], answers=[0, 1]))

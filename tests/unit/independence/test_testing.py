@@ -294,7 +294,7 @@ def test_tables_of_one_or_three_variables():
     with pytest.raises(ArgumentError, match=r"a design each; got one variable \(uniform design\)\. Hint"):
         sp.independence_test(sp.simulate(V4, [0.1, 0.2, 0.3, 0.4], 50, seed=1))
     three = sp.crosstab([3, 3, 12], [3, 12, 12], [3, 12, 5], designs=[ASKED, V4, V4])
-    with pytest.raises(ArgumentError, match=r"must be of two variables; got 3: x, y, z\. Hint: table.margin"):
+    with pytest.raises(ArgumentError, match=r"must have two variables; got 3: x, y, z\. Hint: table.margin"):
         sp.independence_test(three)
     assert sp.independence_test(three.margin("x", "z"), seed=1).hypothesis == "x and z are independent"
     with pytest.raises(ArgumentError, match=r"`table` must be what sp.crosstab returns; got list"):
@@ -305,7 +305,7 @@ def test_designs_and_samples_that_do_not_tell():
     blind = sp.independent(list("abcd"), {("a", "b"): 1.0})
     with pytest.raises(NotIdentifiableError, match="x: the design must be identifiable"):
         sp.independence_test(sp.crosstab([3, 3, 12], [3, 12, 12], designs=[blind, V4]))
-    with pytest.raises(NotIdentifiableError, match="more than one subset of y; got the same from all 3"):
+    with pytest.raises(NotIdentifiableError, match="more than one subset of y; got the same one from all 3"):
         sp.independence_test(sp.crosstab([3, 12, 12], [5, 5, 5], designs=[ASKED, V4]))
     with pytest.raises(NoDataError, match="at least one informative observation"):
         sp.independence_test(sp.crosstab([15, 3], [3, 15], designs=[ASKED, V4]))

@@ -405,7 +405,7 @@ def test_data_that_do_not_fit_are_refused():
     for data, error, message, advice in (
         ([1, 2], ArgumentError, "`data` must be a mapping of groups to counts", GROUPS_OR_TABLE),
         (groups[1], ArgumentError, "`data` must be a mapping of groups to counts", GROUPS_OR_TABLE),
-        (three, ArgumentError, "must be of two variables; got 3", PICK_TWO),
+        (three, ArgumentError, "must have two variables; got 3", PICK_TWO),
         ({1: groups[1]}, ArgumentError, "must be two or more; got 1", COUNT_BY_GROUP),
         ({1: pair, 2: pair}, ArgumentError, "`data` must count one ordered variable; got 2", COUNT_ONE_VARIABLE),
     ):

@@ -119,7 +119,7 @@ def test_nobody_answers():
 @pytest.mark.parametrize(
     ("questions", "said", "error", "message"),
     [
-        ([3, 5], [True], MismatchError, "`answers` must be one per question; got 1 for 2"),
+        ([3, 5], [True], MismatchError, "`answers` must contain one answer per question; got 1 for 2"),
         ([3.0], [True], CodeError, "`questions` must be integers.*got dtype float64"),
         ([[3]], [True], CodeError, r"`questions` must be one-dimensional; got shape \(1, 1\)"),
         ([3, 5], ["yes", True], CodeError, "must be True, False or None; got 1 other, first in row 0"),

@@ -274,7 +274,7 @@ def test_missing_has_two_choices():
 
 
 def test_the_design_must_say_how_to_draw():
-    with pytest.raises(UnknownDesignError, match="must say how subsets are drawn; got a design that is not known"):
+    with pytest.raises(UnknownDesignError, match="must specify how subsets are drawn; got an unknown design"):
         sp.privatize(VALUES, UNKNOWN)
 
 

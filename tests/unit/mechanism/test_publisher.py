@@ -100,9 +100,9 @@ def test_what_does_not_fit_is_refused():
         (
             TRIPLE,
             ArgumentError,
-            "`design` must be one column's; got a product. Hint: sp.privatize",
+            "`design` must be the design of one column; got a product. Hint: sp.privatize",
         ),
-        (UNKNOWN, UnknownDesignError, "must say how subsets are drawn"),
+        (UNKNOWN, UnknownDesignError, "must specify how subsets are drawn"),
         ("uniform", ArgumentError, "`design` must be a design; got str"),
     ],
 )

@@ -126,7 +126,7 @@ def test_designs_with_a_bit_or_dummies_are_no_surprise():
 
 
 def test_an_unknown_design_draws_nothing():
-    with pytest.raises(UnknownDesignError, match="must say how subsets are drawn"):
+    with pytest.raises(UnknownDesignError, match="must specify how subsets are drawn"):
         sp.privatize(["a"], sp.design.coarse(ABCD))
 
 

@@ -244,7 +244,7 @@ def test_bad_pilots_of_an_outcome():
         sp.predictor_power(U4, n=100, pilot=fit, term="x[c]")
     with pytest.raises(ArgumentError, match=r"one number given as `difference`"):
         sp.predictor_power(n=100, pilot=fit, term="x[c]", odds_ratio=2)
-    with pytest.raises(ArgumentError, match=r"must be an OutcomeRegression of a seen outcome; got int"):
+    with pytest.raises(ArgumentError, match=r"must be an OutcomeRegression of an observed outcome; got int"):
         sp.predictor_power(n=100, pilot=3, term="x[c]")
     with pytest.raises(ArgumentError, match=r"`term` must be left out without a pilot"):
         sp.predictor_power(U4, W, 100, category="c", difference=1, term="x[c]")
@@ -321,7 +321,7 @@ OK = {"design": U4, "w": W, "n": 100}
         ({"family": "probit"}, ArgumentError, r"`family` must be"),
         ({"level": 0}, ArgumentError, r"`level` must be"),
         ({"term": "age"}, ArgumentError, r"`term` must be left out without a pilot"),
-        ({"odds_ratio": 1, "n": None, "target": 0.8}, ArgumentError, r"there must be a difference to find"),
+        ({"odds_ratio": 1, "n": None, "target": 0.8}, ArgumentError, r"the difference must not be 0"),
         ({"pilot": 3, "w": None}, ArgumentError, r"`pilot` must be a Regression of a private response; got int"),
         ({"design": sp.covered(U4, 0.2)}, ArgumentError, r"people only; got a covered design"),
         ({"design": U16, "w": np.full(16, 1 / 16), "category": 1}, TooLargeError, r"at most 16384 subsets"),

@@ -257,9 +257,13 @@ def test_no_limit_can_be_asked_for():
     ("arguments", "error", "message"),
     [
         ({"margin": 0.02, "n": 100}, ArgumentError, r"either `margin` or `n` must be given; got both"),
-        ({"margin": 0}, ArgumentError, r"`margin` must be between 0 and 0\.5; got 0"),
-        ({"margin": 2}, ArgumentError, r"`margin` must be between 0 and 0\.5; got 2\. Hint: two points are 0\.02"),
-        ({"margin": "2 %"}, ArgumentError, r"`margin` must be between 0 and 0\.5; got str"),
+        ({"margin": 0}, ArgumentError, r"`margin` must be above 0 and at most 0.5; got 0"),
+        (
+            {"margin": 2},
+            ArgumentError,
+            r"`margin` must be above 0 and at most 0.5; got 2\. Hint: write two percentage points as 0.02",
+        ),
+        ({"margin": "2 %"}, ArgumentError, r"`margin` must be above 0 and at most 0.5; got str"),
         ({"level": 95}, ArgumentError, r"`level` must be between 0 and 1; got 95"),
         ({"n": 7}, ArgumentError, r"`n` must be at least 8 for 9 categories.*got 7\. Hint: the nearest is 8"),
         ({"n": 10.5}, ArgumentError, r"`n` must be a whole number"),
@@ -273,7 +277,7 @@ def test_no_limit_can_be_asked_for():
         ({"smallest": 5}, ArgumentError, r"`smallest` must be at most 4 for these designs; got 5"),
         ({"maximal_leakage": 0.9}, ArgumentError, r"`maximal_leakage` must be at least 1 bit .* got 0\.9\. Hint: .* 1"),
         ({"maximal_leakage": -1}, ArgumentError, r"positive number of bits; got -1"),
-        ({"designs": []}, ArgumentError, r"`designs` must hold at least one design; got none"),
+        ({"designs": []}, ArgumentError, r"`designs` must contain at least one design; got none"),
         ({"designs": [ASKED]}, MismatchError, r"same categories as the plan; got a independent design on 'a', 'b'"),
         ({"designs": 3}, ArgumentError, r"`designs` must be a list of designs; got int\. Hint: designs=\[sp\.unif"),
         ({"designs": np.array(0.3)}, ArgumentError, r"`designs` must be a list of designs; got ndarray"),
@@ -319,7 +323,7 @@ def test_too_many_categories_are_refused_before_they_are_listed(categories, monk
 
 def test_labels_without_a_length_are_counted_too(monkeypatch):
     monkeypatch.setattr(candidate_designs, "MOST", 60)
-    with pytest.raises(ArgumentError, match="must be at most 60, the most that any design takes; got 61"):
+    with pytest.raises(ArgumentError, match="must be at most 60, the most that any design allows; got 61"):
         plan(iter(range(61)))
 
 

@@ -178,7 +178,7 @@ def test_designs_without_a_question_are_not_recommended_to_askers():
     assert asked.recommended == designs[1]
     assert asked.options[0].people < asked.people
     note = next(note for note in asked.notes if note.kind is NoteKind.ALTERNATIVE)
-    assert note.text == "Not recommended: fixed_size, 2. No question realizes it."
+    assert note.text == "Not recommended: fixed_size, 2. It cannot be asked as a question."
     assert note.advice.name == "plan_for_publishing"
     published = plan(5, designs=designs, maximal_leakage=2, mode="publish")
     assert published.recommended == designs[0]
@@ -186,7 +186,7 @@ def test_designs_without_a_question_are_not_recommended_to_askers():
 
 
 def test_askers_are_told_if_no_design_has_a_question():
-    with pytest.raises(ArgumentError, match=r"one that some question realizes; got only a fixed_size .*mode='publish'"):
+    with pytest.raises(ArgumentError, match=r"one that can be asked; got only a fixed_size .*mode='publish'"):
         plan(5, designs=[fixed_size(range(5), 2)], maximal_leakage=2)
 
 
@@ -237,7 +237,7 @@ def test_symmetric_weights_are_asked_as_questions():
         (
             {"relative": 0.2, "w": [0.5, 0.5, 0, 0, 0]},
             ArgumentError,
-            r"`relative` must be of shares above 0; got 0 for 'monthly'.*Hint: give it the smallest share",
+            r"`relative` must refer to shares above 0; got a share of 0 for 'monthly'.*Hint: give it the smallest",
         ),
         (
             {"relative": 0.2, "w": [0.5, 0.5, 0, 0, 0], "category": "daily"},

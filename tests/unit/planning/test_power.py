@@ -110,8 +110,8 @@ def test_a_thousand_categories_and_more():
         ({"n1": 100, "category": "a", "target": 0.8}, ArgumentError, "got both"),
         ({"n2": 100, "category": "a", "target": 0.8}, ArgumentError, "`n2` must be left out"),
         ({"category": "a", "target": 80}, ArgumentError, "`target` must be between 0 and 1"),
-        ({"category": "a", "target": 0.04}, ArgumentError, r"a `target` above the level 0\.05"),
-        ({"category": "b", "target": 0.8}, ArgumentError, "there must be a difference to find"),
+        ({"category": "a", "target": 0.04}, ArgumentError, r"`target` must be above the level 0.05"),
+        ({"category": "b", "target": 0.8}, ArgumentError, "the difference must not be 0"),
         ({"n1": 100, "category": "a", "level": 5}, ArgumentError, "`level` must be between 0 and 1"),
     ],
 )

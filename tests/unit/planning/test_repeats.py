@@ -121,7 +121,7 @@ def test_what_rules_nothing_out_still_adds_up():
     assert (risk.expected, risk.probability) == (2, 0)
     assert risk.odds == pytest.approx(9)  # three to one, twice
     assert [note.kind for note in risk.notes] == [NoteKind.REPEATED, NoteKind.LEAKAGE]
-    assert risk.notes[1].text == "No answer rules a value out; 2 draws can multiply the odds of a value by up to 9."
+    assert risk.notes[1].text == "No answer rules out a value, but 2 draws can multiply the odds of a value by up to 9."
     said = "<RepeatRisk: 2 draws can multiply the odds of a value by up to 9; none of 2 candidates is ruled out>"
     assert repr(risk) == said
     assert repeat_risk(ASKED).odds == np.inf

@@ -300,7 +300,7 @@ def made():
 
 def test_rows_are_given_on_request_with_a_warning(made):
     found, P, _ = made
-    with pytest.warns(NotPrivateWarning, match=r"guess the values of persons.*do not publish or store"):
+    with pytest.warns(NotPrivateWarning, match=r"guesses of the values of single people.*do not publish or store"):
         rows = found.rows()
     assert {column.shape for column in rows.values()} == {(60,)}
     assert rows["covariates_best_guess"] == pytest.approx(P.max(axis=1))
@@ -340,7 +340,7 @@ def test_files_have_no_rows(made):
     assert b"published_best_guess" not in pickle.dumps(found)
     for read in (pickle.loads(pickle.dumps(found)), sp.CovariateLeakage.from_dict(found.to_dict())):
         assert read.to_dict() == found.to_dict()
-        with pytest.raises(ArgumentError, match=r"`rows` must be asked of the result as it was computed"):
+        with pytest.raises(ArgumentError, match=r"`rows` must be computed from the original result"):
             read.rows()
 
 

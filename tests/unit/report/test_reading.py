@@ -76,7 +76,7 @@ def test_checks_are_on_the_page_with_their_numbers(pages):
     assert f"p = {test.pvalue:.4f}, alarm below" in page.fact("Against the design")
     rate = one.checks.skips.rate
     assert numbers_in(page.fact("Skipped"))[0] == pytest.approx(100 * rate, abs=0.051)
-    assert f"The data are put to {found('questions').alarm.tests} tests." in page.text
+    assert f"{found('questions').alarm.tests} tests were run." in page.text
     _, rows = page.table("Skips of data")
     assert len(rows) == 5
 

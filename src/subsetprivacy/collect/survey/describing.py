@@ -267,7 +267,7 @@ def _linked(names: tuple[str, ...], kept: list[KeptRows]) -> Notice:
     number, bits = math.prod(each.number for each in kept), math.fsum(each.bits for each in kept)
     rows = "more than a million" if number > 10**6 else f"up to {number:,}"
     text = (
-        f"kept together. The draws alone make {rows} different rows of people with the same answers ({bits:.1f} "
-        "bits). With fewer people than that, most rows are unique."
+        f"kept together. The questions drawn can turn people with the same values into {rows} different rows "
+        f"({bits:.1f} bits). With fewer people than that, most rows are unique."
     )
     return Notice(NoticeKind.LINKED, names, text)
