@@ -114,7 +114,7 @@ def test_findings_are_as_before(data):
 
 BAD = {
     "other rows": (P[:20], MismatchError, r"`given` must have a row for each of the 50 people; got 20"),
-    "sums": (P * 2, DistributionError, r"each row of `given` must sum to 1; got 50 that do not, first in row 0"),
+    "sums": (P * 2, DistributionError, r"each row of `given` must sum to 1; got 50 rows that do not, first in row 0"),
     "classes": (P[:, :3], MismatchError, r"`given` must have a column for each of the 4 categories"),
     "columns": (pd.DataFrame(P, columns=list("abcx")), CategoryError, r"column for each category; got none for 'd'"),
     "gaps": (pd.DataFrame({name: [0.25] * 49 + [None] for name in LABELS}), DistributionError, r"be finite; got 1"),

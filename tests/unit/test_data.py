@@ -21,12 +21,15 @@ BLOCKS = sp.conditional(ABCD, {("a", "b"): 1.0, ("c", "d"): 1.0})
         ([3.0, np.nan], "got dtype float64"),
         (["3"], "must be integers"),
         ([[3, 5]], "must be one-dimensional"),
-        ([3, 5, 0, 0], r"must lie in 1…15; got 2 that do not, first in row 2 \(0, the empty set\)"),
-        ([3, -5], r"must lie in 1…15; got 1 that does not, first in row 1 \(outside the categories\)"),
-        ([3, 16], r"must lie in 1…15; got 1 that does not, first in row 1 \(outside the categories\)"),
-        ([2**40, 3], r"must lie in 1…15; got 1 that does not, first in row 0 \(outside the categories\)"),
-        (np.array([3, 2**63 + 3], np.uint64), "got 1 that does not, first in row 1"),
-        ([3, 7, 1, 5], "that the uniform design can produce; got 2 that are not, first in row 1. Hint: is this the"),
+        ([3, 5, 0, 0], r"must lie in 1…15; got 2 codes that do not, first in row 2 \(0, the empty set\)"),
+        ([3, -5], r"must lie in 1…15; got 1 code that does not, first in row 1 \(outside the categories\)"),
+        ([3, 16], r"must lie in 1…15; got 1 code that does not, first in row 1 \(outside the categories\)"),
+        ([2**40, 3], r"must lie in 1…15; got 1 code that does not, first in row 0 \(outside the categories\)"),
+        (np.array([3, 2**63 + 3], np.uint64), "got 1 code that does not, first in row 1"),
+        (
+            [3, 7, 1, 5],
+            "that the uniform design can produce; got 2 codes that are not, first in row 1. Hint: is this the",
+        ),
     ],
 )
 def test_codes_that_the_design_cannot_produce_are_refused(codes, message):
@@ -103,8 +106,13 @@ def test_as_counts():
     ("codes", "counts", "error", "message"),
     [
         ([3, 5, 3], [1, 2, 3], CodeError, r"must be distinct. Hint: sp.count\(codes, design=...\)"),
-        ([3, 0], [1, 2], CodeError, r"must lie in 1…15; got 1 that does not, first in entry 1 \(0, the empty set\)"),
-        ([3, 7], [1, 2], CodeError, "that the uniform design can produce; got 1 that is not, first in entry 1"),
+        (
+            [3, 0],
+            [1, 2],
+            CodeError,
+            r"must lie in 1…15; got 1 code that does not, first in entry 1 \(0, the empty set\)",
+        ),
+        ([3, 7], [1, 2], CodeError, "that the uniform design can produce; got 1 code that is not, first in entry 1"),
         ([3, 2**40], [1, 2], CodeError, "first in entry 1"),
         ([3.0, 5.0], [1, 2], CodeError, "must be integers"),
         ([3, 5], [1], MismatchError, r"one entry per code; got shape \(1,\) for 2 codes"),
@@ -369,7 +377,7 @@ def test_many_people_are_counted_block_by_block(monkeypatch):
     monkeypatch.setattr("subsetprivacy.data.tally._COUNT_BLOCK", 64)
     codes = np.array([3, 5, 12] * 100)
     assert count_codes(codes, UNIFORM).counts.tolist() == [100, 100, 100]
-    with pytest.raises(CodeError, match="got 1 that does not, first in row 300"):
+    with pytest.raises(CodeError, match="got 1 code that does not, first in row 300"):
         count_codes(np.append(codes, 99), UNIFORM)
 
 

@@ -107,7 +107,7 @@ def test_errors_name_the_variable_and_never_a_value(values, message):
 def test_a_wrong_value_of_joined_variables_is_not_shown():
     values = {"s": [0, 1], "t": [1, 7777], "g": ["a", "b"], "w": ["no", "no"], "x": ["d", "d"]}
     with pytest.raises(
-        CategoryError, match=r"s, t: every value must be one of.*got 1 that is not, first in row 1"
+        CategoryError, match=r"s, t: every value must be one of.*got 1 value that is not, first in row 1"
     ) as caught:
         sp.privatize(values, MANY)
     assert "7777" not in str(caught.value)
@@ -129,7 +129,7 @@ def test_a_variable_that_is_not_private_is_warned_of():
             CodeError,
             "x: `codes` must be subsets that the independent design can produce.*first in row 1",
         ),
-        ([[3, 3], [5, 0]], CodeError, "y: `codes` must lie in 1…15; got 1 that does not, first in row 1"),
+        ([[3, 3], [5, 0]], CodeError, "y: `codes` must lie in 1…15; got 1 code that does not, first in row 1"),
         ([[3.5], [5]], CodeError, "`codes` must be integers"),
     ],
 )

@@ -84,8 +84,12 @@ def test_the_plural_is_decided_in_one_place():
         ),
         (lambda: sp.count([{"a", "zzz"}], design=U4), CategoryError, "got a label that is not a category in row 0."),
         (lambda: sp.count([("a", "b", "a")], design=U4), CategoryError, "got a label twice in row 0."),
-        (lambda: sp.count([3, 0], design=U4), CodeError, "got 1 that does not, first in row 1 (0, the empty set)."),
-        (lambda: sp.count([3, 1], design=U4), CodeError, "got 1 that is not, first in row 1."),
+        (
+            lambda: sp.count([3, 0], design=U4),
+            CodeError,
+            "got 1 code that does not, first in row 1 (0, the empty set).",
+        ),
+        (lambda: sp.count([3, 1], design=U4), CodeError, "got 1 code that is not, first in row 1."),
         (lambda: sp.count([3]), ArgumentError, "where the design is not known; got neither."),
         (lambda: sp.count([3], design=U4, categories="ab"), ArgumentError, "where the design is not known; got both."),
         (

@@ -65,7 +65,7 @@ def _read_guess(guess: Any, categories: Categories, n: int, name: str) -> IntArr
     if (x < 0).any():
         raise CategoryError(
             f"`{name}` must be one of the categories {categories.preview()} in each row; got "
-            f"{counted((x < 0).sum(), 'weight that is not', 'weights that are not')}, first row "
+            f"{counted((x < 0).sum(), 'value that is not', 'values that are not')}, first row "
             f"{int((x < 0).argmax())}.",
             GUESS_CATEGORIES,
         )

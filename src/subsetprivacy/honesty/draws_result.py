@@ -67,7 +67,7 @@ class DrawsCheck(DataCheck):
         Why the questions are not tested; None if they are.
     """
 
-    title: ClassVar[str] = "Draws: whether the questions came as the design says"
+    title: ClassVar[str] = "Draws: whether the questions were drawn as the design states"
     DOCUMENT: ClassVar[tuple[str, ...]] = ("n", "kind", "test", "sides", "cells", "is_alarm", "problem", "notes")
 
     n: int

@@ -42,7 +42,7 @@ MORE_THAN_TWO = advise(
     shell="subsetprivacy design fixed-size --size 2 for three, subsetprivacy design uniform for four and more",
     page=_RECOMMENDED,
 )
-SAFE_ROUTE = advise("safe_route", python="route={route!r} is safe", shell="--route {route} is safe")
+SAFE_ROUTE = advise("safe_route", python="route={route!r} is safe", shell="--route {route} is safe", keyword_of="small")
 VALUE_AT_HAND = advise(
     "value_at_hand",
     python="this design needs the value to draw a subset; call sp.privatize([value], design) on the respondent's "

@@ -87,7 +87,7 @@ DRAWS_OF_ONE_VARIABLE = advise(
     python="one variable at a time: check_draws(table[{name}])",
     page="look at one variable at a time",
 )
-RECORD_THE_QUESTION = advise("record_the_question", "use yes/no questions, or a partition with record=True")
+RECORD_THE_QUESTION = advise("record_the_question", "use yes/no questions, or partitions that record the question")
 FEWER_REPLICATIONS = advise(
     "fewer_replications", python="with 999, a p-value of 5% is accurate to 1.4 percentage points"
 )

@@ -522,9 +522,9 @@ def test_probabilities_that_do_not_fit_are_refused_without_showing_a_cell(refuse
     design, path = people / "race.design.json", tmp_path / "wrong.csv"
     header = ",".join(map(str, RACE.categories))
     for row, message in (
-        ("0.2,0.2,0.2,0.2,secret", "each row of --given must be finite; got 1 that is not, first in row 0"),
+        ("0.2,0.2,0.2,0.2,secret", "each row of --given must be finite; got 1 row that is not, first in row 0"),
         ("0.2,0.2,0.2,0.2,", "each row of --given must be finite"),
-        ("0.2,0.2,0.2,0.2,0.31", "each row of --given must sum to 1; got 1 that does not, first in row 0"),
+        ("0.2,0.2,0.2,0.2,0.31", "each row of --given must sum to 1; got 1 row that does not, first in row 0"),
         ("", "--given must have at least one row; got none"),
     ):
         path.write_text(f"{header}\n{row}\n" if row else f"{header}\n")

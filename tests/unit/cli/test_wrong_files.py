@@ -70,7 +70,7 @@ def text_of(result):
         (["people.csv", "--column", "tree=tree.design.json", "--keep", "nowhere"], 1, "nowhere"),
         (["people.csv", "--column", "tree=tree.design.json", "--id", "id"], 2, "--key-file and --id go together"),
         (["people.csv", "--column", "tree=people.csv"], 1, "must be JSON text"),
-        (["people.csv", "--column", "tree=other.design.json"], 1, "40 that are not, first in line 3"),
+        (["people.csv", "--column", "tree=other.design.json"], 1, "40 values that are not, first in line 3"),
         (["people.csv", "--column", "tree=tree.design.json", "--labels"], 1, "labels are for CSV files"),
         (["people.csv", "--column", "tree=tree.design.json", "--jobs", "0"], 2, "'--jobs'"),
         (["people.csv", "--column", "tree=tree.design.json", "--missing", "drop"], 2, "'drop' is not one of"),
@@ -107,7 +107,7 @@ def test_outputs_that_cannot_be(output, code, message, run, folder, monkeypatch)
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (f"id,tree\n1,ash\n2,{SECRET}\n3,elm\n4,{SECRET}\n", "got 2 that are not, first in line 3"),
+        (f"id,tree\n1,ash\n2,{SECRET}\n3,elm\n4,{SECRET}\n", "got 2 values that are not, first in line 3"),
         ("id,tree\n1,ash\n2,\n3,elm\n", "got 1 missing, first in line 3. Hint: --missing full"),
         (f'id,tree\n1,ash\n2,"{SECRET}\n3,elm\n', ""),
         (f"id,tree\n1,ash\n2,{SECRET},elm\n", ""),

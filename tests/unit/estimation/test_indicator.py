@@ -365,8 +365,8 @@ def test_codes_of_another_design():
     [
         (lambda W: W[:-1], MismatchError, "one row per person; got 499 rows for 500 people"),
         (lambda W: W[:, :3], MismatchError, "a column for each of the 4 categories; got 3"),
-        (lambda W: np.where(np.arange(500)[:, None] == 7, 0.3, W), DistributionError, "1 that is not, first row 7"),
-        (lambda W: np.where(np.arange(500)[:, None] >= 498, np.nan, W), DistributionError, "2 that are not"),
+        (lambda W: np.where(np.arange(500)[:, None] == 7, 0.3, W), DistributionError, "1 row that is not, first row 7"),
+        (lambda W: np.where(np.arange(500)[:, None] >= 498, np.nan, W), DistributionError, "2 rows that are not"),
         (lambda W: pd.DataFrame(W, columns=list("abce")), CategoryError, "1 that is none"),
         (lambda W: pd.DataFrame(W[:, :3] / 0.75, columns=list("abc")), MismatchError, "got none for 'd'"),
     ],

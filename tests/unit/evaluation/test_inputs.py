@@ -194,11 +194,11 @@ def test_few_people():
 @pytest.mark.parametrize(
     ("change", "error", "match"),
     [
-        (lambda p: np.where(np.arange(N)[:, None] == 41, 0.3, p), DistributionError, "1 that is not, first row 41"),
+        (lambda p: np.where(np.arange(N)[:, None] == 41, 0.3, p), DistributionError, "1 row that is not, first row 41"),
         (
             lambda p: np.where(np.arange(N)[:, None] > 597, np.nan, p),
             DistributionError,
-            "2 that are not, first row 598",
+            "2 rows that are not, first row 598",
         ),
         (lambda p: p * [2, 1, 0, 0] - 0.01, DistributionError, "must be probabilities"),
         (lambda p: p[1:], MismatchError, "got 599 rows for 600 people"),
@@ -225,9 +225,9 @@ def test_wrong_probabilities_of_the_second_classifier(data, proba):
     ("guess", "error", "match"),
     [
         (["a"] * (N - 1), MismatchError, "got 599 for 600 people"),
-        (["a"] * (N - 1) + ["secret"], CategoryError, "1 that is not, first row 599"),
-        (["a"] * (N - 1) + [None], CategoryError, "1 that is not, first row 599"),
-        (np.full(N, 4), CategoryError, "600 that are not, first row 0"),
+        (["a"] * (N - 1) + ["secret"], CategoryError, "1 value that is not, first row 599"),
+        (["a"] * (N - 1) + [None], CategoryError, "1 value that is not, first row 599"),
+        (np.full(N, 4), CategoryError, "600 values that are not, first row 0"),
     ],
 )
 def test_wrong_guesses(data, guess, error, match):

@@ -211,7 +211,7 @@ def test_what_is_there_stays_until_there_is_something_better(session, tmp_path):
     kept = columns(sp.privatize_table(table, {"colour": DESIGN}, output))
     with pytest.raises(DataFileError, match=r"must be new; it exists\. Hint: overwrite=True"):
         sp.privatize_table(table, {"colour": DESIGN}, output)
-    with pytest.raises(CategoryError, match="got 1 that is not"):
+    with pytest.raises(CategoryError, match="got 1 value that is not"):
         sp.privatize_table(people(session, strange=(5,))[1], {"colour": DESIGN}, output, overwrite=True)
     assert columns(session.read.parquet(str(output))) == kept
     with pytest.raises(ArgumentError, match="must be outside the input folder"):
@@ -269,7 +269,7 @@ def test_folder_on_a_disk_that_only_spark_sees(session, tmp_path, monkeypatch):
     assert names(tmp_path) == ["out's one"]  # the folder of unsorted rows was removed by Spark
     assert not (tmp_path / "out's one" / "_subset_privacy.json").exists()
     assert spark_folder.read_document(session, address).designs == {"colour": DESIGN}
-    with pytest.raises(CategoryError, match="got 1 that is not"):
+    with pytest.raises(CategoryError, match="got 1 value that is not"):
         sp.privatize_table(people(session, strange=(5,))[1], {"colour": DESIGN}, (tmp_path / "no").as_uri())
     assert names(tmp_path) == ["out's one"]
     with pytest.raises(DataFileError, match="must come with the designs"):

@@ -136,7 +136,7 @@ def test_settings_that_do_not_fit(settings, message):
 
 
 def test_the_message_counts_what_stripping_would_mend(raw, tmp_path):
-    with pytest.raises(CategoryError, match=f"got {N} that are not, first in line 2") as caught:
+    with pytest.raises(CategoryError, match=f"got {N} values that are not, first in line 2") as caught:
         sp.privatize_table(raw, {"work": DESIGN}, tmp_path / "private.parquet")
     said = str(caught.value)
     assert f"{N - marks()} of them are categories after stripping spaces." in said
@@ -153,7 +153,7 @@ def test_the_message_says_that_all_match():
 
 
 def test_after_stripping_the_rest_is_told(raw, tmp_path):
-    with pytest.raises(CategoryError, match=f"got {marks()} that are not") as caught:
+    with pytest.raises(CategoryError, match=f"got {marks()} values that are not") as caught:
         sp.privatize_table(raw, {"work": DESIGN}, tmp_path / "private.parquet", strip=True)
     assert caught.value.advice == NAME_THE_MARK()
     assert f"{marks()} look like marks" in str(caught.value)
@@ -162,7 +162,7 @@ def test_after_stripping_the_rest_is_told(raw, tmp_path):
 def test_counts_of_all_batches_add_up(tmp_path):
     values = pa.table({"work": [" Private"] * 300 + ["?"] + ["elsewhere"] * 99})
     pq.write_table(values, tmp_path / "people.parquet", row_group_size=40)
-    with pytest.raises(CategoryError, match="got 400 that are not") as caught:
+    with pytest.raises(CategoryError, match="got 400 values that are not") as caught:
         sp.privatize_table(pl.scan_parquet(tmp_path / "people.parquet"), {"work": DESIGN}, tmp_path / "out.parquet")
     assert "300 of them are categories" in str(caught.value)
     assert "1 looks like a mark of a missing answer" in str(caught.value)

@@ -158,7 +158,9 @@ def test_count_and_release(scheduler, tmp_path):
 
 def test_refused_rows_are_counted_over_the_whole_table(scheduler, tmp_path):
     _, table = people(strange=(205, 590, 599))
-    with pytest.raises(CategoryError, match=r"column 'colour': .* got 3 that are not, first in row 205") as caught:
+    with pytest.raises(
+        CategoryError, match=r"column 'colour': .* got 3 values that are not, first in row 205"
+    ) as caught:
         sp.privatize_table(table, {"colour": DESIGN}, tmp_path / "out")
     assert "SECRET" not in str(caught.value)
     assert caught.value.__context__ is None
@@ -197,7 +199,7 @@ def test_what_is_there_stays_until_there_is_something_better(tmp_path):
         kept = sp.privatize_table(people()[1], {"colour": DESIGN}, output).compute()
         with pytest.raises(DataFileError, match=r"must be new; it exists\. Hint: overwrite=True"):
             sp.privatize_table(people()[1], {"colour": DESIGN}, output)
-        with pytest.raises(CategoryError, match="got 1 that is not"):
+        with pytest.raises(CategoryError, match="got 1 value that is not"):
             sp.privatize_table(people(strange=(5,))[1], {"colour": DESIGN}, output, overwrite=True)
         assert dd.read_parquet(output).compute().equals(kept)
         assert len(sp.privatize_table(people(50)[1], {"colour": DESIGN}, output, overwrite=True)) == 50

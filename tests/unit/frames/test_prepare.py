@@ -112,7 +112,7 @@ def test_a_plan_is_run_once(people, tmp_path):
 
 def test_a_run_that_failed_is_not_run_again(people, tmp_path):
     plan = sp.prepare(people, {"sex": RACE}, tmp_path / "private.csv")
-    with pytest.raises(CategoryError, match="200 that are not"):
+    with pytest.raises(CategoryError, match="200 values that are not"):
         plan.run()
     with pytest.raises(ArgumentError, match="must be run once"):
         plan.run()

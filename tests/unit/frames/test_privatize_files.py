@@ -252,7 +252,7 @@ def spoiled(path, changes, n=3000):
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_unknown_labels_are_counted_over_the_whole_file(suffix, where, jobs, tmp_path, small_units):
     path = spoiled(tmp_path / f"people.{suffix}", {"race": {1234: "secret", 2900: "secret2", 2999: "secret3"}})
-    with pytest.raises(CategoryError, match=f"got 3 that are not, first in {where}") as caught:
+    with pytest.raises(CategoryError, match=f"got 3 values that are not, first in {where}") as caught:
         privatize_table(path, {"race": RACE}, tmp_path / "private.parquet", jobs=jobs)
     assert "secret" not in str(caught.value)
     assert f"people.{suffix}" in str(caught.value)
@@ -271,7 +271,7 @@ def test_missing_values_are_refused_or_become_the_full_set(tmp_path, small_units
 def test_lines_are_counted_as_an_editor_does(tmp_path):
     path = tmp_path / "people.csv"
     path.write_text('name,race\n"two\nlines",white\n\nBob,black\nCid,secret\n')
-    with pytest.raises(CategoryError, match="got 1 that is not, first in line 6"):
+    with pytest.raises(CategoryError, match="got 1 value that is not, first in line 6"):
         privatize_table(path, {"race": RACE}, tmp_path / "private.parquet")
 
 

@@ -140,7 +140,7 @@ def test_a_covered_design_in_memory_needs_an_output():
 
 
 def test_values_of_which_none_is_a_category_are_explained():
-    with pytest.raises(CategoryError, match=r"got 2 that are not.*letter for letter"):
+    with pytest.raises(CategoryError, match=r"got 2 values that are not.*letter for letter"):
         privatize_table(pd.DataFrame({"race": ["White", "Black"]}), {"race": RACE})
 
 
@@ -172,7 +172,7 @@ def test_missing_values_of_pandas_are_missing():
 
 def test_a_wrong_value_is_counted_and_not_shown():
     frame = pl.DataFrame({"race": ["white", "secret", "black", "secret"]})
-    with pytest.raises(CategoryError, match="got 2 that are not, first in row 1") as caught:
+    with pytest.raises(CategoryError, match="got 2 values that are not, first in row 1") as caught:
         privatize_table(frame, {"race": RACE})
     assert "secret" not in str(caught.value)
 

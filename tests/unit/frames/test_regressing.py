@@ -222,7 +222,7 @@ BAD = {
     "an infinite offset": (
         lambda: fitted(columns(), offset=[np.inf, *np.zeros(N - 1)]),
         ArgumentError,
-        "1 that is not, first in row 0",
+        "1 number that is not, first in row 0",
     ),
     "an offset of words": (lambda: fitted(columns(), offset="sex"), (ArgumentError, MismatchError), "offset"),
 }

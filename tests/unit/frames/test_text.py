@@ -103,7 +103,7 @@ WRONG = ["", "|", "a|", "|a", "a|a", "e", "A", "a|\\", "\\", "a\\|b", "a||b", "3
 def test_what_is_no_subset_is_refused_by_its_row(text):
     design = sp.uniform(list("abcd"))
     assert parsed([text], design).tolist() == [0]
-    with pytest.raises(CodeError, match="got 2 that are not, first in row 1") as caught:
+    with pytest.raises(CodeError, match="got 2 texts that are not, first in row 1") as caught:
         codes_of(["a|b", text, "b", text], design)
     assert text == "" or repr(text) not in str(caught.value)
 

@@ -137,13 +137,13 @@ def test_the_same_counts_give_the_same_numbers_and_a_seed_others():
             {"a": sp.SubsetCounts([3, 28], [1, 1], FIVE)},
             {"questions": {"b": sp.QuestionCounts(FIVE, [3], answers=[0])}},
             MismatchError,
-            "of variables of the data",
+            "about variables of the data",
         ),
         (
             {"a": sp.SubsetCounts([3, 28], [1, 1], FIVE)},
             {"questions": {"a": sp.QuestionCounts(EIGHT, [3], answers=[0])}},
             MismatchError,
-            "of the design of the data",
+            "must have the design of the data",
         ),
         (
             {name: sp.SubsetCounts([3, 28], [1, 1], FIVE) for name in "ab"},

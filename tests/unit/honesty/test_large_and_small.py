@@ -20,7 +20,7 @@ W5 = np.array([0.35, 0.05, 0.2, 0.3, 0.1])
 
 def test_a_hadamard_design_on_a_power_of_two_has_nothing_to_spare():
     counts = simulate(hadamard(16), np.arange(1, 17) / 136, 2000, seed=1)
-    with pytest.raises(NotIdentifiableError, match=r"15 questions .* for 15 free weights.* hadamard\(.*questions=31\)"):
+    with pytest.raises(NotIdentifiableError, match=r"15 questions .* and 15 free shares.* hadamard\(.*questions=31\)"):
         check_honesty(counts)
     more = check_honesty(simulate(hadamard(16, questions=31), np.arange(1, 17) / 136, 2000, seed=1))
     assert more.answers.df == 31 - 15
@@ -56,7 +56,7 @@ def test_two_variables_are_one_stratum():
 
 
 def test_a_held_bit_leaves_more_to_spare():
-    with pytest.raises(NotIdentifiableError, match="got 1 question with 1 free proportion for 1 free weight, so"):
+    with pytest.raises(NotIdentifiableError, match="got 1 question with 1 free proportion and 1 free share, so"):
         check_honesty(simulate(warner(["no", "yes"]), [0.7, 0.3], 500, seed=1))
 
 

@@ -213,7 +213,7 @@ def test_shares_of_zero_are_no_certainty_unless_they_are_given_as_such():
     assert not check.is_alarm
     given = sp.check_leaning(sure, [0.5, 0.5, 0.0, 0.0])
     assert given.tests == ()
-    assert "leave no answer open" in given.problem.text
+    assert "every answer is certain" in given.problem.text
     mixed = sp.check_leaning(sp.QuestionCounts(U4, [3, 5, 10], answers=[0, 0, 1], n=[40, 20, 25]), [0.5, 0.5, 0.0, 0.0])
     assert np.isfinite(mixed.test.pvalue)
 

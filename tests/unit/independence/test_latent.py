@@ -315,7 +315,7 @@ def test_names_must_be_different_variables(names, error, words):
 def test_what_cannot_be_tested_is_refused():
     design = sp.product({"x": sp.uniform([*"abcd"]), "y": sp.uniform([*"rstu"])})
     two = sp.simulate(design, np.full(16, 1 / 16), 50, seed=1)
-    with pytest.raises(ArgumentError, match="must be of 3 variables or more; got 2"):
+    with pytest.raises(ArgumentError, match="must have 3 variables or more; got 2"):
         latent_test(two, "x", "y", "z")
     with pytest.raises(ArgumentError, match="must be of 2 variables or more; got 1"):
         latent_test(sp.simulate(sp.uniform([*"abcd"]), rising(4), 50, seed=1), "x", "y")

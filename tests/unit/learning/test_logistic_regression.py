@@ -307,7 +307,7 @@ def test_it_is_cloned_and_pickled():
 @pytest.mark.parametrize(
     ("y", "error", "told"),
     [
-        ([16, 3, 3, 3], CodeError, r"`codes` must lie in 1…15; got 1 that does not, first in row 0"),
+        ([16, 3, 3, 3], CodeError, r"`codes` must lie in 1…15; got 1 code that does not, first in row 0"),
         ([1, 3, 3, 3], CodeError, r"must be subsets that the uniform design can produce; got 1 .* first in row 0"),
         ([3, 5, 6], MismatchError, r"`y` must have one entry per row of `X`; got 3 for 4 rows"),
         ([15, 15, 15, 15], NoDataError, r"must hold at least one informative subset; got none of 4 people"),
@@ -380,7 +380,7 @@ def test_a_cell_is_never_shown():
     ("weight", "error", "told"),
     [
         (np.zeros(20), NoDataError, "must not be zero for everyone"),
-        (-np.ones(20), ArgumentError, "finite and not negative; got 20 that are not, first in row 0"),
+        (-np.ones(20), ArgumentError, "finite and not negative; got 20 weights that are not, first in row 0"),
         (np.ones(19), MismatchError, re.escape("got shape (19,) for 20 people")),
     ],
 )

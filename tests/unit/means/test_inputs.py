@@ -143,9 +143,13 @@ def test_two_private_columns_of_a_table(people):
         (
             lambda y: np.where(np.arange(900) == 7, np.nan, y),
             ArgumentError,
-            "finite; got 1 that is not, first in row 7",
+            "finite; got 1 number that is not, first in row 7",
         ),
-        (lambda y: np.where(np.arange(900) >= 898, np.inf, y), ArgumentError, "2 that are not, first in row 898"),
+        (
+            lambda y: np.where(np.arange(900) >= 898, np.inf, y),
+            ArgumentError,
+            "2 numbers that are not, first in row 898",
+        ),
         (lambda y: np.where(np.arange(900) == 3, 1e300, y), ArgumentError, r"at most 1e\+70 in size; got 1 .*row 3"),
         (lambda y: y[:-1], MismatchError, r"one number per person; got shape \(899,\) for 900 people"),
         (lambda y: np.stack([y, y]), MismatchError, "one number per person"),
@@ -172,7 +176,11 @@ def test_outcomes(people, change, error, match):
         ({"blocks": 0}, ArgumentError, "`blocks` must be a whole number of at least 1"),
         ({"weights": np.ones(900)}, ArgumentError, "`weights_kind` must be given"),
         ({"weights_kind": "sampling"}, ArgumentError, "`weights` must be given with `weights_kind`"),
-        ({"weights": -np.ones(900), "weights_kind": "sampling"}, ArgumentError, "900 that are not, first in row 0"),
+        (
+            {"weights": -np.ones(900), "weights_kind": "sampling"},
+            ArgumentError,
+            "900 weights that are not, first in row 0",
+        ),
         ({"weights": np.zeros(900), "weights_kind": "frequency"}, NoDataError, "must not all be 0"),
         ({"weights": "weight", "weights_kind": "sampling"}, ArgumentError, "one for each person without a table"),
         ({"clusters": np.zeros(900)}, ArgumentError, "at least two; got one"),

@@ -131,10 +131,25 @@ def test_nobody_answers():
         ([3], True, CodeError, "must be a list of True, False or None; got bool"),
         ([3], "y", CodeError, "must be a list of True, False or None; got str"),
         # Whatever the answer: a set that was never asked about may have been chosen.
-        ([0], [False], CodeError, "sets that the design asks about; got 1 that is not, first in row 0"),
-        ([3, 16], [True, None], CodeError, "sets that the design asks about; got 1 that is not, first in row 1"),
-        ([3, 7], [True, None], CodeError, "sets that the design asks about; got 1 that is not, first in row 1"),
-        ([15, 1], [True, None], CodeError, "sets that the design asks about; got 2 that are not, first in row 0"),
+        ([0], [False], CodeError, "sets that the design asks about; got 1 question that is not, first in row 0"),
+        (
+            [3, 16],
+            [True, None],
+            CodeError,
+            "sets that the design asks about; got 1 question that is not, first in row 1",
+        ),
+        (
+            [3, 7],
+            [True, None],
+            CodeError,
+            "sets that the design asks about; got 1 question that is not, first in row 1",
+        ),
+        (
+            [15, 1],
+            [True, None],
+            CodeError,
+            "sets that the design asks about; got 2 questions that are not, first in row 0",
+        ),
         ([QUESTION], [True], CodeError, r"got Question objects. Hint: \[q.code for q in questions\]"),
     ],
 )

@@ -76,8 +76,8 @@ def test_recorded_questions_are_numbers():
         ([[3, 12, 48]], [True], CodeError, "`answers` must be a group from 0 to 2, or None; got 1 other"),
         ([[3, 12, 48]], ["0"], CodeError, "got 1 other, first in row 0"),
         ([[3, 12, 48]], 0, CodeError, "`answers` must be a list of a group from 0 to 2, or None; got int"),
-        ([[3, 12, 48], [7, 8, 48]], [0, 0], CodeError, "got 1 that is not, first in row 1"),
-        ([[3, 12, 20]], [0], CodeError, "sets that the design asks about; got 1 that is not"),
+        ([[3, 12, 48], [7, 8, 48]], [0, 0], CodeError, "got 1 question that is not, first in row 1"),
+        ([[3, 12, 20]], [0], CodeError, "sets that the design asks about; got 1 question that is not"),
         ([[3.0, 12.0, 48.0]], [0], CodeError, "`questions` must be integers"),
     ],
 )
@@ -90,19 +90,19 @@ def test_what_does_not_fit_is_refused(questions, said, error, message):
 
 
 def test_groups_that_overlap_are_no_question():
-    with pytest.raises(CodeError, match="sets that the design asks about; got 1 that is not, first in row 0"):
+    with pytest.raises(CodeError, match="sets that the design asks about; got 1 question that is not, first in row 0"):
         sp.resolve([[0b000011, 0b000011, 0b110000]], [0], EVEN)
 
 
 def test_a_recorded_group_three_times_is_no_question():
     design = sp.partition(range(6), partitions=[[(0, 1), (2, 3), (4, 5)], [(0, 2), (1, 4), (3, 5)]], record=True)
-    with pytest.raises(CodeError, match="sets that the design asks about; got 1 that is not, first in row 0"):
+    with pytest.raises(CodeError, match="sets that the design asks about; got 1 question that is not, first in row 0"):
         sp.resolve([[3, 3, 3]], [0], design)
 
 
 def test_recorded_groups_of_two_partitions_are_no_question():
     design = sp.partition(range(6), partitions=[[(0, 1), (2, 3), (4, 5)], [(0, 2), (1, 4), (3, 5)]], record=True)
-    with pytest.raises(CodeError, match="sets that the design asks about; got 1 that is not, first in row 0"):
+    with pytest.raises(CodeError, match="sets that the design asks about; got 1 question that is not, first in row 0"):
         sp.resolve([[3, 7, 5]], [0], design)
 
 

@@ -83,7 +83,9 @@ def test_missing_values_of_every_kind_become_full_sets(kind):
 @pytest.mark.parametrize("kind", TEXT)
 def test_unknown_values_of_every_kind_are_refused(kind):
     # Category q is known to one of these columns, and unknown to the design.
-    with pytest.raises(CategoryError, match="one of the design's categories; got 2 that are not, first in row 3"):
+    with pytest.raises(
+        CategoryError, match="one of the design's categories; got 2 values that are not, first in row 3"
+    ):
         sp.privatize(TEXT[kind](["b", "a", "d", "q", "q"]), ASKED)
 
 
@@ -117,12 +119,12 @@ def test_integer_labels_with_missing_values(kind):
 
 @pytest.mark.parametrize("kind", WHOLE)
 def test_integers_out_of_range_are_refused(kind):
-    with pytest.raises(CategoryError, match="got 1 that is not, first in row 2"):
+    with pytest.raises(CategoryError, match="got 1 value that is not, first in row 2"):
         sp.privatize(WHOLE[kind]([1, 0, 4, 3]), INTEGERS)
 
 
 def test_negative_integers_do_not_count_from_the_end():
-    with pytest.raises(CategoryError, match="got 1 that is not, first in row 1"):
+    with pytest.raises(CategoryError, match="got 1 value that is not, first in row 1"):
         sp.privatize(np.array([1, -1, 3]), INTEGERS)
 
 
@@ -215,7 +217,7 @@ def test_a_design_for_each_column_is_sent_elsewhere():
         ({"secret": 1}, "must hold one value per person, in a row; got a dict"),
         ({"secret"}, "must hold one value per person, in a row; got a set"),
         (7654321, "must be a list or column of labels; got int"),
-        ([["secret"], ["secret"]], "one of the design's categories; got 2 that are not, first in row 0"),
+        ([["secret"], ["secret"]], "one of the design's categories; got 2 values that are not, first in row 0"),
         (np.array([["secret"]]), r"must be one-dimensional; got shape \(1, 1\)"),
     ],
 )
@@ -247,20 +249,20 @@ def assert_silent(error, *secrets):
 @pytest.mark.parametrize("kind", ["list", *sorted(TEXT.keys() - {"pandas Categorical"})])
 def test_privatize_never_echoes_a_value(kind):
     values = TEXT.get(kind, list)(["a", "b", "secret"])
-    with pytest.raises(CategoryError, match="got 1 that is not, first in row 2") as caught:
+    with pytest.raises(CategoryError, match="got 1 value that is not, first in row 2") as caught:
         sp.privatize(values, ASKED)
     assert_silent(caught.value, "secret")
 
 
 @pytest.mark.parametrize("values", [[1, 0, 98765], np.array([1, 0, 98765]), np.array([1.0, 0.0, 98765.0])], ids=repr)
 def test_privatize_never_echoes_a_number(values):
-    with pytest.raises(CategoryError, match="got 1 that is not, first in row 2") as caught:
+    with pytest.raises(CategoryError, match="got 1 value that is not, first in row 2") as caught:
         sp.privatize(values, INTEGERS)
     assert_silent(caught.value, "98765")
 
 
 def test_an_unhashable_value_is_unknown_and_stays_unsaid():
-    with pytest.raises(CategoryError, match="got 1 that is not, first in row 1") as caught:
+    with pytest.raises(CategoryError, match="got 1 value that is not, first in row 1") as caught:
         sp.privatize(["a", {"name": "secret"}], ASKED)
     assert_silent(caught.value, "secret")
 

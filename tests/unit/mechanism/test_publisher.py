@@ -86,7 +86,7 @@ def test_what_does_not_fit_is_counted(values, missing, unfit):
 def test_what_does_not_fit_is_refused():
     publisher = Publisher(ASKED)
     publisher.require_fit(*publisher.look_up(["a", "d"]))
-    with pytest.raises(CategoryError, match="got 1 that is not, first in row 1"):
+    with pytest.raises(CategoryError, match="got 1 value that is not, first in row 1"):
         publisher.require_fit(*publisher.look_up(["a", "q", None]))
     with pytest.raises(CategoryError, match="got 1 missing, first in row 2"):
         publisher.require_fit(*publisher.look_up(["a", "b", None]))

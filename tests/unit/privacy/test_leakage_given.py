@@ -442,9 +442,13 @@ def changed(row, value):
 
 
 BAD = {
-    "sums": (changed(1, 0.3), DistributionError, r"row of `P` must sum to 1; got 1 that does not, first in row 1\."),
-    "percent": (GOOD * 100, DistributionError, r"must sum to 1; got 3 that do not, first in row 0\."),
-    "nan": (changed(2, np.nan), DistributionError, r"must be finite; got 1 that is not, first in row 2\."),
+    "sums": (
+        changed(1, 0.3),
+        DistributionError,
+        r"row of `P` must sum to 1; got 1 row that does not, first in row 1\.",
+    ),
+    "percent": (GOOD * 100, DistributionError, r"must sum to 1; got 3 rows that do not, first in row 0\."),
+    "nan": (changed(2, np.nan), DistributionError, r"must be finite; got 1 row that is not, first in row 2\."),
     "infinite": (changed(2, np.inf), DistributionError, r"must be finite; got 1"),
     "negative": (changed(0, [1.5, -0.5, 0, 0]), DistributionError, r"negative share; got 1 that has, first in row 0"),
     "classes": (np.full((3, 5), 0.2), MismatchError, r"a column for each of the 4 categories; got shape \(3, 5\)"),
@@ -465,7 +469,7 @@ def test_probabilities_that_are_none(P, error, message):
     ("arguments", "error", "message"),
     [
         ({"codes": [3, 3]}, MismatchError, "`codes` must be one per row of `P`, 3; got 2"),
-        ({"codes": [3, 1, 3]}, CodeError, "subsets that the uniform design can produce; got 1 that is not"),
+        ({"codes": [3, 1, 3]}, CodeError, "subsets that the uniform design can produce; got 1 code that is not"),
         ({"codes": ["a|b"] * 3}, CodeError, "must be integers"),
         ({"weights": [1, 1]}, MismatchError, r"`weights` must be one per row of `P`, 3; got shape \(2,\)"),
         ({"weights": [1, -1, 1]}, ArgumentError, "`weights` must be finite, not negative and not all 0"),
@@ -483,7 +487,7 @@ def test_other_arguments_that_do_not_fit(arguments, error, message):
 
 def test_subsets_that_their_probabilities_rule_out_are_counted_and_not_shown():
     P = [[0.5, 0.5, 0, 0], [0.5, 0.5, 0, 0], [0.25] * 4]
-    with pytest.raises(MismatchError, match=r"must be possible under .*; got 1 that is not, first in row 1\.$"):
+    with pytest.raises(MismatchError, match=r"must be possible under .*; got 1 code that is not, first in row 1\.$"):
         leakage_given(sp.uniform(ABCD), P, codes=[0b0011, 0b1100, 0b1100])
 
 

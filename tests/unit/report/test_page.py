@@ -110,7 +110,7 @@ def test_no_advice_to_programmers_reaches_readers(census_page):
     hints = re.findall("Hint: [^.]*[.]", census_page.text)
     # About questions, which people who made the survey read too; none names a function or an argument.
     assert set(hints) <= {
-        "Hint: use yes/no questions, or a partition with record=True.",
+        "Hint: use yes/no questions, or partitions that record the question.",
         "Hint: ask more different questions, of different sizes.",
     }
 
