@@ -369,7 +369,7 @@ def test_few_codes_of_many_categories():
 def test_errors_name_the_row_on_every_path(p, weights, bad):
     # A huge code must neither fill the memory nor pass because its weight is zero.
     codes = np.array([3, 5, 3, bad])
-    with pytest.raises(CodeError, match=r"got 1 that (does not|is not), first in row 3"):
+    with pytest.raises(CodeError, match=r"got 1 code that (does not|is not), first in row 3"):
         count_codes(codes, sp.uniform(range(p)), weights)
 
 

@@ -138,7 +138,7 @@ def check_cover(codes: IntArray, mu: FloatArray, categories: Categories) -> None
     worst = int(np.abs(totals - 1).argmax())
     if abs(totals[worst] - 1) > WEIGHT_TOLERANCE:
         raise InvalidDesignError(
-            "mu must sum to 1 over the subsets that contain a category; got {totals[worst]:.6g} for "
+            f"mu must sum to 1 over the subsets that contain a category; got {totals[worst]:.6g} for "
             "{categories.labels[worst]!r}."
         )
 

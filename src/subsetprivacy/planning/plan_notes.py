@@ -196,8 +196,8 @@ def _legend(best: PlanOption, *, at_given_w: bool) -> list[Note]:
     guess = best.leaks["prediction_baseline"]
     lines = (
         "times direct: the number of people, divided by the number needed when asking directly.",
-        "max. leak: the maximal leakage in bits. With 1 bit, a report at most doubles the chance of a right guess, on "
-        "average over the reports. smallest set: the fewest values that a report leaves possible.",
+        "max. leak: maximal leakage in bits. With 1 bit, the chance of a right guess at most doubles, on average.",
+        "smallest set: the fewest values that a report leaves possible.",
         f"best guess: how often it is right at {where} distribution ({guess:.2g} without data).",
     )
     more = Note(NoteKind.LEGEND, "Not shown: loss, efficiency and other leakages.", MORE_COLUMNS)

@@ -64,7 +64,7 @@ def test_the_two_extremes_need_two_categories(make):
 @pytest.mark.parametrize("make", [sp.uniform, sp.nonprivate, sp.fully_private])
 def test_more_than_48_categories_are_refused(make):
     assert make(range(48)).p == 48
-    with pytest.raises(InvalidDesignError, match=r"at most 48 categories; got 49 for a .* one. Hint: sp.hadamard"):
+    with pytest.raises(InvalidDesignError, match=r"at most 48 categories; got 49. Hint: sp.hadamard"):
         make(range(49))
 
 

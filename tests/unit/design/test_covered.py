@@ -347,9 +347,9 @@ def test_a_plan_and_a_release_do_not_pool():
         (GIVEN, "`design` must have a whole number S of 2 or more to be covered; got S = 1.6"),
         (sp.fixed_size(range(5), 2), "got S = 2.5"),
         (WARNER, "must report subsets of the value itself to be covered; got one with a secret bit"),
-        (sp.fully_private(ABCD), "one that can be covered; got a fully_private one"),
-        (sp.covered(UNIFORM, 0.1), "one that can be covered; got a covered one"),
-        (sp.design.coarse(ABCD), "one that can be covered; got a coarse one"),
+        (sp.fully_private(ABCD), "can be covered; got a fully_private design"),
+        (sp.covered(UNIFORM, 0.1), "can be covered; got a covered design"),
+        (sp.design.coarse(ABCD), "can be covered; got a coarse design"),
         (sp.uniform(range(47)), "codes of at most 48 bits; got 47 and 2 for dummy categories"),
     ],
 )
@@ -507,7 +507,7 @@ def test_a_collector_covers_answers_without_any_value():
     assert np.abs((fit.w - [0.1, 0.2, 0.3, 0.4]) / fit.se).max() < 4
     with pytest.raises(ArgumentError, match="`data` must be SubsetData, one subset per person; got SubsetCounts"):
         sp.cover(collected.counts(), 0.1)
-    with pytest.raises(InvalidDesignError, match="got a covered one"):
+    with pytest.raises(InvalidDesignError, match="got a covered design"):
         sp.cover(release, 0.1)
 
 

@@ -133,7 +133,7 @@ def test_few_of_many_can_be_listed():
         (6, 9, "`k` must be from 2 to 5 for 6 categories; got 9. Hint: the nearest is 5."),
         (6, 0, "`k` must be from 2 to 5 for 6 categories; got 0. Hint: the nearest is 2."),
         (2, 2, "a fixed size design must have at least 3 categories; got 2. Hint: with two categories try sp.warner"),
-        (49, 2, "must have at most 48 categories; got 49 for a fixed size one. Hint: sp.hadamard"),
+        (49, 2, "must have at most 48 categories; got 49. Hint: sp.hadamard"),
     ],
 )
 def test_sizes_are_checked(p, k, message):

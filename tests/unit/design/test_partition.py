@@ -220,7 +220,7 @@ def test_what_is_no_partition_is_refused(groups, message):
 
 
 def test_partitions_must_have_as_many_groups_each():
-    with pytest.raises(InvalidDesignError, match="into as many groups each; got 2"):
+    with pytest.raises(InvalidDesignError, match="with the same number of groups; got 2"):
         sp.partition(range(6), partitions=[[(0, 1), (2, 3), (4, 5)], [(0, 1, 2), (3, 4, 5)]])
 
 

@@ -317,7 +317,7 @@ def test_what_cannot_be_tested_is_refused():
     two = sp.simulate(design, np.full(16, 1 / 16), 50, seed=1)
     with pytest.raises(ArgumentError, match="must have 3 variables or more; got 2"):
         latent_test(two, "x", "y", "z")
-    with pytest.raises(ArgumentError, match="must be of 2 variables or more; got 1"):
+    with pytest.raises(ArgumentError, match="must have 2 variables or more; got 1"):
         latent_test(sp.simulate(sp.uniform([*"abcd"]), rising(4), 50, seed=1), "x", "y")
     weighted = sp.SubsetCounts(two.codes, two.counts * 1.5, two.design, squares=two.counts * 2.25)
     with pytest.raises(ArgumentError, match="got sums of sampling weights"):

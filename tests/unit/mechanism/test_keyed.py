@@ -151,7 +151,7 @@ def test_a_key_file_that_is_none(content, tmp_path):
     path = tmp_path / "secret.key"
     path.write_text(content, encoding="utf-8")
     path.chmod(0o600)
-    with pytest.raises(DataFileError, match="must hold 32 to 128 hexadecimal digits") as caught:
+    with pytest.raises(DataFileError, match="must contain 32 to 128 hexadecimal digits") as caught:
         read_key(path)
     assert not content or content not in str(caught.value)
     assert caught.value.__suppress_context__ or caught.value.__context__ is None

@@ -242,7 +242,7 @@ def test_symmetric_weights_are_asked_as_questions():
         (
             {"relative": 0.2, "w": [0.5, 0.5, 0, 0, 0], "category": "daily"},
             ArgumentError,
-            r"got 0 for 'daily'.*or name another `category`",
+            r"got a share of 0 for 'daily'.*or name another `category`",
         ),
         ({"groups": 1}, ArgumentError, r"`groups` must be from 2 to 1000; got 1\. Hint: groups=2 for two"),
         ({"groups": True}, ArgumentError, r"`groups` must map names to shares of the people; got bool"),

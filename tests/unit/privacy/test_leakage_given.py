@@ -450,7 +450,11 @@ BAD = {
     "percent": (GOOD * 100, DistributionError, r"must sum to 1; got 3 rows that do not, first in row 0\."),
     "nan": (changed(2, np.nan), DistributionError, r"must be finite; got 1 row that is not, first in row 2\."),
     "infinite": (changed(2, np.inf), DistributionError, r"must be finite; got 1"),
-    "negative": (changed(0, [1.5, -0.5, 0, 0]), DistributionError, r"negative share; got 1 that has, first in row 0"),
+    "negative": (
+        changed(0, [1.5, -0.5, 0, 0]),
+        DistributionError,
+        r"negative share; got 1 row that has one, first in row 0",
+    ),
     "classes": (np.full((3, 5), 0.2), MismatchError, r"a column for each of the 4 categories; got shape \(3, 5\)"),
     "vector": ([0.25] * 4, MismatchError, r"got shape \(4,\)"),
     "text": ([["a", "b", "c", "d"]], DistributionError, r"`P` must be numbers, a row of shares each; got list"),
