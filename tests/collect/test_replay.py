@@ -6,7 +6,7 @@ import os
 from collections import Counter
 
 import pytest
-from faults import PromiseLine, assert_counted_once, publish, serve, servers  # noqa: F401  fixtures
+from faults import Line, assert_counted_once, publish, serve, servers  # noqa: F401  fixtures
 
 from subsetprivacy.collect.service.respondents import Respondent
 from subsetprivacy.collect.storage.opening import open_store
@@ -15,7 +15,7 @@ TIMES, AT_ONCE = 1000, 50
 
 
 async def post(port, path, document):
-    line = PromiseLine(port)
+    line = Line(port)
     status, _, content = await line.post(path, json.dumps(document).encode())
     line.close()
     return status, json.loads(content)
@@ -26,7 +26,7 @@ async def repeat(port, path, bodies):
     answers, waiting = [], iter(bodies)
 
     async def work():
-        line = PromiseLine(port)
+        line = Line(port)
         for body in waiting:
             status, _, content = await line.post(path, body)
             answers.append((status, content))

@@ -115,7 +115,7 @@ STEPS = {
         Step("reproduce toy_example --quick --jobs 1", needs=("matplotlib",), hint="plot"),
     ],
     "serve": [Step("serve --host 203.0.113.1 --db new.db", needs=("fastapi",), hint="serve")],
-    "survey check": [Step("survey check work.toml", says="good survey")],
+    "survey check": [Step("survey check work.toml", says="is a valid survey")],
     "survey convert": [
         Step("survey convert work.toml -o work.json", says="Wrote work.json"),
         Step("survey convert work.toml -o work.yaml", needs=("pyyaml",), hint="serve"),

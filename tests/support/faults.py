@@ -368,7 +368,7 @@ def go_through(serve, engine, url, *, fault, end, seconds, people=8, codes=4000,
     server.stop()
     assert "Traceback" not in server.said()
     if refusals and crowd.refused:  # whoever runs the server is told, once; waiting too long is no fault of it
-        assert times_said(server, "the database takes nothing now") == times_said(server, "the database works again")
+        assert times_said(server, "the database accepts nothing now") == times_said(server, "the database works again")
         assert "the database works again" in server.said()
     assert_counted_once(engine, manifest, crowd.acknowledged)
     return crowd

@@ -58,7 +58,7 @@ def _given(audit: "Audit") -> list[Note]:
     apart = float(np.abs(audit.given.w - audit.setting.w).max())
     if apart > _APART:
         text = (
-            f"The average of the probabilities given covariates differs from the distribution of the audit, by up to "
+            "The average of the probabilities given covariates differs from the distribution of the audit, by up to "
             f"{apart:.2g} for a category. The rows “given covariates” use that average."
         )
         notes.append(Note(NoteKind.ASSUMPTION, text))

@@ -120,8 +120,7 @@ def _echo_facts(path: Path, read: "SurveyDefinition", facts: "SurveyFacts") -> N
     links = [f"Linked: {', '.join(names)} ({bits:.1f} bits)." for names, bits in facts.groups if len(names) > 1]
     total = (
         f"{facts.bits:.1f} bits in total if a server stored all of a person's answers together. This server stores "
-        f"each "
-        "variable or link separately."
+        "each variable or link separately."
     )
     columns = ("variable", "question", "design", "questions", "left at least", "bits")
     title = (

@@ -163,8 +163,8 @@ def _check_allowed(codes: IntArray, name: str, design: Design, where: RowLocator
     foreign = ~design.allows(codes)
     if foreign.any():
         raise CodeError(
-            f"column {name} must hold subsets that the {design.kind} design can produce; got "
-            f"others {where.describe(foreign)}.",
+            f"column {name} must hold subsets that the {design.kind} design can produce; got others "
+            f"{where.describe(foreign)}.",
             IS_THIS_THE_DESIGN,
         )
 

@@ -313,8 +313,8 @@ def _check_answers(answers: IntArray, kind: str, design: Design) -> None:
     if wrong.any():
         raise CodeError(
             f"`answers` must lie in -1…{most - 1}; got "
-            f"{counted(wrong.sum(), 'answer that does not', 'answers that do not')}, first "
-            f"in line {int(wrong.argmax())}."
+            f"{counted(wrong.sum(), 'answer that does not', 'answers that do not')}, first in line "
+            f"{int(wrong.argmax())}."
         )
 
 

@@ -82,8 +82,8 @@ class Conditional(Design):
         if lopsided.size:
             a = int(codes[lopsided[0]])
             raise NotIndependentError(
-                "an independent design must give a subset and its complement the same mu; "
-                f"got {self.mu(np.array([a]))[0]:.6g} for {self.categories.format(a)} and "
+                "an independent design must give a subset and its complement the same mu; got "
+                f"{self.mu(np.array([a]))[0]:.6g} for {self.categories.format(a)} and "
                 f"{self.mu(np.array([full - a]))[0]:.6g} for {self.categories.format(full - a) or 'the empty set'}."
             )
         nu = np.where(self.codes == full, self.weights, self.weights / 2)
@@ -139,7 +139,7 @@ def check_cover(codes: IntArray, mu: FloatArray, categories: Categories) -> None
     if abs(totals[worst] - 1) > WEIGHT_TOLERANCE:
         raise InvalidDesignError(
             f"mu must sum to 1 over the subsets that contain a category; got {totals[worst]:.6g} for "
-            "{categories.labels[worst]!r}."
+            f"{categories.labels[worst]!r}."
         )
 
 

@@ -303,9 +303,8 @@ def warner(categories: Iterable[Label], q: float = 0.25, *, reveals: bool = Fals
         least = 1 / (1 + MOST_ODDS)
         nearest = np.ceil(least * 1e4) / 1e4 if share < 0.5 else np.floor((1 - least) * 1e4) / 1e4
         raise InvalidDesignError(
-            f"`reveals` must be True for a bit that almost reveals the answer; got q = {share:g}, which multiplies "
-            f"the odds by "
-            f"{odds:.3g}.",
+            f"`reveals` must be True for a bit that almost reveals the answer; got q = {share:g}, which multiplies the "
+            f"odds by {odds:.3g}.",
             SAFE_Q(nearest=f"{nearest:g}"),
         )
     pairs = with_bit_categories(labels)

@@ -217,7 +217,7 @@ def _join_all(variables: dict[str, Any], make: Callable[[Any], Design] | None, r
         if not reveals and (shown := [name for name, rows in revealing_reports(design).items() if rows.any()]):
             raise InvalidDesignError(
                 f"`reveals` must be True for this design, because some rows reveal {', '.join(shown)} exactly; got "
-                f"False."
+                "False."
             )
         return design
     if reveals and joint.p <= MAX_CATEGORIES:

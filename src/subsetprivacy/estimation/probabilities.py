@@ -99,8 +99,8 @@ def fitted_probabilities(fit: Any, categories: Categories, informative: BoolArra
         kept = np.ones(len(informative), np.bool_) if len(given) == len(informative) else informative
     if len(kept) != len(informative) or len(given) != kept.sum():
         raise MismatchError(
-            f"`{name}` must be a fit to the same people; got one of {max(len(kept), len(given))} "
-            f"for {counted(len(informative), 'person', 'people')}."
+            f"`{name}` must be a fit to the same people; got one of {max(len(kept), len(given))} for "
+            f"{counted(len(informative), 'person', 'people')}."
         )
     P = read_probabilities(given, categories, len(given), name, classes=classes)
     if kept.all():

@@ -127,8 +127,7 @@ class Alarm:
         below = np.format_float_positional(self.level, precision=2, fractional=False, trim="-")  # not scientific
         text = (
             f"{counted(self.tests, 'test was', 'tests were')} run. {each} raises an alarm if its p-value is below "
-            f"{below}. With "
-            f"honest answers, the probability of any alarm is at most {percent(self.chance)}."
+            f"{below}. With honest answers, the probability of any alarm is at most {percent(self.chance)}."
         )
         return (Note(NoteKind.ADJUSTED, text),)
 

@@ -103,8 +103,7 @@ def require_spare(model: LinearModel) -> LinearModel:
     free, taken = _many(table.free_cells, "free proportion"), _many(model.rank - 1, "free share")
     raise NotIdentifiableError(
         f"the design must have more free proportions of answers than free shares to be checked; got {cells} with "
-        f"{free} "
-        f"and {taken}, so any answers fit.",
+        f"{free} and {taken}, so any answers fit.",
         _help(table),
     )
 

@@ -244,8 +244,8 @@ def _of_counts(counts: SubsetCounts, how: _DrawsComparison) -> DrawsCheck:
     design, codes = counts.design, counts.observed_codes
     if design.strata(codes) is None:
         raise NotIdentifiableError(
-            f"a subset must show which question it answers for the draws to be tested; those of a {design.name} "
-            f"design do not.",
+            f"a subset must show which question it answers for the draws to be tested; those of a {design.name} design "
+            "do not.",
             one_at_a_time(design, DRAWS_OF_ONE_VARIABLE) or RECORD_THE_QUESTION,
         )
     if not how.by_pairs and not design.enumerable:

@@ -168,7 +168,7 @@ def _samples_note(test: DataTest | None) -> tuple[Note, ...]:
     if test is None or test.by != "questions" or not test.law.startswith("simulated"):
         return ()
     text = (
-        f"Many questions are expected fewer than 5 times, so the p-value is from {test.samples:,} samples drawn as "
-        f"the design states."
+        f"Many questions are expected fewer than 5 times, so the p-value is from {test.samples:,} samples drawn as the "
+        "design states."
     )
     return (Note(NoteKind.NULL_LAW, text),)

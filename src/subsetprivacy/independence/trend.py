@@ -246,7 +246,7 @@ def _design_notes(designs: int, alone: Sequence[SubsetCounts]) -> list[Note]:
     if alone:
         people = counted(sum(counts.n for counts in alone), "person", "people")
         text = (
-            f"Left out of the test, because no group with another score has their design: "
+            "Left out of the test, because no group with another score has their design: "
             f"{counted(len(alone), 'group')} with {people}."
         )
         notes.append(Note(NoteKind.LEFT_OUT, text))

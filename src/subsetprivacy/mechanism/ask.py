@@ -279,8 +279,8 @@ def _check_asked(asked: IntArray, design: Design) -> None:
     if foreign.any():
         raise CodeError(
             "`questions` must be sets that the design asks about; got "
-            f"{counted(foreign.sum(), 'question that is not', 'questions that are not')}, "
-            f"first in row {int(foreign.argmax())}."
+            f"{counted(foreign.sum(), 'question that is not', 'questions that are not')}, first in row "
+            f"{int(foreign.argmax())}."
         )
 
 

@@ -113,8 +113,8 @@ class Publisher:
         if unfit.unknown:
             raise CategoryError(
                 "every value must be one of the design's categories; got "
-                f"{counted(unfit.unknown, 'value that is not', 'values that are not')}, "
-                f"first in row {unfit.first_unknown} (counted from 0).",
+                f"{counted(unfit.unknown, 'value that is not', 'values that are not')}, first in row "
+                f"{unfit.first_unknown} (counted from 0).",
                 advice_on_types(self.design) if unfit.unknown == unfit.rows else None,
             )
         raise CategoryError(

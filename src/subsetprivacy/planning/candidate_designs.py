@@ -119,8 +119,7 @@ def _with_floor(designs: list[Design], floor: float) -> list[Design]:
     if designs[0].p < 4:
         raise ArgumentError(
             f"`floor` must be left out for {designs[0].p} categories: dummy rows need yes/no questions or groups, "
-            f"which "
-            "need 4 categories or more.",
+            "which need 4 categories or more.",
             SMALL_WITH_DUMMIES,
         )
     if not out:

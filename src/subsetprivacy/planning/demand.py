@@ -196,7 +196,7 @@ def require_spread(name: str, *distributions: FloatArray) -> None:
     if all(w.max() > 1 - 1e-12 for w in distributions):
         raise ArgumentError(
             f"`{name}` must give weight to two categories or more; got all weight on one, which leaves nothing to "
-            f"estimate.",
+            "estimate.",
             SMALL_SHARES,
         )
 

@@ -205,7 +205,7 @@ def _recommend(options: tuple[PlanOption, ...], limits: PlanLimits) -> tuple[Pla
     if not possible:
         raise ArgumentError(
             f"`designs` must include one that can be asked; got only a {options[0].design.kind} design, which needs "
-            f"the value to draw a subset.",
+            "the value to draw a subset.",
             PLAN_FOR_PUBLISHING,
         )
     allowed = [o for o in possible if limits.allow(o)]

@@ -399,6 +399,6 @@ class OutcomeRegression(Result):
         terms = " + ".join(kept if self.layout.intercept is not None else ["0", *kept])
         private = ", ".join(self.layout.private)
         return (
-            f"<OutcomeRegression {self.name} ~ {terms}: {self.family}, {self.method}, private {private}, "
-            f"n = {whole(self.n)}>"
+            f"<OutcomeRegression {self.name} ~ {terms}: {self.family}, {self.method}, private {private}, n = "
+            f"{whole(self.n)}>"
         )

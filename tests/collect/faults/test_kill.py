@@ -5,7 +5,7 @@ import random
 import signal
 
 import pytest
-from faults import FEWEST, PATIENCE, ConnectionLimits, assert_counted_once, books, publish
+from faults import FEWEST, PATIENCE, Crowd, assert_counted_once, books, publish
 
 from subsetprivacy.collect.storage.opening import open_store
 
@@ -26,7 +26,7 @@ def kill_repeatedly(serve, url, *, kills, people, codes, also=None, unsaid=False
     """
     engine = open_store(url)
     manifest, made = publish(engine, codes=codes)
-    server, crowd = serve(url), ConnectionLimits(manifest, made)
+    server, crowd = serve(url), Crowd(manifest, made)
 
     async def kill():
         killed = 0
@@ -83,7 +83,7 @@ def test_a_server_that_is_stopped_answers_first(serve, store_url):
     """SIGTERM is no fault: nobody's request that was begun stays without its answer."""
     engine = open_store(store_url)
     manifest, made = publish(engine, codes=2000)
-    server, crowd = serve(store_url), ConnectionLimits(manifest, made)
+    server, crowd = serve(store_url), Crowd(manifest, made)
 
     async def stop():
         await more_answers(crowd, 3 * FEWEST)

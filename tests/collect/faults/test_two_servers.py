@@ -4,7 +4,7 @@ import asyncio
 import time
 
 import pytest
-from faults import PATIENCE, ConnectionLimits, assert_counted_once, books, publish
+from faults import PATIENCE, Crowd, assert_counted_once, books, publish
 
 from subsetprivacy.collect.storage.opening import open_store
 
@@ -28,7 +28,7 @@ def run_two(serve, url, seconds, people, *, kills=0, releases=1):
     manifest, codes = publish(engine, codes=int(3000 * seconds))
     half = len(codes) // 2
     pair = [serve(url), serve(url)]
-    crowds = [ConnectionLimits(manifest, codes[:half]), ConnectionLimits(manifest, codes[half:])]
+    crowds = [Crowd(manifest, codes[:half]), Crowd(manifest, codes[half:])]
 
     async def watch():
         for _ in range(kills):

@@ -119,7 +119,7 @@ def test_key_is_of_no_use_without_codes(store):
     with pytest.raises(PublishingError, match="must be one with codes"):
         publish_key(store, manifest.id)
     assert not is_public(store)
-    with pytest.raises(NotFoundError, match="none of this id"):
+    with pytest.raises(NotFoundError, match="none with this id"):
         publish_key(store, "a" * 26)
 
 

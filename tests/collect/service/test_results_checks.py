@@ -30,7 +30,7 @@ def look(design, n, manner=HONEST, w=None, seed=1):
 
 def said(variable, place):
     """Return what a page says of a check: of draws, leaning, random answers or skips, in this order."""
-    return panels_of(words_of("en"), variable)[place].said
+    return panels_of(words_of("en"), variable)[place].body
 
 
 def skipping(rule):

@@ -42,7 +42,7 @@ def board_of(labels, seed=1):
 
 
 def figures(board):
-    variable = board.held.findings["a"]
+    variable = board.results.findings["a"]
     return {
         "shares": pictures_in(shares_section(WORDS, variable))[0],
         "draws": panels_of(WORDS, variable)[0].figure,
@@ -165,7 +165,7 @@ def test_the_points_of_shares_lie_in_their_lines_and_in_order_of_size():
     ends = [(float(one.get("x1")[:-1]), float(one.get("x2")[:-1])) for one in whiskers]
     assert len(points) == len(ends) == 5
     assert all(low <= point <= high for point, (low, high) in zip(points, ends, strict=True))
-    assert np.corrcoef(points, board.held.findings["a"].shares.estimate)[0, 1] == pytest.approx(1, abs=1e-4)
+    assert np.corrcoef(points, board.results.findings["a"].shares.estimate)[0, 1] == pytest.approx(1, abs=1e-4)
 
 
 def test_no_grid_line_runs_through_a_text():

@@ -118,7 +118,7 @@ def test_hundreds_of_intervals_take_bonferronis_level():
         assert (bounds[:, 1] - fit.w) / fit.se == pytest.approx(np.full(300, norm.isf(0.05 / 600)))
     large = sp.join({"a": range(100), "b": range(100)}, design=sp.hadamard)
     margin = sp.estimate(sp.simulate(large, np.full(10_000, 1e-4), 20_000, seed=1), "mom").margin("a")
-    assert np.isfinite(margin._found(0.95, "wald", simultaneous=True).bounds).all()
+    assert np.isfinite(margin._intervals_of(0.95, "wald", simultaneous=True).bounds).all()
 
 
 def test_joint_coverage():
