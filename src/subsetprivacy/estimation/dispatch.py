@@ -96,8 +96,8 @@ def estimate(
         Options of the method:
 
         - ``tol`` (``"mle"``, ``"em"``, ``"icm"``, ``"conic"``): stop when the certified gap (the most by which the
-        log-likelihood per person could still rise) is below this; 1e-9. For ``"conic"``, the tolerance of the solver;
-        1e-12.
+          log-likelihood per person could still rise) is below this; 1e-9. For ``"conic"``, the tolerance of the
+          solver; 1e-12.
         - ``max_iter`` (the same four): the maximum number of iterations; 200 for ``"mle"`` and ``"conic"``, 100,000 for
           the others.
         - ``start`` (``"mle"``, ``"em"``, ``"icm"``): a distribution to start from. For ``"one-step"``, the moment

@@ -148,7 +148,7 @@ class PlanOption(Result):
 
     @property
     def maximal_leakage(self) -> float:
-        """The maximal leakage in bits: log2 of the largest factor by which a report raises the chance of a guess."""
+        """The maximal leakage in bits: the reports multiply the chance of a right guess by at most 2 to this power."""
         return log2(self.design.S)
 
     @property
