@@ -1,7 +1,7 @@
 """Adding a kind of design touches its class and its builder: everything else asks the class.
 
 `Arcs` is such a kind, defined here and nowhere else. It is for categories in a circle, as months or directions: what is
-reported is the value with its neighbours on either side, a random stretch of a given length.
+reported is the value with its neighbors on either side, a random stretch of a given length.
 """
 
 import json
@@ -51,7 +51,7 @@ class Arcs(Design):
 
     @property
     def description(self):
-        return f"The value and its neighbours: {self.length} categories in a row, at a random place around the value."
+        return f"The value and its neighbors: {self.length} categories in a row, at a random place around the value."
 
     @property
     def label(self):
@@ -122,7 +122,9 @@ def test_it_is_drawn_counted_and_estimated():
     for method in ("mle", "em", "mom"):
         fit = sp.estimate(counts, method)
         assert np.abs((fit.w - W) / fit.se).max() < 4
-    with pytest.raises(NotIdentifiableError, match="must leave a degree of freedom"):  # as many arcs as categories
+    with pytest.raises(
+        NotIdentifiableError, match="must have more free proportions of answers than free shares"
+    ):  # as many arcs as categories
         sp.check_honesty(counts)
 
 

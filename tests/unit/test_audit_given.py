@@ -103,7 +103,10 @@ def test_another_distribution_than_the_average_is_said():
         sp.audit(DESIGN, P.mean(axis=0) + np.array([0.01, -0.01, 0, 0]), given=P),
         sp.audit(DESIGN, [0.1] * 3 + [0.7], given=P),
     )
-    texts = [[note.text for note in found.notes if "another distribution" in note.text] for found in (near, far)]
+    texts = [
+        [note.text for note in found.notes if "differs from the distribution of the audit" in note.text]
+        for found in (near, far)
+    ]
     assert texts[0] == []
     assert len(texts[1]) == 1
 

@@ -11,11 +11,11 @@ from subsetprivacy._checks import read_only
 from subsetprivacy._types import FloatArray
 from subsetprivacy.contingency.known_margins import Margins, Parameters
 from subsetprivacy.contingency.likelihood import TableLikelihood, softmax
-from subsetprivacy.contingency.solver import ARRIVED, TableMaximum, climb, maximise
+from subsetprivacy.contingency.solver import ARRIVED, TableMaximum, climb, maximize
 from subsetprivacy.contingency.structure import Structure
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.errors import TooLargeError
-from subsetprivacy.estimation.mle import maximise as maximise_shares
+from subsetprivacy.estimation.mle import maximize as maximize_shares
 from subsetprivacy.incidence import Listable
 from subsetprivacy.messages.for_contingency import SMALLER_MODEL
 
@@ -87,7 +87,7 @@ def has_matrix(structure: Structure, rows: int) -> bool:
 def all_shares(incidence: Listable, f: FloatArray) -> FloatArray:
     """Return shares of all cells to start from: the maximum for few cells, a few steps toward it for many."""
     if incidence.p <= MANY:
-        return maximise_shares(incidence, f, 1e-7).w
+        return maximize_shares(incidence, f, 1e-7).w
     w = np.full(incidence.p, 1 / incidence.p)
     for _ in range(_EM_STEPS):
         w = w * incidence.spread(f / incidence.inner(w))
@@ -126,9 +126,9 @@ def fit_table(
                 SMALLER_MODEL,
             )
         return _fit_many(likelihood, target)
-    first = maximise(likelihood, parameters, project(structure, target))
+    first = maximize(likelihood, parameters, project(structure, target))
     more = _more_starts(counts, structure, first, starts)
-    maxima = [first, *(maximise(likelihood, parameters, start) for start in more)]
+    maxima = [first, *(maximize(likelihood, parameters, start) for start in more)]
     arrived = [maximum for maximum in maxima if maximum.converged and maximum.is_maximum] or maxima[:1]
     best = max(arrived, key=lambda maximum: maximum.value)
     if best.value <= first.value + _SAME and first.converged:
@@ -157,8 +157,8 @@ def _more_starts(
         return []
     alone = np.where([len(structure.terms[structure.term_of(k)]) > 1 for k in range(structure.size)], 0.0, first.theta)
     rng = np.random.default_rng(0)  # depends only on the problem, so the same data give the same fit
-    centre = np.clip(first.theta, -3.0, 3.0)
-    return [alone, *(centre + rng.standard_normal(structure.size) for _ in range(starts - 2))]
+    center = np.clip(first.theta, -3.0, 3.0)
+    return [alone, *(center + rng.standard_normal(structure.size) for _ in range(starts - 2))]
 
 
 def _kept(best: TableMaximum) -> float:
@@ -278,8 +278,8 @@ def project(structure: Structure, target: FloatArray) -> FloatArray:
     for _ in range(50):
         w = softmax(structure.apply(theta))
         g = means - structure.adjoint(w)
-        centred = Z - (Z @ w)[:, None]
-        H = (centred * w) @ centred.T
+        centered = Z - (Z @ w)[:, None]
+        H = (centered * w) @ centered.T
         try:
             step: Any = cho_solve(cho_factor(H + 1e-12 * np.eye(len(H))), g)
         except LinAlgError:

@@ -176,8 +176,8 @@ def _raked(base: FloatArray, Z: FloatArray, means: FloatArray, lam: FloatArray) 
         rest = means - Z @ w
         if np.abs(rest).max() <= _RAKED:
             break
-        centred = Z - (Z @ w)[:, None]
-        H = (centred * w) @ centred.T
+        centered = Z - (Z @ w)[:, None]
+        H = (centered * w) @ centered.T
         try:
             step = cho_solve(cho_factor(H), rest)
         except LinAlgError:

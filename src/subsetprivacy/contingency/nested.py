@@ -19,7 +19,7 @@ from subsetprivacy.contingency.known_margins import Margins
 from subsetprivacy.contingency.structure import Structure
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.errors import ArgumentError, MismatchError
-from subsetprivacy.estimation.mle import maximise as maximise_shares
+from subsetprivacy.estimation.mle import maximize as maximize_shares
 from subsetprivacy.mechanism.simulate import simulate_informative
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_contingency import BOOTSTRAP_THE_TEST, SAME_TABLE
@@ -210,7 +210,7 @@ def saturated_loglik(counts: SubsetCounts, structure: Structure, margins: Margin
 def saturated_shares(counts: SubsetCounts) -> FloatArray:
     """Return the shares of the saturated model, to a total gap of 1e-8 in log-likelihood if possible."""
     tol = float(np.clip(1e-8 / counts.total, 1e-13, 1e-9))
-    return maximise_shares(counts.incidence, counts.shares, tol).w
+    return maximize_shares(counts.incidence, counts.shares, tol).w
 
 
 def whole(structure: Structure) -> Structure:

@@ -76,7 +76,7 @@ class TableMaximum:
         return np.asarray(np.linalg.inv(self.bounded(self.at.information)) - self.flat @ self.flat.T)
 
 
-def maximise(likelihood: TableLikelihood, parameters: Parameters, theta: FloatArray) -> TableMaximum:
+def maximize(likelihood: TableLikelihood, parameters: Parameters, theta: FloatArray) -> TableMaximum:
     """Maximize from the free parameters of theta."""
     start = theta[parameters.fixed]
     here = reduced(likelihood, parameters, theta[parameters.free], start)

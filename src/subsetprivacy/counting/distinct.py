@@ -174,8 +174,8 @@ def check_sums(groups: Groups, name: str, kind: str, place: Callable[[int], str]
     if groups.unfit:
         first = "" if groups.first_unfit is None else f", first in {place(groups.first_unfit)}"
         raise ArgumentError(
-            f"{kind} weights must be {FIT[kind]}; got "
-            f"{counted(groups.unfit, 'weight that is not', 'weights that are not')} in column {name}{first}."
+            f"{kind} weights must be {FIT[kind]}; column {name} has "
+            f"{counted(groups.unfit, 'weight that is not', 'weights that are not')}{first}."
         )
     assert groups.sums is not None
     if kind == "frequency" and (groups.sums > _MAX_PEOPLE).any():

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MOST_NUMBERED = 12  # groups with their number next to the point
-_MOST_LABELLED = 24
+_MOST_LABELED = 24
 _MOST_MARKED = 40  # groups with large markers and strokes at the ends of intervals
 _LONG = 8  # characters from which on labels are turned where there are many
 
@@ -70,7 +70,7 @@ def means(
 
 def _label_groups(ax: Axes, at: NDArray[np.float64], labels: Sequence[str]) -> None:
     order = np.argsort(at)
-    shown = order[:: -(-len(labels) // _MOST_LABELLED)]
+    shown = order[:: -(-len(labels) // _MOST_LABELED)]
     turned = len(shown) * max(len(labels[j]) for j in shown) > 70 or len(shown) > _LONG
     look: Any = {"rotation": 30, "ha": "right"} if turned else {}
     ax.set_xticks(at[shown].tolist(), [_plain(labels[j], 24) for j in shown], **look)

@@ -91,7 +91,7 @@ class _BatchTally:
         for k in self.coded:
             codes = _cells(columns[k], self.keys[k], self._width(k))
             cell = codes if cell is None else cell * ((1 << self._width(k)) + 2) + codes
-        label = self.labels.numbers([columns[k] for k in self._labelled])
+        label = self.labels.numbers([columns[k] for k in self._labeled])
         amounts = None if self.weights is None else self._amounts(batch.column(self.weights))
         assert self.counter is not None
         if len(self.labels) * self.cells > MOST_CELLS and isinstance(self.counter, DenseCounter):
@@ -103,7 +103,7 @@ class _BatchTally:
         """Decide by the types of the first batch which keys are codes; text is not."""
         self.kinds = [kind_of(column.type) for column in columns]
         self.coded = [k for k in self.coded if self.kinds[k] in {"integer", "nothing"}]
-        self.labels = Labels([self.keys[k] for k in self._labelled])
+        self.labels = Labels([self.keys[k] for k in self._labeled])
         self.counter = self._new_counter()
 
     def _new_counter(self) -> CellCounter:
@@ -116,7 +116,7 @@ class _BatchTally:
         return width
 
     @property
-    def _labelled(self) -> list[int]:
+    def _labeled(self) -> list[int]:
         return [k for k in range(len(self.keys)) if k not in self.coded]
 
     @property
@@ -150,7 +150,7 @@ class _BatchTally:
             limit = 1 << self._width(k)
             rest, number = np.divmod(rest, limit + 2)
             keys[k] = Key("integer", np.where(number >= limit, OUTSIDE, number), number == limit)
-        for k, values in zip(self._labelled, self.labels.columns(counts.label), strict=True):
+        for k, values in zip(self._labeled, self.labels.columns(counts.label), strict=True):
             keys[k] = Key.of(self.kinds[k], values)
         made = tuple(key for key in keys if key is not None)
         return Groups(made, counts.rows, counts.first, counts.sums, counts.squares, self.unfit, self.first_unfit)

@@ -82,13 +82,13 @@ def _by_gradients(fit: Estimate, c: FloatArray, *, expected: bool = False) -> fl
         y = inc.spread(curvature * inc.inner(x - x.mean()))
         return y - y.mean()
 
-    centred = c - c.mean()
+    centered = c - c.mean()
     operator = LinearOperator((p, p), matvec=apply, dtype=np.float64)
-    x, failed = cg(operator, centred, rtol=1e-8, maxiter=MAX_PRODUCTS)
+    x, failed = cg(operator, centered, rtol=1e-8, maxiter=MAX_PRODUCTS)
     if failed:  # with too few distinct subsets, some directions have no information and there is no solution
         return float("inf")
     if counts.squares is None:
-        return float(centred @ x) / fit.n
+        return float(centered @ x) / fit.n
     scores = counts.incidence.inner(x - x.mean()) / counts.incidence.inner(fit.w)
     return float(counts.squares[counts.informative] @ scores**2) / counts.total**2
 

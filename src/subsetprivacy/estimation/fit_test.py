@@ -15,7 +15,7 @@ from subsetprivacy._words import whole
 from subsetprivacy.data import SubsetCounts, SubsetData, as_counts
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.likelihood import MANY, mean_loglik
-from subsetprivacy.estimation.mle import maximise
+from subsetprivacy.estimation.mle import maximize
 from subsetprivacy.estimation.newton_many import newton_many
 from subsetprivacy.incidence import Cells
 from subsetprivacy.mechanism.simulate import simulate_many
@@ -247,7 +247,7 @@ _BOUNDARY = (
 
 def _statistic(counts: SubsetCounts, w0: FloatArray) -> tuple[FloatArray, float]:
     """Return the maximum of the likelihood, and the likelihood ratio statistic."""
-    w = maximise(counts.incidence, counts.shares, _TOLERANCE).w
+    w = maximize(counts.incidence, counts.shares, _TOLERANCE).w
     top, there = (mean_loglik(counts.incidence, counts.shares, x) for x in (w, w0))
     return w, max(2 * counts.total * (top - there), 0.0)
 
@@ -278,7 +278,7 @@ def _drawn(
         if counts.categories.p <= MANY:
             L = inc.inner(newton_many(inc, f, start=None, tol=_TOLERANCE).w)
         else:
-            fits = [maximise(Cells(inc, np.flatnonzero(row)), row[row > 0], _TOLERANCE).w for row in f]
+            fits = [maximize(Cells(inc, np.flatnonzero(row)), row[row > 0], _TOLERANCE).w for row in f]
             L = inc.inner(np.array(fits))
         with np.errstate(divide="ignore", invalid="ignore"):
             gain = np.where(f > 0, f * (np.log(L) - np.log(at_null)), 0.0).sum(axis=1)

@@ -74,7 +74,7 @@ def climb(inc: Incidence, f: FloatArray, start: FloatArray | None, tol: float, m
     return newton(inc, f, start=lifted(solution.w, 1e-3 / inc.p), tol=tol, max_iter=max_iter)
 
 
-def maximise(inc: Incidence, f: FloatArray, tol: float, start: FloatArray | None = None) -> SimplexMaximum:
+def maximize(inc: Incidence, f: FloatArray, tol: float, start: FloatArray | None = None) -> SimplexMaximum:
     """Maximize the mean log-likelihood of shares f > 0, by the method for this number of categories."""
     if inc.p > MANY:
         return climb(inc, f, start, max(tol, 1e-10), 10 * MAX_ITERATIONS)

@@ -76,10 +76,10 @@ def asked_Q(counts: SubsetCounts, gamma: FloatArray) -> FloatArray:
         asked = _asked_groups(counts)
         return asked.rows.gram(np.repeat(asked.shares, asked.answers))
     inc, f = counts.incidence, counts.shares
-    centred = gamma - 0.5  # two halves add up to one
+    centered = gamma - 0.5  # two halves add up to one
     Q = inc.gram(f + f)
-    Q -= centred
-    Q -= centred[:, None]
+    Q -= centered
+    Q -= centered[:, None]
     return Q
 
 

@@ -63,7 +63,7 @@ def newton(
             break
         x = _step_again(factor, s, w) if factor is not None and gap < _FAST * gaps[-2] else None
         if x is None:
-            x, factor = maximise_quadratic(inc.gram(y / L), s + s - 1, w)
+            x, factor = maximize_quadratic(inc.gram(y / L), s + s - 1, w)
         reached = inc.inner(x)
         ratio = reached / L
         # ln(1+t) >= t - t²/2 for t >= 0, so only decreasing entries can fall short of the model.
@@ -82,7 +82,7 @@ def _least(values: FloatArray) -> float:
     return values[values.argmin()]  # .min() takes three times as long, a tenth of the time of a step
 
 
-def maximise_quadratic(H: FloatArray, c: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray | None]:
+def maximize_quadratic(H: FloatArray, c: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray | None]:
     """Return argmax of c'x - x'Hx/2 over x >= 0, and the Cholesky factor of H if the maximum is unconstrained."""
     factor, z, info = dposv(H, c)
     if info == 0 and _least(z) >= 0:

@@ -59,7 +59,7 @@ def newton_many(
         if not len(open_):
             break
         here, sizes, shares = w[open_], L[open_], f[open_]
-        x = _maximise(inc.gram(_ratio(y, sizes)), s - 1, here)
+        x = _maximize(inc.gram(_ratio(y, sizes)), s - 1, here)
         change = inc.inner(x - here)
         t = _lengths(shares, _ratio(change, sizes, shares > 0), s - 1, x - here)
         w[open_] = here + t[:, None] * (x - here)
@@ -74,7 +74,7 @@ def _ratio(top: FloatArray, bottom: FloatArray, where: Any = None) -> FloatArray
     return np.divide(top, bottom, out=np.zeros_like(top), where=top > 0 if where is None else where)
 
 
-def _maximise(H: FloatArray, g: FloatArray, w: FloatArray) -> FloatArray:
+def _maximize(H: FloatArray, g: FloatArray, w: FloatArray) -> FloatArray:
     """Return, for each sample, an approximate argmax of g'(x - w) - (x - w)'H(x - w)/2 over x >= 0."""
     p = H.shape[-1]
     diagonal = np.einsum("bii->bi", H)

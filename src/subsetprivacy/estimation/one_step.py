@@ -13,7 +13,7 @@ from subsetprivacy.estimation.fisher import fisher_uncertainty
 from subsetprivacy.estimation.likelihood import observed_information, score
 from subsetprivacy.estimation.mom import mom
 from subsetprivacy.estimation.mom_conditional import mom_conditional
-from subsetprivacy.estimation.newton import maximise_quadratic
+from subsetprivacy.estimation.newton import maximize_quadratic
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.simplex import lifted
 from subsetprivacy.messages.for_estimates import METHOD_MLE, MORE_PEOPLE_OR_MLE
@@ -84,7 +84,7 @@ def _on_simplex(w: FloatArray, s: FloatArray, H: FloatArray) -> FloatArray:
     penalty keeps the sum at one.
     """
     steep = 1e4 * H.diagonal().max()
-    x, _ = maximise_quadratic(H + steep, 2 * s + steep, w)
+    x, _ = maximize_quadratic(H + steep, 2 * s + steep, w)
     return x / x.sum()
 
 

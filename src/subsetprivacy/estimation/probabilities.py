@@ -94,7 +94,7 @@ def fitted_probabilities(fit: Any, categories: Categories, informative: BoolArra
     given = np.asarray(fit.probabilities, np.float64)
     own = getattr(fit, "categories", None)
     classes = None if own is None else list(getattr(own, "labels", own))
-    kept = getattr(getattr(fit, "held", None), "answered", None)
+    kept = getattr(getattr(fit, "fitted_people", None), "answered", None)
     if kept is None:
         kept = np.ones(len(informative), np.bool_) if len(given) == len(informative) else informative
     if len(kept) != len(informative) or len(given) != kept.sum():

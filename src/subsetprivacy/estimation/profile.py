@@ -20,7 +20,7 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.estimation.chord import Chords, NoChordsError
 from subsetprivacy.estimation.likelihood import MANY, tangent_inverse
-from subsetprivacy.estimation.mle import maximise
+from subsetprivacy.estimation.mle import maximize
 from subsetprivacy.estimation.newton import newton
 from subsetprivacy.estimation.simplex import lifted
 from subsetprivacy.estimation.survey_sample import SurveySample
@@ -83,7 +83,7 @@ class Peak:
         self.survey = survey
         self.counts, self.inc, self.f = counts, counts.incidence, counts.shares
         self.tol = float(np.clip(1e-3 / counts.total, _FINEST, 1e-9 if self.inc.p <= MANY else 1e-6))
-        self.w = maximise(self.inc, self.f, self.tol, lifted(start, 1e-6 / self.inc.p)).w
+        self.w = maximize(self.inc, self.f, self.tol, lifted(start, 1e-6 / self.inc.p)).w
         self.L = self.inc.inner(self.w)
         self.s = self.inc.spread(self.f / self.L)
 

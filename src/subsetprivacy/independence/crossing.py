@@ -136,8 +136,8 @@ class CrossedVariable:
             return p - 1
         codes = self._answered()
         gram = self.design.incidence(codes).gram(np.ones(len(codes)))
-        centred = gram - gram.mean(axis=0)  # changes of w keep its sum
-        return int(np.linalg.matrix_rank(centred - centred.mean(axis=1)[:, None]))
+        centered = gram - gram.mean(axis=0)  # changes of w keep its sum
+        return int(np.linalg.matrix_rank(centered - centered.mean(axis=1)[:, None]))
 
     def _answered(self) -> IntArray:
         """Return all answers to the questions that were asked."""

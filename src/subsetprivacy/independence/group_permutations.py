@@ -14,7 +14,7 @@ from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Design
 from subsetprivacy.estimation.likelihood import MANY
-from subsetprivacy.estimation.mle import maximise
+from subsetprivacy.estimation.mle import maximize
 from subsetprivacy.estimation.newton_many import newton_many
 from subsetprivacy.estimation.simplex import lifted
 from subsetprivacy.independence.null_distributions import MAX_EXACT, NullDistribution, PermutationOptions, affordable
@@ -82,7 +82,7 @@ class GroupTable:
             for sizes, people in zip(L, n, strict=True):
                 seen = people > 0
                 inc = self.design.incidence(self.codes[seen])
-                sizes[seen] = inc.inner(maximise(inc, people[seen] / people.sum(), tol, start).w)
+                sizes[seen] = inc.inner(maximize(inc, people[seen] / people.sum(), tol, start).w)
         together = self.design.incidence(self.codes).inner(self.pooled)
         gains = (n * np.log(np.divide(L, together, out=np.ones_like(L), where=n > 0))).sum(axis=1)
         return np.maximum(2 * gains.reshape(-1, groups).sum(axis=1), 0.0)

@@ -13,7 +13,7 @@ from subsetprivacy._types import FloatArray, Label, Seed
 from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_counts
 from subsetprivacy.design import Product, nonprivate
 from subsetprivacy.errors import ArgumentError, MismatchError, NoDataError
-from subsetprivacy.estimation.mle import maximise
+from subsetprivacy.estimation.mle import maximize
 from subsetprivacy.incidence import Stacked
 from subsetprivacy.independence.caveats import FEW
 from subsetprivacy.independence.crossing import cross
@@ -272,8 +272,8 @@ def _statistic(samples: Sequence[SubsetCounts], sizes: FloatArray) -> tuple[floa
     tol = float(np.clip(5e-7 / sizes.sum(), 1e-12, 1e-9))
     rows = Stacked([counts.incidence for counts in samples])
     shares = np.concatenate([size * counts.shares for size, counts in zip(sizes, samples, strict=True)]) / sizes.sum()
-    pooled = maximise(rows, shares, tol).w
-    own = [maximise(counts.incidence, counts.shares, tol).w for counts in samples]
+    pooled = maximize(rows, shares, tol).w
+    own = [maximize(counts.incidence, counts.shares, tol).w for counts in samples]
     gains = [
         size * float(counts.shares @ np.log(counts.incidence.inner(w) / counts.incidence.inner(pooled)))
         for size, counts, w in zip(sizes, samples, own, strict=True)

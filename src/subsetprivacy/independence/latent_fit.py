@@ -15,7 +15,7 @@ from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.likelihood import MANY
-from subsetprivacy.estimation.mle import maximise
+from subsetprivacy.estimation.mle import maximize
 from subsetprivacy.estimation.newton_many import newton_many
 from subsetprivacy.estimation.simplex import lifted
 from subsetprivacy.incidence import Cells, Incidence, Listable
@@ -261,7 +261,7 @@ def _free(inc: Listable, f: FloatArray, start: FloatArray, tol: float) -> FloatA
     """Return the maximum likelihood distribution of every sample without any hypothesis."""
     if inc.p <= MANY and len(f) > 1:
         return newton_many(inc, f, start=start, tol=tol).w
-    return np.array([maximise(*_seen(inc, row), tol, start).w for row in f])
+    return np.array([maximize(*_seen(inc, row), tol, start).w for row in f])
 
 
 def _best(inc: Incidence, f: FloatArray, begin: FloatArray, model: ConditionalIndependence, tol: float) -> LocalMaxima:

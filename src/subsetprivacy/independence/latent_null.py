@@ -8,7 +8,7 @@ from subsetprivacy._seeds import numpy_generator
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.errors import warn_of
-from subsetprivacy.estimation.mle import check_stopping, maximise
+from subsetprivacy.estimation.mle import check_stopping, maximize
 from subsetprivacy.independence import latent_fit
 from subsetprivacy.independence.latent_fit import MAX_ITERATIONS, TOLERANCE, ConditionalIndependence
 from subsetprivacy.messages import Note, NoteKind
@@ -112,7 +112,7 @@ def fit_null(
     number = check_count(starts, "starts", least=1)
     check_stopping(tol, max_iter)
     inc, f, n = counts.require_data().incidence, counts.shares, counts.total
-    near = maximise(inc, f, TOLERANCE).w if free is None else free
+    near = maximize(inc, f, TOLERANCE).w if free is None else free
     begin = latent_fit.starting_points(near, model, number, numpy_generator(generator))
     ends = latent_fit.climb(inc, f, begin, model, tol=tol, max_iter=max_iter)
     best = int(ends.loglik.argmax())

@@ -59,14 +59,14 @@ class Stratum:
         return np.bincount(self.at_b, self.n, len(self.v)).astype(np.float64)
 
     @cached_property
-    def centred(self) -> tuple[FloatArray, FloatArray]:
+    def centered(self) -> tuple[FloatArray, FloatArray]:
         """The scores minus their means over people."""
         return self.u - self.rows @ self.u / self.total, self.v - self.columns @ self.v / self.total
 
     @cached_property
     def statistic(self) -> float:
         """The sum of products of centered scores, whose mean over all permutations is 0."""
-        u, v = self.centred
+        u, v = self.centered
         return float(self.n @ (u[self.at_a] * v[self.at_b]))
 
     @cached_property
@@ -74,7 +74,7 @@ class Stratum:
         """The sums of squares of the centered scores; exactly 0 if they are 0 up to rounding."""
         return tuple(  # type: ignore[return-value]
             0.0 if np.ptp(scores[people > 0]) < 1e-12 * (1 + np.abs(scores).max()) else float(people @ scores**2)
-            for scores, people in zip(self.centred, (self.rows, self.columns), strict=True)
+            for scores, people in zip(self.centered, (self.rows, self.columns), strict=True)
         )
 
     @property
@@ -97,7 +97,7 @@ class Stratum:
 
     @property
     def _products(self) -> FloatArray:
-        return np.outer(*self.centred).ravel()
+        return np.outer(*self.centered).ravel()
 
     def every(self, most: int) -> tuple[FloatArray, FloatArray] | None:
         """Return the statistics of all tables with these margins, and their probabilities; None if there are many."""
@@ -114,7 +114,7 @@ class Stratum:
             for block in blocks(rows, columns, size, generator):
                 yield block @ self._products
             return
-        u, v = self.centred
+        u, v = self.centered
         firsts, seconds = np.repeat(u, rows), np.repeat(v, columns)
         for _ in range(size):
             yield np.array([firsts @ generator.permutation(seconds)])

@@ -14,7 +14,7 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.data.membership import two_by_two
 from subsetprivacy.errors import ConvergenceWarning
 from subsetprivacy.estimation.likelihood import MANY
-from subsetprivacy.estimation.mle import maximise
+from subsetprivacy.estimation.mle import maximize
 from subsetprivacy.estimation.newton_many import newton_many
 from subsetprivacy.estimation.simplex import project_many
 from subsetprivacy.independence.crossing import Sheet
@@ -51,7 +51,7 @@ def _fit_all(sheet: Sheet, n: FloatArray) -> FloatArray:
 
 def _lrt_of_one(sheet: Sheet, n: FloatArray) -> float:
     tol = float(np.clip(1e-4 / n.sum(), 1e-10, 1e-8))
-    maximum = maximise(sheet.incidence, n / n.sum(), tol, _start(sheet))
+    maximum = maximize(sheet.incidence, n / n.sum(), tol, _start(sheet))
     _require_near(2 * float(n.sum()) * maximum.gap)
     return float(_ratio(sheet, n, sheet.incidence.inner(maximum.w)))
 

@@ -15,7 +15,7 @@ from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTabl
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError, NotIdentifiableError
 from subsetprivacy.estimation.contrast import ALTERNATIVES
-from subsetprivacy.estimation.mle import maximise
+from subsetprivacy.estimation.mle import maximize
 from subsetprivacy.incidence import Stacked
 from subsetprivacy.independence.crossing import cross
 from subsetprivacy.independence.homogeneity import WEIGHTED_GROUPS, read_groups
@@ -209,7 +209,7 @@ def _by_design(samples: Sequence[SubsetCounts], c: FloatArray, g: FloatArray) ->
     rows = [design.incidence(codes) for design, (codes, _) in zip(members, tables, strict=True)]
     people = np.concatenate([observed.sum(axis=0) for _, observed in tables])
     tol = float(np.clip(5e-7 / people.sum(), 1e-12, 1e-9))
-    pooled = maximise(Stacked(rows), people / people.sum(), tol).w
+    pooled = maximize(Stacked(rows), people / people.sum(), tol).w
     strata = []
     alone: list[int] = []
     for at, part, (_, observed) in zip(members.values(), rows, tables, strict=True):

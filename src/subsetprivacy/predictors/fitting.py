@@ -16,7 +16,7 @@ from subsetprivacy.regression.coordinates import Linear
 from subsetprivacy.regression.covariance import sandwich
 from subsetprivacy.regression.fitting import endless
 from subsetprivacy.regression.maxima import NEAR, RANDOM_STARTS, SAME, SMALL, different
-from subsetprivacy.regression.solver import ARRIVED, OnStep, SolverResult, maximise, newton
+from subsetprivacy.regression.solver import ARRIVED, OnStep, SolverResult, maximize, newton
 
 _MAX_SEARCH = 2e6  # people times columns times cells; beyond it every start takes seconds
 _SOME = 50_000  # number of people whose likelihood fit is a start
@@ -200,7 +200,7 @@ def fit_mixture(problem: OutcomeProblem, *, on_step: OnStep | None = None) -> Ou
     objective = mixture_objective(problem)
     start = _mixture_start(problem, objective)
     coordinates = _whitened(start, objective.full(start)[2] / objective.n)
-    best = maximise(objective, coordinates, start, on_step=on_step)
+    best = maximize(objective, coordinates, start, on_step=on_step)
     maxima: tuple[float, ...] = (best.value,)
     starts = 1
     random = _random_starts(problem)
@@ -219,7 +219,7 @@ def _search(
     size = min(1.0, _AWAY / np.sqrt(objective.d))
     for step in size * rng.standard_normal((random, coordinates.size)):
         start = coordinates.natural(coordinates.inverse(first.theta) + step)
-        there = maximise(objective, coordinates, start, polish=False, tolerance=_COARSE)
+        there = maximize(objective, coordinates, start, polish=False, tolerance=_COARSE)
         apart = np.abs(there.z - coordinates.inverse(first.theta)).max() > _APART
         if there.value > first.value - NEAR and (apart or there.value > first.value):
             results.append(newton(objective, coordinates, there.z))

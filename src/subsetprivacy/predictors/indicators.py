@@ -25,7 +25,7 @@ from subsetprivacy.regression.problem import (
     dependent_columns,
     pose,
 )
-from subsetprivacy.regression.solver import maximise
+from subsetprivacy.regression.solver import maximize
 from subsetprivacy.regression.starting import shares_of_all
 
 _SAMPLE = 20_000  # number of people in the fit of the working model
@@ -126,7 +126,7 @@ def fit_cells(people: CellPeople, powers: tuple[int, ...]) -> CellModel | None:
         return None
     problem = cell_problem(some, features)
     objective = problem.objective()
-    result = maximise(objective, problem.coordinates(objective), problem.start(), polish=False, tolerance=_FINE)
+    result = maximize(objective, problem.coordinates(objective), problem.start(), polish=False, tolerance=_FINE)
     return CellModel(features, objective.model, result.theta)
 
 

@@ -8,7 +8,7 @@ from subsetprivacy.regression.objective import Maximand
 from subsetprivacy.regression.solver import SolverResult, newton
 
 
-def maximise_with(
+def maximize_with(
     objective: Maximand, start: FloatArray, fixed: IntArray, values: FloatArray, J: FloatArray | None = None
 ) -> SolverResult:
     """Maximize with some slopes fixed at given values.

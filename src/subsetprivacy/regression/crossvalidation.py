@@ -15,7 +15,7 @@ from subsetprivacy.regression.links import MultinomialLogit
 from subsetprivacy.regression.models import LikelihoodKernel
 from subsetprivacy.regression.objective import Objective
 from subsetprivacy.regression.problem import ResponseProblem
-from subsetprivacy.regression.solver import maximise
+from subsetprivacy.regression.solver import maximize
 
 FOLDS = 5
 _RIDGES = 13
@@ -58,7 +58,7 @@ def choose_ridge(problem: ResponseProblem) -> Choice:
         theta, fits = problem.start(), []
         for amount in grid:
             ridge = evolve(problem.objective(amount), blocks=objective.blocks, n=objective.n)
-            theta = maximise(ridge, problem.coordinates(ridge), theta, polish=False).theta
+            theta = maximize(ridge, problem.coordinates(ridge), theta, polish=False).theta
             fits.append(theta)
         return fits
 

@@ -18,7 +18,7 @@ from subsetprivacy.regression.maxima import RANDOM_STARTS, SMALL, search
 from subsetprivacy.regression.objective import Objective
 from subsetprivacy.regression.problem import ResponseProblem
 from subsetprivacy.regression.sampling_covariance import SamplingCovariance
-from subsetprivacy.regression.solver import ARRIVED, SolverResult, maximise
+from subsetprivacy.regression.solver import ARRIVED, SolverResult, maximize
 
 MAX_COVARIANCE = 2000  # parameters up to which standard errors are computed
 _MAX_SEARCH = 5e6  # people times covariates times squared categories; beyond it every start takes seconds
@@ -77,7 +77,7 @@ def fit_likelihood(
     objective = problem.objective()
     coordinates = problem.coordinates(objective)
     polish = objective.model.size <= MAX_COVARIANCE
-    best = maximise(objective, coordinates, problem.start(), polish=polish, on_step=on_step)
+    best = maximize(objective, coordinates, problem.start(), polish=polish, on_step=on_step)
     random = _random_starts(problem)
     if not polish or random == 0:
         return objective, best, (best.value,), 1
@@ -102,7 +102,7 @@ def _corrected_start(problem: ResponseProblem) -> list[FloatArray]:
     if not problem.design.is_known or not isinstance(objective.model.link, MultinomialLogit):
         return []
     indicators = working_indicators(problem.blocks, objective.model, problem.start())
-    corrected = maximise(evolve(objective, indicators=indicators), problem.coordinates(objective), problem.start())
+    corrected = maximize(evolve(objective, indicators=indicators), problem.coordinates(objective), problem.start())
     return [corrected.theta] if corrected.converged else []
 
 
@@ -184,7 +184,7 @@ def _correct(problem: ResponseProblem, objective: Objective, start: SolverResult
     """Solve the corrected score equations, with working distributions from the likelihood fit."""
     indicators = working_indicators(problem.blocks, objective.model, start.theta)
     corrected: Any = evolve(objective, indicators=indicators)
-    return corrected, maximise(corrected, problem.coordinates(objective), start.theta)
+    return corrected, maximize(corrected, problem.coordinates(objective), start.theta)
 
 
 def _without_solution(problem: ResponseProblem, best: SolverResult) -> Fit:

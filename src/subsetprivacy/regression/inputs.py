@@ -6,7 +6,7 @@ import numpy as np
 
 from subsetprivacy._choices import WeightsKind
 from subsetprivacy._types import FloatArray
-from subsetprivacy._words import people
+from subsetprivacy._words import counted, people
 from subsetprivacy.counting.columns import check_kind, check_weights
 from subsetprivacy.errors import ArgumentError, MismatchError
 
@@ -50,7 +50,7 @@ def read_offset(offset: Any, n: int) -> FloatArray | None:
     bad = ~np.isfinite(numbers)
     if bad.any():
         raise ArgumentError(
-            f"`offset` must be finite; got {int(bad.sum())} that {'is' if bad.sum() == 1 else 'are'} not, first in row "
-            f"{int(bad.argmax())}."
+            f"`offset` must be finite; got {counted(bad.sum(), 'number that is not', 'numbers that are not')}, first in "
+            f"row {int(bad.argmax())}."
         )
     return numbers[:, None]

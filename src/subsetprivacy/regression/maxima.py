@@ -6,7 +6,7 @@ from attrs import frozen
 from subsetprivacy._types import FloatArray
 from subsetprivacy.regression.coordinates import Coordinates
 from subsetprivacy.regression.objective import Maximand
-from subsetprivacy.regression.solver import SolverResult, maximise
+from subsetprivacy.regression.solver import SolverResult, maximize
 
 SMALL = 50.0  # effective people per covariate below which one start is not enough
 RANDOM_STARTS = 8
@@ -46,9 +46,9 @@ def search(
     # The total change of a linear predictor is about the same for any number of covariates.
     size = min(1.0, _AWAY / np.sqrt(max(objective.d, 1)))
     spread = size * rng.standard_normal((random, coordinates.size))
-    centre = coordinates.inverse(more[0] if more else first.theta)
-    starts = [*more, *(coordinates.natural(centre + step) for step in spread)]
-    results += [maximise(objective, coordinates, start) for start in starts]
+    center = coordinates.inverse(more[0] if more else first.theta)
+    starts = [*more, *(coordinates.natural(center + step) for step in spread)]
+    results += [maximize(objective, coordinates, start) for start in starts]
     arrived = [optimum for optimum in results if optimum.converged and optimum.is_maximum] or results[:1]
     best = max(arrived, key=lambda optimum: optimum.value)
     if best.value <= first.value + SAME and first.converged:

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from subsetprivacy._types import FloatArray
-from subsetprivacy.regression.constrained import information_at, maximise_with
+from subsetprivacy.regression.constrained import information_at, maximize_with
 from subsetprivacy.regression.objective import Maximand
 
 _FINE = 1e-6  # tolerance of the deviance
@@ -43,7 +43,7 @@ def _end(
     here = np.array([at])
 
     def fall(b: float, start: FloatArray) -> tuple[float, FloatArray]:
-        optimum = maximise_with(objective, start, here, np.array([b]), J)
+        optimum = maximize_with(objective, start, here, np.array([b]), J)
         return max(2 * (value - optimum.value), 0.0), optimum.theta
 
     inner, inner_fall, start = float(theta[at]), 0.0, theta

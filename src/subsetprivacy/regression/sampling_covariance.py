@@ -7,7 +7,7 @@ from subsetprivacy._types import BoolArray, FloatArray
 from subsetprivacy.regression.blocks import InMemoryBlocks
 from subsetprivacy.regression.coordinates import Coordinates
 from subsetprivacy.regression.objective import Objective
-from subsetprivacy.regression.solver import maximise
+from subsetprivacy.regression.solver import maximize
 from subsetprivacy.sampling import Sampling
 
 
@@ -60,5 +60,5 @@ class SamplingCovariance:
             kept = InMemoryBlocks(
                 sample.X, sample.codes, sample.design, weights[self.answered] * self.scale, sample.offset
             )
-            estimates.append(maximise(evolve(objective, blocks=kept), coordinates, theta).theta)
+            estimates.append(maximize(evolve(objective, blocks=kept), coordinates, theta).theta)
         return np.array(estimates)

@@ -92,7 +92,7 @@ class SolverResult:
         return self.escaping() @ along
 
 
-def maximise(
+def maximize(
     objective: Maximand,
     coordinates: Coordinates,
     start: FloatArray,

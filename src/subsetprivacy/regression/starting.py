@@ -5,7 +5,7 @@ from attrs import frozen
 
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.design import Design
-from subsetprivacy.estimation.mle import maximise as maximise_shares
+from subsetprivacy.estimation.mle import maximize as maximize_shares
 from subsetprivacy.regression.blocks import Block, Blocks
 from subsetprivacy.regression.coordinates import Increasing, Linear, Whitened
 from subsetprivacy.regression.links import CumulativeLogit, MultinomialLogit
@@ -27,7 +27,7 @@ class CovariateSums:
 def shares_of_all(codes: IntArray, amounts: FloatArray, design: Design) -> FloatArray:
     """Return the overall maximum-likelihood shares of the categories."""
     f = amounts / amounts.sum()
-    return maximise_shares(design.incidence(codes), f, 1e-9).w
+    return maximize_shares(design.incidence(codes), f, 1e-9).w
 
 
 def null_information(codes: IntArray, amounts: FloatArray, design: Design, w: FloatArray) -> FloatArray:

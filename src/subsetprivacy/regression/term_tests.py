@@ -14,7 +14,7 @@ from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.errors import ArgumentError, MismatchError
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.regression.blocks import Block
-from subsetprivacy.regression.constrained import information_at, maximise_with
+from subsetprivacy.regression.constrained import information_at, maximize_with
 from subsetprivacy.regression.model_tests import ModelTests
 from subsetprivacy.regression.models import LikelihoodKernel, SeparateSlopes, SharedSlopes
 from subsetprivacy.regression.objective import Maximand
@@ -108,8 +108,8 @@ def likelihood_ratio(
     start = theta.copy()
     start[at] = 0.0
     none = np.zeros(len(at))
-    smaller = maximise_with(objective, start, at, none, J)
-    restricted = maximise_with(objective, _null_start(theta, cov, at, bent=bent), at, none, J)
+    smaller = maximize_with(objective, start, at, none, J)
+    restricted = maximize_with(objective, _null_start(theta, cov, at, bent=bent), at, none, J)
     return max(2 * (objective(theta)[0] - max(smaller.value, restricted.value)), 0.0), len(at)
 
 

@@ -50,7 +50,7 @@ def test_a_good_file_is_described(good):
     assert ["commute", "which", "group", "partition", "280", "3", "of", "9", "8.1"] in rows
     said = " ".join(result.stdout.split())
     assert "Linked: health, income (6.1 bits)." in said
-    assert "16.1 bits in all" in said
+    assert "16.1 bits in total" in said
     assert "Notice: sport: the answer is marked on the respondent's device" in said
     assert "The pair reveals which one it is not." in said
 

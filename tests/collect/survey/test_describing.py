@@ -159,7 +159,7 @@ def test_rows_of_linked_groups_are_fewer_than_their_questions():
     assert len(rows) == 25  # the partner of the value is one of five; there are 15 x 15 questions
     facts = survey_facts(survey)
     (notice,) = facts.notices
-    assert "up to 25 different rows of people with the same answers (4.6 bits)" in notice.text
+    assert "people with the same values into up to 25 different rows (4.6 bits)" in notice.text
     assert facts.groups == ((("a", "b"), pytest.approx(2 * math.log2(5))),)
     assert facts.bits == pytest.approx(2 * math.log2(15))
 
@@ -198,4 +198,4 @@ def test_other_notices():
     wide = {"title": "T", "variables": [{"id": f"v{k}", "question": "?", "options": list("pqrst")} for k in range(9)]}
     wide["links"] = [{"variables": [f"v{k}" for k in range(9)]}]
     (notice,) = survey_facts(survey_from_document(wide)).notices
-    assert "more than a million different rows of people with the same answers (29.9 bits)" in notice.text
+    assert "people with the same values into more than a million different rows (29.9 bits)" in notice.text

@@ -60,7 +60,7 @@ def kinds(p):
 
 
 def some_forbidden(p, random):
-    """Return sets to forbid: each pair of neighbours, all of them, three in a row, and some by lot."""
+    """Return sets to forbid: each pair of neighbors, all of them, three in a row, and some by lot."""
     yield from ((3 << j,) for j in range(p - 1))
     yield tuple(3 << j for j in range(p - 1))
     yield (7,)

@@ -31,7 +31,7 @@ EVERY = pytest.mark.parametrize("name", COMMANDS)
 
 # For each command, words that it cannot do anything with: (words, class of the error, a part of the message).
 WRONG = {
-    "plan": ("ash birch cedar elm --margin 2", "ArgumentError", "--margin must be between 0 and 0.5"),
+    "plan": ("ash birch cedar elm --margin 2", "ArgumentError", "--margin must be above 0 and at most 0.5"),
     "power response": (
         "tree.json --w .4,.3,.2,.1 --category ash --odds-ratio 0 --target .8",
         "ArgumentError",

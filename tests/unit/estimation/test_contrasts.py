@@ -75,9 +75,9 @@ def test_statistics_of_a_joint_margin(method):
 def test_one_share_seen_directly_has_wilsons_interval(x, n, level):
     found = direct(x, n - x).contrast({"a": 1}, level=level)
     z, f = norm.ppf(0.5 + level / 2), x / n
-    centre, half = f + z * z / (2 * n), z * np.sqrt(f * (1 - f) / n + z * z / (4 * n * n))
+    center, half = f + z * z / (2 * n), z * np.sqrt(f * (1 - f) / n + z * z / (4 * n * n))
     assert found.method == "score"
-    ends = (centre - half) / (1 + z * z / n), (centre + half) / (1 + z * z / n)
+    ends = (center - half) / (1 + z * z / n), (center + half) / (1 + z * z / n)
     assert (found.lower, found.upper) == pytest.approx(ends, abs=1e-6)
 
 

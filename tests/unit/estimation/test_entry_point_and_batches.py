@@ -85,7 +85,7 @@ def test_an_unknown_method_is_answered_with_the_list(counts, method):
     ("method", "option"), [("mle", {"accelerate": True}), ("mom", {"tol": 1e-6}), ("em", {"x": 1})]
 )
 def test_an_unknown_option_is_named(counts, method, option):
-    with pytest.raises(ArgumentError, match=f"option.* {method} .*'{next(iter(option))}'"):
+    with pytest.raises(ArgumentError, match=f"options of method '{method}' .*'{next(iter(option))}'"):
         sp.estimate(counts, method, **option)
 
 

@@ -229,7 +229,7 @@ def test_weighted_moments_given_the_questions_by_hand(people):
 
 @pytest.mark.parametrize("method", ["mle", "mom", "mom-conditional"])
 def test_sandwich_errors_are_those_of_replications(method):
-    # People with value j have weight 1 or 3 by a coin: the estimate stays centred, its error grows.
+    # People with value j have weight 1 or 3 by a coin: the estimate stays centered, its error grows.
     rng = np.random.default_rng(5)
     estimates, errors = [], []
     for _ in range(600):

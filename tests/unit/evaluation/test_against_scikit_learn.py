@@ -12,7 +12,7 @@ P, N = 4, 2000
 
 
 @pytest.fixture(scope="module")
-def labelled():
+def labeled():
     """Labels, probabilities with ties among them, and the labels as subsets of one."""
     rng = np.random.default_rng(3)
     proba = np.round(rng.dirichlet(np.ones(P) * 0.7, size=N), 2) + 0.01
@@ -21,8 +21,8 @@ def labelled():
     return y, proba, sp.SubsetData(np.int64(1) << y, sp.nonprivate(range(P)))
 
 
-def test_measures(labelled):
-    y, proba, data = labelled
+def test_measures(labeled):
+    y, proba, data = labeled
     guess = proba.argmax(axis=1)
     found = sp.evaluate(data, proba=proba)
     every = {"average": None}
@@ -51,8 +51,8 @@ def test_two_categories_as_one_column_of_probabilities():
     assert found.brier == pytest.approx(2 * metrics.brier_score_loss(y, score), abs=1e-12)
 
 
-def test_sampling_weights(labelled):
-    y, proba, data = labelled
+def test_sampling_weights(labeled):
+    y, proba, data = labeled
     weights = np.random.default_rng(4).uniform(0.5, 2, N)
     found = sp.evaluate(data, proba=proba, weights=weights, weights_kind="sampling")
     guess, told = proba.argmax(axis=1), {"sample_weight": weights}
@@ -64,8 +64,8 @@ def test_sampling_weights(labelled):
 
 
 @pytest.mark.parametrize("strategy", ["quantile", "uniform"])
-def test_calibration_curve(labelled, strategy):
-    y, proba, data = labelled
+def test_calibration_curve(labeled, strategy):
+    y, proba, data = labeled
     curve = sp.evaluate(data, proba=proba, bins=7, strategy=strategy).calibration
     for j in range(P):
         shares, predicted = calibration_curve(y == j, proba[:, j], n_bins=7, strategy=strategy)
@@ -75,8 +75,8 @@ def test_calibration_curve(labelled, strategy):
         assert curve.people[at].sum() == N
 
 
-def test_probabilities_of_zero_count_as_in_scikit_learn(labelled):
-    y, proba, data = labelled
+def test_probabilities_of_zero_count_as_in_scikit_learn(labeled):
+    y, proba, data = labeled
     sharp = np.where(proba == proba.max(axis=1, keepdims=True), 1.0, 0.0)
     sharp /= sharp.sum(axis=1, keepdims=True)
     found = sp.evaluate(data, proba=sharp, metrics=["log_loss", "subset_log_loss"])
@@ -84,8 +84,8 @@ def test_probabilities_of_zero_count_as_in_scikit_learn(labelled):
     assert {note.kind for note in found.notes} == {sp.NoteKind.ASSUMPTION, sp.NoteKind.IMPOSSIBLE}
 
 
-def test_standard_error_of_the_area_is_near_delong(labelled):
-    y, proba, data = labelled
+def test_standard_error_of_the_area_is_near_delong(labeled):
+    y, proba, data = labeled
     found = sp.evaluate(data, proba=proba, metrics="auc")
     for j in range(P):
         above, below = proba[y == j, j], proba[y != j, j]

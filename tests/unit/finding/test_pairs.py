@@ -167,7 +167,7 @@ def test_what_cannot_be_crossed_is_a_note():
     made = sp.findings(release)
     (pair,) = made.pairs
     assert pair.problem.kind is NoteKind.NOT_TESTED
-    assert "dummy row" in pair.problem.text
+    assert "Dummy rows must cover" in pair.problem.text
     assert pair.test is pair.strength is pair.shares is None
     (row,) = made.rows
     assert row.together is None

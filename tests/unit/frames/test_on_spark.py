@@ -1,4 +1,4 @@
-"""Privatising tables of Spark: what has to hold is in `cases_on_spark.py`; and the contract of engines, on Spark."""
+"""Privatizing tables of Spark: what has to hold is in `cases_on_spark.py`; and the contract of engines, on Spark."""
 
 from pathlib import Path
 

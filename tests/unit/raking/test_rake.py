@@ -144,8 +144,8 @@ def test_what_a_private_margin_buys_elsewhere_is_little():
     # The share of a group that has nothing to do with the value: its error stays as it was.
     raked = sp.rake(PRIVATE, SHARES, sampling=drawn()).sampling
     score = (SAMPLE.group == "x")[:, None] / SAMPLE.weights.sum()
-    centred = score - (SAMPLE.weights @ score) / SAMPLE.weights.sum()
-    ratio = raked.covariance(centred)[0, 0] / drawn().covariance(centred)[0, 0]
+    centered = score - (SAMPLE.weights @ score) / SAMPLE.weights.sum()
+    ratio = raked.covariance(centered)[0, 0] / drawn().covariance(centered)[0, 0]
     assert 0.7 < ratio < 1.4
 
 

@@ -1,4 +1,4 @@
-"""Two categories against R: the likelihood of a randomized answer, maximised by `optim` and by EM around `glm`.
+"""Two categories against R: the likelihood of a randomized answer, maximized by `optim` and by EM around `glm`.
 
 The packages rr and RRreg fit these models, by EM and by EM followed by `optim`. Where they are installed the same
 script runs them too; the two algorithms in base R are run everywhere.

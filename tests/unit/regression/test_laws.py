@@ -8,7 +8,7 @@ from scipy.special import ndtri
 
 import subsetprivacy as sp
 from subsetprivacy.regression import response
-from subsetprivacy.regression.constrained import maximise_with
+from subsetprivacy.regression.constrained import maximize_with
 
 FOUR = sp.uniform(range(4))
 N = 600
@@ -214,7 +214,7 @@ def test_profile_ends_drop_by_half_a_chi_square(fitted):
     objective = fit.problem.objective()
     at = len(fit.estimates) - 1
     for end in ends[at]:
-        there = maximise_with(objective, fit.fit.theta, np.array([at]), np.array([end]))
+        there = maximize_with(objective, fit.fit.theta, np.array([at]), np.array([end]))
         assert 2 * (fit.loglik - there.value) == pytest.approx(ndtri(0.95) ** 2, rel=1e-4)
     wald = fit.interval(0.9)
     slopes = slice(3, None) if fit.family == "ordinal" else slice(None)

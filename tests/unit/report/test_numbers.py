@@ -124,7 +124,7 @@ def test_dummy_rows_are_told_from_people():
     assert "hold the whole list" not in page.text  # no one is missing
     assert f"{dummies} dummy rows belong to no one" in page.text
     assert "every person’s subset is true" in page.text
-    assert "Nothing can be said about these two. A dummy rows must cover all variable" in page.text
+    assert "Nothing can be said about these two. Dummy rows must cover all variable" in page.text
     assert "This could not be worked out" in page.text
 
 

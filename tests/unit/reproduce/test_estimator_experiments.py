@@ -327,8 +327,8 @@ def test_the_designs_of_moments_are_of_all_kinds():
     every = gen_mom.designs(rng())
     ranks = {name: whitener(moment_limit(d, gen_mom.population(d.p))).shape[1] for name, d in every.items()}
     assert list(ranks.values()) == [3, 5, 5, 5]
-    codes, mu = gen_mom.neighbours().support()
-    assert not np.allclose(gen_mom.neighbours().mu(31 - codes), mu), "no yes/no question realises it"
+    codes, mu = gen_mom.neighbors().support()
+    assert not np.allclose(gen_mom.neighbors().mu(31 - codes), mu), "no yes/no question realises it"
     assert all(design.is_identifiable for design in every.values())
 
 

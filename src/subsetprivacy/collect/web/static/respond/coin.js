@@ -2,22 +2,22 @@
 
 import { hex, hmac, join, sha256, unbase32, unhex, utf8 } from "./hash.js";
 
-const labelled = (name, ...parts) => join(utf8(`subsetprivacy ${name} v1\0`), ...parts);
+const labeled = (name, ...parts) => join(utf8(`subsetprivacy ${name} v1\0`), ...parts);
 
 /** Return the commitment to this device's number. */
-export const commit = (secret) => sha256(labelled("commit", secret));
+export const commit = (secret) => sha256(labeled("commit", secret));
 
 /** Return the seed of the draws, which both shares fix. */
-export const seedOf = (share, secret) => sha256(labelled("seed", share, secret));
+export const seedOf = (share, secret) => sha256(labeled("seed", share, secret));
 
 /** Return the number hidden under the second half of a code, or the number back; each commitment has its own pad. */
 export function wrap(secret, half, commitment) {
-  const pad = hmac(half, labelled("wrap", commitment));
+  const pad = hmac(half, labeled("wrap", commitment));
   return secret.map((byte, k) => byte ^ pad[k]);
 }
 
 /** Return the ticket of a browser in open mode: the same for a second try, so that it counts once. */
-export const openTicket = (seed, fingerprint) => hmac(seed, labelled("ticket", fingerprint));
+export const openTicket = (seed, fingerprint) => hmac(seed, labeled("ticket", fingerprint));
 
 /** Return the ticket and the half of a code, or null where the text is none. */
 export function readCode(text) {
@@ -46,6 +46,6 @@ export function readLock(answer, mine, half) {
 /** Tell whether a published key is the one committed to, and made the share that this device was given. */
 export function isFair(key, keyCommitment, kept) {
   const ticket = unhex(kept.ticket, 10);
-  const expected = hmac(key, labelled("share", ticket, commit(unhex(kept.secret, 32))));
-  return hex(sha256(labelled("key", key))) === keyCommitment && hex(expected) === kept.share;
+  const expected = hmac(key, labeled("share", ticket, commit(unhex(kept.secret, 32))));
+  return hex(sha256(labeled("key", key))) === keyCommitment && hex(expected) === kept.share;
 }

@@ -13,7 +13,7 @@ export function el(name, attributes = {}, ...children) {
 
 let fields = 0;
 
-/** Make a labelled field: `control` is an input, a select or a textarea. */
+/** Make a labeled field: `control` is an input, a select or a textarea. */
 export function field(label, control, hint) {
   control.id ||= `field-${++fields}`;
   const said = hint ? el("p", { class: "hint", id: `${control.id}-hint` }, hint) : null;
