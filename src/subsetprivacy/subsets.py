@@ -52,7 +52,7 @@ def _check_labels(labels: Any) -> tuple[Label, ...]:
     for position, label in enumerate(plain):
         if where.setdefault(label, position) != position:  # not by name: it may be a column of values
             raise CategoryError(
-                f"`categories` must be distinct; got position {position} the same as position {where[label]}."
+                f"`categories` must be distinct; got the same label at positions {where[label]} and {position}."
             )
     if not plain:
         raise CategoryError("`categories` must hold at least one label; got none.")

@@ -237,5 +237,7 @@ def frame(columns: Mapping[str, Any], engine: Engine) -> Any:
             return pl.DataFrame(columns)
         import pyarrow as pa
     except ImportError:
-        raise MissingDependencyError(f"a data frame of {engine} needs it.", INSTALL_LIBRARY(library=engine)) from None
+        raise MissingDependencyError(
+            f"data frames of this kind need {engine}.", INSTALL_LIBRARY(library=engine)
+        ) from None
     return pa.table(dict(columns))

@@ -107,7 +107,7 @@ def audit(
         return audit_table(what) if w is None else audit_margins(what.design, w)
     if isinstance(what, JointCounts) and w is None and prior is None:
         return audit_joint(what, level)
-    counts = as_counts(what)
+    counts = as_counts(what, "what", besides="a design, ")
     data = what if isinstance(what, SubsetData) else None
     covered = counts.design.covered
     rows = None if given is None else audit_given(counts.design, given, data)

@@ -28,8 +28,9 @@ def caveats(audit: "Audit") -> tuple[Note, ...]:
     ]
     if np.isfinite(audit.cost):
         text = (
-            f"Price: {audit.cost:.3g} times as many people as asking directly. At an even distribution, any design "
-            f"with this maximal leakage needs at least {price.bound(audit.design):.3g} times as many."
+            f"Price at these shares: {audit.cost:.3g} times as many people as asking directly, for the same squared "
+            f"error. At even shares, any design with this maximal leakage needs at least "
+            f"{price.bound(audit.design):.3g} times as many."
         )
         notes.append(Note(NoteKind.PRICE, text))
     if audit.covered is not None:

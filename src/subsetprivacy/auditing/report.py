@@ -284,7 +284,7 @@ class Audit(Result):
                 titles["mi"]: "bits",
                 titles["prediction"]: "chance of a right guess",
             },
-            title=f"What the {self.kind} design reveals, between the value and nothing",
+            title=f"What a subset of the {self.kind} design reveals",
         )
 
     def __repr__(self) -> str:

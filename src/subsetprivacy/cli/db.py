@@ -153,7 +153,7 @@ def require_extra(*modules: str) -> None:
         try:
             import_module(name)
         except ImportError:
-            raise MissingDependencyError(f"the collection service needs {name}.", INSTALL(extra="serve")) from None
+            raise MissingDependencyError(f"the survey server needs {name}.", INSTALL(extra="serve")) from None
 
 
 @contextmanager

@@ -58,7 +58,9 @@ def _show(output: Path, seed: int | None, *, pictures: bool) -> None:
         f"1. Privatize the race of {people(len(values))}: each value becomes a random subset that contains it.\n"
     )
     data = sp.privatize(values, design, seed=seed)
-    for subset in data.labels()[:3]:
+    labels = data.labels()
+    for race in adult.races[:3]:  # the rows are sorted: the first ones are of the same race
+        subset = labels[list(values).index(race)]
         click.echo("   " + " or ".join(str(label) for label in subset))
     click.echo("   …\n\n2. Estimate the distribution from the subsets alone.\n")
     fit = sp.estimate(data)

@@ -12,7 +12,19 @@ from subsetprivacy.cli.files import STANDARD_OUTPUT, ending_of
 from subsetprivacy.cli.options import document, output
 from subsetprivacy.cli.shell_wording import sets
 
-_output = output("Write the document to this .json file instead of printing it.")
+_FORCE = "subsetprivacy.force"
+
+
+def _output(command: Any) -> Any:
+    """Add the options that every kind of design has for its document."""
+    replace = click.option(
+        "--force",
+        is_flag=True,
+        expose_value=False,
+        callback=lambda ctx, _, is_set: ctx.meta.__setitem__(_FORCE, is_set),
+        help="Replace the file if it contains something else.",
+    )
+    return output("Write the document to this .json file instead of printing it.")(replace(command))
 
 
 def _write(made: Any, output: Path | None) -> None:
@@ -21,8 +33,20 @@ def _write(made: Any, output: Path | None) -> None:
     else:
         ending_of(output, (".json",), bare=True)
         with writing(output):
+            _check_replaced(output, made.to_json())
             made.save(output)
         echo_written(made, output)
+
+
+def _check_replaced(output: Path, text: str) -> None:
+    """Raise if another document would be replaced: data that were collected with it could not be read any more."""
+    from subsetprivacy.frames.file_errors import file_error
+    from subsetprivacy.messages.for_files import REPLACE_OUTPUT
+
+    if click.get_current_context().meta[_FORCE] or not output.is_file():
+        return
+    if output.read_text(encoding="utf-8", errors="replace").strip() != text.strip():
+        raise file_error(output, "must not contain another document yet; it does", REPLACE_OUTPUT)
 
 
 @click.command(short_help="Ask any yes/no question, for 4 to 48 categories.")

@@ -281,14 +281,20 @@ def open_with(
 
 def check_columns(release: "Release", names: Sequence[str]) -> None:
     """Raise if a column of subsets is named that the table does not have."""
+    from subsetprivacy.engines.headers import closest_names
     from subsetprivacy.errors import ArgumentError
     from subsetprivacy.messages.for_commands import DESIGN_OF_COLUMN, GROUPS_OF_COLUMN
+    from subsetprivacy.messages.for_files import TAKE_A_SIMILAR_COLUMN
 
     for name in names:
         if name not in release.names:
+            advice = DESIGN_OF_COLUMN()
+            if name in release.file.names():
+                advice = GROUPS_OF_COLUMN(name=name)
+            elif close := closest_names(name, release.names):
+                advice = TAKE_A_SIMILAR_COLUMN(names=" or ".join(map(repr, close)))
             raise ArgumentError(
-                f"a column must be one of the subsets of {release.path}, {', '.join(release.names)}; got {name!r}.",
-                GROUPS_OF_COLUMN(name=name) if name in release.file.names() else DESIGN_OF_COLUMN,
+                f"{name!r} must be a column of subsets in {release.path}, which has {', '.join(release.names)}.", advice
             )
 
 

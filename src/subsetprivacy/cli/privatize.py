@@ -198,11 +198,17 @@ def _designs(columns: tuple[str, ...], design: Path | None, *, infer: bool) -> "
     designs: dict[str, Design | None] = {}
     for name, made in options.read_columns(columns, design).items():
         if made is None and not infer:
-            raise click.UsageError(
-                f"column {name} needs a design: --column {name}=DESIGN, or --design for a single column"
-            )
+            raise click.UsageError(_without_design(name))
         designs[name] = None if made is None else _planned(made)
     return designs
+
+
+def _without_design(name: str) -> str:
+    """Return the message for a column without a design; a word after an equals sign was meant as its document."""
+    column, equals, word = name.rpartition("=")
+    if equals:
+        return f"--column {column}: there is no design document {word!r}; make one with subsetprivacy design"
+    return f"column {name} needs a design: --column {name}=DESIGN, or --design for a single column"
 
 
 def _inferred(table: "Input", designs: "dict[str, Design | None]", cleaning: dict[str, Any]) -> "dict[str, Design]":

@@ -113,22 +113,26 @@ def _echo_facts(path: Path, read: "SurveyDefinition", facts: "SurveyFacts") -> N
             name_of_kind(each.design),
             f"{each.questions}" if each.questions < 10**6 else f"{each.questions:.1e}",
             f"{each.smallest_set} of {each.options}",
-            f"{each.bits:.1f}",
+            f"{each.bits:.1f} bits",
         )
         for each in facts.variables
     )
     links = [f"Linked: {', '.join(names)} ({bits:.1f} bits)." for names, bits in facts.groups if len(names) > 1]
+    legend = (
+        "fingerprint: how well the questions drawn for a person tell them from others. Each bit halves the number of "
+        "people. It is not what an answer reveals."
+    )
     total = (
         f"{facts.bits:.1f} bits in total if a server stored all of a person's answers together. This server stores "
         "each variable or link separately."
     )
-    columns = ("variable", "question", "design", "questions", "left at least", "bits")
+    columns = ("variable", "question", "design", "questions", "left at least", "fingerprint")
     title = (
         f"{name_of(path)} is a valid survey: {read.title}, study {read.study}, {read.mode} mode, batches of "
         f"{read.batch}"
     )
     notices = (f"Notice: {notice}" for notice in facts.notices)
-    echo_table(Table(title, columns, rows, (*links, total, *notices, *_revealed(facts))))
+    echo_table(Table(title, columns, rows, (legend, *links, total, *notices, *_revealed(facts))))
 
 
 def _revealed(facts: "SurveyFacts") -> list[str]:

@@ -148,7 +148,7 @@ def _check_several(release: Any, names: tuple[str, ...]) -> None:
         others = [name for name in release.names if name != names[0]]
         hint = f": {', '.join(others)}" if others else ""
         raise click.UsageError(
-            f"give a second column, B{hint}; or --by COLUMN, whether {names[0]} differs between groups"
+            f"give a second column{hint}; or --by COLUMN, to test whether {names[0]} differs between groups"
         )
 
 

@@ -10,8 +10,17 @@ from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages.for_data import COUNT_THE_RELEASE, MAKE_DATA, ONE_GROUP_AT_A_TIME, USE_ITS_COUNTS
 
 
-def as_counts(data: Any) -> SubsetCounts:
+def as_counts(data: Any, name: str = "data", besides: str = "") -> SubsetCounts:
     """Return the counts of the data given to an estimator.
+
+    Parameters
+    ----------
+    data
+        The data.
+    name
+        The argument, for the message.
+    besides
+        What else the caller accepts, for the message: "a design, ".
 
     Raises
     ------
@@ -29,4 +38,4 @@ def as_counts(data: Any) -> SubsetCounts:
         advice = USE_ITS_COUNTS
     if hasattr(data, "crosstab"):  # a release
         advice = COUNT_THE_RELEASE
-    raise ArgumentError(f"`data` must be SubsetData or SubsetCounts; got {type(data).__name__}.", advice)
+    raise ArgumentError(f"`{name}` must be {besides}SubsetData or SubsetCounts; got {type(data).__name__}.", advice)

@@ -108,9 +108,9 @@ def no_such_column(
     Examples
     --------
     >>> no_such_column("age group", ["Age_Group", "race"], "the table", "names")
-    ('a column that is named must be in the table; got no column age group among its 2.', Hint(...'Age_Group'"}))
+    ('a named column must be in the table; got no column age group among its 2.', Hint(...'Age_Group'"}))
     """
-    message = f"a column that is named must be in {where}; got no column {name} among its {len(existing)}."
+    message = f"a named column must be in {where}; got no column {name} among its {len(existing)}."
     if verdict == "names":
         return message, _suggestion(name, existing)
     return f"{message} {_HIDDEN_LINE if csv else _HIDDEN_NAMES}", LOOK_FOR_A_HEADER()
@@ -123,14 +123,14 @@ _HIDDEN_NAMES = (
 
 
 def _suggestion(name: str, existing: Sequence[str]) -> Hint:
-    close = _closest(name, existing)
+    close = closest_names(name, existing)
     if close:
         return TAKE_A_SIMILAR_COLUMN(names=" or ".join(map(repr, close)))
     more = f" and {len(existing) - _MOST_LISTED} more" if len(existing) > _MOST_LISTED else ""
     return TAKE_ONE_OF_ITS_COLUMNS(names=", ".join(map(repr, existing[:_MOST_LISTED])) + more)
 
 
-def _closest(name: str, existing: Sequence[str]) -> list[str]:
+def closest_names(name: str, existing: Sequence[str]) -> list[str]:
     """Return the most similar names; only those with the same letters and digits, if there are any."""
     spelled: dict[str, str] = {}
     for each in existing:

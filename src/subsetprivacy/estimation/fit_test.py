@@ -141,7 +141,7 @@ class FitTest(Result):
             weights=None,
             df=self.df if self.df > 0 else None,
             pvalue=self.pvalue,
-            title=draw.Heading("Null hypothesis: the known distribution") if title is None else title,
+            title=draw.Heading("Test of the known distribution") if title is None else title,
             ax=ax,
         )
 

@@ -64,8 +64,8 @@ class RefusedRows:
             return " Two values of one person would answer the same question, and their subsets intersect."
         text = ""
         if self.tidy:
-            many = f"All {self.count} are" if self.tidy == self.count else f"{self.tidy} of them are"
-            text += f" {many} categories after stripping spaces."
+            many = f"All {self.count}" if self.tidy == self.count else f"{self.tidy} of them"
+            text += f" {many} {plural(self.tidy, 'is a category', 'are categories')} after stripping spaces."
         if self.marks:
             look = plural(self.marks, "looks like a mark", "look like marks")
             text += f" {self.marks} {look} of a missing answer, such as ? or NA."

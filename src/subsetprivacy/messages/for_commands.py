@@ -14,7 +14,7 @@ DESIGN_OF_WHICH_COLUMN = advise(
     shell="--design COLUMN=FILE says which column a design is of, by default the response; --form says whether cells "
     "are labels or codes",
 )
-ANOTHER_KEY = advise("another_key", shell="another name; a key that is replaced is lost")
+ANOTHER_KEY = advise("another_key", shell="choose another name; a replaced key would be lost")
 SAME_SUBSETS = advise("same_subsets", shell="--key-file gives the same subsets again")
 START_SERVICE = advise("start_service", shell="subsetprivacy serve makes it")
 HTTPS_PROXY = advise(

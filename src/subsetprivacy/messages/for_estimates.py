@@ -65,7 +65,10 @@ SINGLE_ERRORS = advise(
 
 # What to pass
 WEIGHTS_BY_LABEL = advise("weights_by_label", python="write {{'a': 1, 'b': -1}}")
-COUNT_FIRST = advise("count_first", python="call sp.count(data, by=..., weights=...) first")
+COUNT_FIRST = advise(
+    "count_first",
+    python="for groups call sp.count(table, by=...) first; for survey weights pass sampling=sp.Sampling(...)",
+)
 FEWER_VARIABLES = advise(
     "fewer_variables",
     python="use fewer variables at a time, as in data.counts('a', 'b')",

@@ -60,11 +60,11 @@ def _nearest(number: Any) -> Hint:
 
 def _check_number(number: int) -> None:
     if number < 2:
-        raise ArgumentError(f"`categories` must be two or more; got {number}.", NEAREST(nearest=2))
+        raise ArgumentError(f"the number of categories must be two or more; got {number}.", NEAREST(nearest=2))
     if number > MOST:
         shown = f"{number}" if number < 10**15 else "more digits than people can read"
         raise ArgumentError(
-            f"`categories` must be at most {MOST:,}, the most that any design allows; got {shown}.",
+            f"the number of categories must be at most {MOST:,}, the most that any design allows; got {shown}.",
             GROUP_RARE_CATEGORIES(most=MOST),
         )
 

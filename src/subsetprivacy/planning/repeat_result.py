@@ -126,7 +126,7 @@ class RepeatRisk(Result):
     @property
     def notes(self) -> tuple[Note, ...]:
         """The caveats."""
-        repeated = "Asking the same question again reveals nothing new."
+        repeated = "Only new draws add up. Asking the same question again reveals nothing new."
         notes = [Note(NoteKind.REPEATED, repeated, ASK_ONCE)]
         if not self._rules_out:
             notes.append(Note(NoteKind.LEAKAGE, f"No answer rules out a value, but {self._said_of_odds()}."))

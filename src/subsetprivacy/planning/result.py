@@ -120,7 +120,7 @@ class Plan(Result):
     def summary(self) -> Table:
         """Return the table to print or to show in a notebook: a row per design."""
         asked = "people" if self.solves_people else "margin"
-        columns = ("design", asked, "times direct", "at even w", "max. leak", "smallest set", "best guess")
+        columns = ("design", asked, "times direct", "at even shares", "max. leak", "smallest set", "best guess")
         return Table(self._title(), columns, tuple(map(self._row, self.options)), self.notes)
 
     def _row(self, o: PlanOption) -> tuple[str, ...]:
@@ -190,7 +190,7 @@ class Plan(Result):
             direct=self.direct,
             recommended=self.options.index(self.best),
             what="people needed" if people else "half-width" if self._one_category() else "largest half-width",
-            names=("given w" if self.at_given_w else "worst w", "even w"),
+            names=("given shares" if self.at_given_w else "least favorable shares", "even shares"),
             title=draw.Heading(self._heading()) if title is None else title,
             ax=ax,
         )

@@ -50,7 +50,7 @@ def read_offset(offset: Any, n: int) -> FloatArray | None:
     bad = ~np.isfinite(numbers)
     if bad.any():
         raise ArgumentError(
-            f"`offset` must be finite; got {counted(bad.sum(), 'number that is not', 'numbers that are not')}, first in "
-            f"row {int(bad.argmax())}."
+            f"`offset` must be finite; got {counted(bad.sum(), 'number that is not', 'numbers that are not')}, "
+            f"first in row {int(bad.argmax())}."
         )
     return numbers[:, None]
