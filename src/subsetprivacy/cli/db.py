@@ -163,7 +163,7 @@ def existing(db: str) -> "Iterator[Engine]":
     require_extra("sqlalchemy", "alembic", *(["psycopg"] if path is None else []))
     from subsetprivacy.collect.storage.migrating import revision
     from subsetprivacy.collect.storage.opening import StoreError, make_engine
-    from subsetprivacy.messages.for_commands import START_SERVICE
+    from subsetprivacy.messages.for_surveys import START_SERVICE
 
     engine = make_engine(address(db))
     try:

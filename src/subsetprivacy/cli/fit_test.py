@@ -107,7 +107,7 @@ def _read_file(path: Path) -> dict[str, float]:
         If it has none. The message shows no cells.
     """
     from subsetprivacy.frames.file_errors import file_error, file_error_from
-    from subsetprivacy.messages.for_commands import REFERENCE_FILE
+    from subsetprivacy.messages.for_files import REFERENCE_FILE
 
     try:
         text = path.read_text(encoding="utf-8-sig")

@@ -29,7 +29,7 @@ def key(output: Path) -> None:
       subsetprivacy key -o secret.key
     """
     from subsetprivacy.errors import DataFileError
-    from subsetprivacy.messages.for_commands import ANOTHER_KEY
+    from subsetprivacy.messages.for_files import ANOTHER_KEY
 
     if output == STANDARD_OUTPUT:
         if sys.stdout.isatty():

@@ -283,8 +283,7 @@ def check_columns(release: "Release", names: Sequence[str]) -> None:
     """Raise if a column of subsets is named that the table does not have."""
     from subsetprivacy.engines.headers import closest_names
     from subsetprivacy.errors import ArgumentError
-    from subsetprivacy.messages.for_commands import DESIGN_OF_COLUMN, GROUPS_OF_COLUMN
-    from subsetprivacy.messages.for_files import TAKE_A_SIMILAR_COLUMN
+    from subsetprivacy.messages.for_files import DESIGN_OF_COLUMN, GROUPS_OF_COLUMN, TAKE_A_SIMILAR_COLUMN
 
     for name in names:
         if name not in release.names:

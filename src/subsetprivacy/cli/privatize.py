@@ -245,7 +245,7 @@ def _fitting(labels: list[Any]) -> "Design":
 def _warn(keep_order: bool, seed: int | None, *, again: bool) -> None:
     """Warn about what is not protected; the library warns about kept columns."""
     from subsetprivacy.errors import NotPrivateWarning
-    from subsetprivacy.messages.for_commands import SAME_SUBSETS
+    from subsetprivacy.messages.for_files import SAME_SUBSETS
 
     warnings = []
     if again:

@@ -236,7 +236,7 @@ def _check(
 def _of_which_column(documents: dict[str | None, Path]) -> Iterator[None]:
     """Advise how to name the column of a design, if the response is no column of its subsets."""
     from subsetprivacy.errors import CodeError
-    from subsetprivacy.messages.for_commands import DESIGN_OF_WHICH_COLUMN
+    from subsetprivacy.messages.for_files import DESIGN_OF_WHICH_COLUMN
 
     try:
         yield

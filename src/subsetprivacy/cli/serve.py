@@ -172,7 +172,7 @@ def _warn_of_plain_http(host: str, base: str, secure: bool) -> None:
     if secure or not beyond:
         return
     from subsetprivacy.errors import NotPrivateWarning
-    from subsetprivacy.messages.for_commands import HTTPS_PROXY
+    from subsetprivacy.messages.for_surveys import HTTPS_PROXY
 
     echo_warning(
         NotPrivateWarning(

@@ -9,7 +9,7 @@ import numpy as np
 from subsetprivacy._words import counted
 from subsetprivacy.contingency.fitting import MAX_PARAMETERS, NEAR
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_contingency import SMALLER_MODEL
+from subsetprivacy.messages.for_analyses import SMALLER_MODEL
 from subsetprivacy.pvalues import p_equals
 from subsetprivacy.tables import label_text, number
 

@@ -17,7 +17,7 @@ from subsetprivacy.data import SubsetCounts
 from subsetprivacy.errors import TooLargeError
 from subsetprivacy.estimation.mle import maximize as maximize_shares
 from subsetprivacy.incidence import Listable
-from subsetprivacy.messages.for_contingency import SMALLER_MODEL
+from subsetprivacy.messages.for_analyses import SMALLER_MODEL
 
 MAX_PARAMETERS = 2000  # up to so many parameters, there is an information matrix
 MAX_MATRIX = 1 << 25  # parameters times cells, or times distinct reports, for such a matrix: 268 MB

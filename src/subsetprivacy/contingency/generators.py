@@ -7,7 +7,7 @@ from typing import Any
 
 from subsetprivacy._checks import shown
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.messages.for_contingency import VARIABLES_OF_THE_TABLE, WRITE_GENERATORS
+from subsetprivacy.messages.for_analyses import VARIABLES_OF_THE_TABLE, WRITE_GENERATORS
 
 SATURATED, INDEPENDENCE, ALL_PAIRS = "saturated", "independence", "all pairs"
 _BRACKETS = re.compile(r"""\s*\[((?:"[^"]*"|'[^']*'|`[^`]*`|[^][])*)\]""")

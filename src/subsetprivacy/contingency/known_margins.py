@@ -19,7 +19,7 @@ from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.contingency.likelihood import TableDerivatives, TableLikelihood, softmax
 from subsetprivacy.contingency.structure import Structure
 from subsetprivacy.errors import ArgumentError, DistributionError, MismatchError
-from subsetprivacy.messages.for_contingency import GENERATOR_FOR_THE_MARGIN, VARIABLES_OF_THE_TABLE
+from subsetprivacy.messages.for_analyses import GENERATOR_FOR_THE_MARGIN, VARIABLES_OF_THE_TABLE
 from subsetprivacy.variables import JointCategories
 
 Margins = Mapping[tuple[int, ...], FloatArray]

@@ -22,7 +22,7 @@ from subsetprivacy.errors import ArgumentError, MismatchError
 from subsetprivacy.estimation.mle import maximize as maximize_shares
 from subsetprivacy.mechanism.simulate import simulate_informative
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_contingency import BOOTSTRAP_THE_TEST, SAME_TABLE
+from subsetprivacy.messages.for_analyses import BOOTSTRAP_THE_TEST, SAME_TABLE
 from subsetprivacy.regression.model_tests import ModelTests
 
 if TYPE_CHECKING:

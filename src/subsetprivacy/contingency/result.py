@@ -26,7 +26,7 @@ from subsetprivacy.contingency.structure import Structure
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages import Note
-from subsetprivacy.messages.for_contingency import WALD_TESTS
+from subsetprivacy.messages.for_analyses import WALD_TESTS
 from subsetprivacy.regression.model_tests import ModelTests
 from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame

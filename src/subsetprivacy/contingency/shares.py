@@ -16,7 +16,7 @@ from subsetprivacy._types import FloatArray, IntArray, Label
 from subsetprivacy.data.describing import joined_columns, shortened
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_contingency import VARIABLES_OF_THE_TABLE
+from subsetprivacy.messages.for_analyses import VARIABLES_OF_THE_TABLE
 from subsetprivacy.results import Result, plain, unknown_as_nan
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, number, percent
 

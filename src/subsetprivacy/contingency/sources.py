@@ -9,7 +9,7 @@ from subsetprivacy.contingency.generators import read_generators
 from subsetprivacy.data import GroupedCounts, JointCounts, SubsetCounts, SubsetData, SubsetTable
 from subsetprivacy.design import Design, Product, nonprivate
 from subsetprivacy.errors import ArgumentError, MismatchError, TooLargeError
-from subsetprivacy.messages.for_contingency import (
+from subsetprivacy.messages.for_analyses import (
     COUNT_COLUMNS_TOGETHER,
     MODEL_WITHOUT,
     NAME_THEM_TOGETHER,

@@ -10,7 +10,7 @@ from typing import Any
 
 from subsetprivacy.engines.kinds import _engine, plain_table
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.messages.for_imputation import PRIVATIZE_ANSWERS
+from subsetprivacy.messages.for_analyses import PRIVATIZE_ANSWERS
 
 SUFFIX = "_imputed"
 MARK = "subset_privacy"  # the metadata key of files of this package

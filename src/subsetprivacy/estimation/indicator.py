@@ -16,7 +16,7 @@ from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.probabilities import fitted_probabilities, has_probabilities, read_probabilities
 from subsetprivacy.estimation.quantizing import quantize
 from subsetprivacy.incidence import MAX_MATRIX
-from subsetprivacy.messages.for_evaluation import LIKELIHOOD_NEEDS_NO_DESIGN, UNCOVERED
+from subsetprivacy.messages.for_analyses import LIKELIHOOD_NEEDS_NO_DESIGN, UNCOVERED
 
 __all__ = [
     "FLOOR",

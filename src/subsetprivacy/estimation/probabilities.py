@@ -10,7 +10,7 @@ from subsetprivacy._types import AnyArray, BoolArray, FloatArray, Label
 from subsetprivacy._words import counted
 from subsetprivacy.engines import is_table
 from subsetprivacy.errors import CategoryError, DistributionError, MismatchError
-from subsetprivacy.messages.for_evaluation import ADD_A_COLUMN, ORDER_OF_CLASSES
+from subsetprivacy.messages.for_analyses import ADD_A_COLUMN, ORDER_OF_CLASSES
 from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import label_text
 

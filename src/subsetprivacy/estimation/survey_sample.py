@@ -22,7 +22,7 @@ from subsetprivacy.errors import ArgumentError, MismatchError, SubsetPrivacyErro
 from subsetprivacy.estimation.likelihood import observed_information, tangent_inverse
 from subsetprivacy.estimation.uncertainty import FromMatrix
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_sampling import ROWS_FOR_SAMPLING
+from subsetprivacy.messages.for_data import ROWS_FOR_SAMPLING
 from subsetprivacy.sampling import Sampling
 
 if TYPE_CHECKING:

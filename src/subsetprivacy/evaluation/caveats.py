@@ -9,7 +9,7 @@ from subsetprivacy.evaluation.measures import FEWEST, LOSSES, TINY
 from subsetprivacy.evaluation.result import WORDS, Evaluation
 from subsetprivacy.evaluation.sample import ClassifierOutput, EvaluationSample
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_evaluation import RARE_CATEGORIES, SUBSET_LOSS_INSTEAD
+from subsetprivacy.messages.for_analyses import RARE_CATEGORIES, SUBSET_LOSS_INSTEAD
 from subsetprivacy.tables import label_text
 
 _FEW = 50  # with fewer people, normal theory is unreliable

@@ -23,7 +23,7 @@ from subsetprivacy.evaluation.measures import Measured, measured
 from subsetprivacy.evaluation.result import Evaluation
 from subsetprivacy.evaluation.sample import ClassifierOutput, EvaluationSample, PersonWeights
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_evaluation import SUBSET_LOSS_NEEDS_NO_DESIGN, UNCOVERED
+from subsetprivacy.messages.for_analyses import SUBSET_LOSS_NEEDS_NO_DESIGN, UNCOVERED
 
 _TRUST = 0.9  # weight of the predicted probabilities in the working distribution; the rest is uniform
 _BLOCKS, _MOST_BLOCKS, _WORK = 64, 256, 1 << 20  # numbers of working distributions; more if it is fast

@@ -15,7 +15,7 @@ from subsetprivacy.errors import ArgumentError, CategoryError, MismatchError
 from subsetprivacy.estimation.probabilities import read_probabilities
 from subsetprivacy.evaluation.measures import MEASURES, NEED_PROBA
 from subsetprivacy.evaluation.sample import ClassifierOutput, PersonWeights
-from subsetprivacy.messages.for_evaluation import GIVE_PROBA, GUESS_CATEGORIES
+from subsetprivacy.messages.for_analyses import GIVE_PROBA, GUESS_CATEGORIES
 from subsetprivacy.subsets import Categories
 
 

@@ -17,7 +17,7 @@ from subsetprivacy.evaluation.calibration import CalibrationCurve, labels_of, po
 from subsetprivacy.evaluation.confusion import ConfusionMatrix
 from subsetprivacy.evaluation.measures import BY_CATEGORY, LOSSES
 from subsetprivacy.messages import Note
-from subsetprivacy.messages.for_evaluation import GIVE_PROBA
+from subsetprivacy.messages.for_analyses import GIVE_PROBA
 from subsetprivacy.results import Result, plain, unknown_as_nan
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, number, percent
 

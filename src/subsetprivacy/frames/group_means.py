@@ -24,7 +24,7 @@ from subsetprivacy.frames.reading import read_release
 from subsetprivacy.frames.release import Release
 from subsetprivacy.means.estimating import MeansOptions, estimate_means
 from subsetprivacy.means.result import GroupMeans
-from subsetprivacy.messages.for_means import OUTCOME_AND_DATA
+from subsetprivacy.messages.for_analyses import OUTCOME_AND_DATA
 from subsetprivacy.sampling import Sampling
 
 MODELS: tuple[MeansModel, ...] = get_args(MeansModel)

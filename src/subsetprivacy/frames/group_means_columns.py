@@ -9,7 +9,7 @@ from subsetprivacy._words import people
 from subsetprivacy.errors import ArgumentError, MismatchError
 from subsetprivacy.frames.covariates import CovariateColumn, LabelColumn, covariate_column, number_levels
 from subsetprivacy.means.sample import KnownGroups
-from subsetprivacy.messages.for_means import OUTCOME_AND_DATA
+from subsetprivacy.messages.for_analyses import OUTCOME_AND_DATA
 
 
 def outcome_numbers(column: CovariateColumn, rows: int, name: str) -> FloatArray:

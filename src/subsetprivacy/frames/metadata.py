@@ -14,8 +14,8 @@ from subsetprivacy.errors import DataFileError, DesignDocumentError, MismatchErr
 from subsetprivacy.frames.data_file import DataFile
 from subsetprivacy.frames.file_errors import reading
 from subsetprivacy.frames.files import KEY, TABLE_FORMAT, sidecar_of
+from subsetprivacy.messages.for_analyses import IMPUTED_ROWS
 from subsetprivacy.messages.for_files import GIVE_DESIGNS_OF_COLUMNS, TAKE_A_NEWER_PACKAGE
-from subsetprivacy.messages.for_imputation import IMPUTED_ROWS
 
 FORMAT = TABLE_FORMAT
 VERSION = 1

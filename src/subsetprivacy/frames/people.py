@@ -12,7 +12,7 @@ from subsetprivacy.design import product
 from subsetprivacy.errors import ArgumentError, TooLargeError
 from subsetprivacy.frames.data_file import check_present
 from subsetprivacy.frames.release import Release
-from subsetprivacy.messages.for_sampling import WEIGHTS_OF_A_FILE
+from subsetprivacy.messages.for_data import WEIGHTS_OF_A_FILE
 
 MOST_ROWS = 20_000_000  # to load if every row is needed
 

@@ -13,7 +13,7 @@ from subsetprivacy.frames.data_file import ColumnSelection, DataFile, check_pres
 from subsetprivacy.frames.file_errors import arrow, reading
 from subsetprivacy.frames.files import format_of
 from subsetprivacy.frames.release import Release
-from subsetprivacy.messages.for_evaluation import GUESS_CATEGORIES
+from subsetprivacy.messages.for_analyses import GUESS_CATEGORIES
 from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import label_text
 

@@ -11,7 +11,7 @@ from subsetprivacy._words import people
 from subsetprivacy.engines import column_names, engine_of, is_lazy, is_table, plain_table
 from subsetprivacy.engines.imputed import marked
 from subsetprivacy.errors import ArgumentError, MismatchError
-from subsetprivacy.messages.for_imputation import DISTINCT_NAMES
+from subsetprivacy.messages.for_analyses import DISTINCT_NAMES
 from subsetprivacy.tables import frame
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy.errors import ArgumentError, MismatchError
-from subsetprivacy.messages.for_imputation import NAME_THE_PARAMETERS
+from subsetprivacy.messages.for_analyses import NAME_THE_PARAMETERS
 from subsetprivacy.tables import label_text
 
 # Attributes of the parameters and of their covariance: statsmodels and linearmodels, lifelines, and this package.

@@ -20,7 +20,7 @@ from subsetprivacy.imputation.models import (
     shares_model,
 )
 from subsetprivacy.imputation.result import Imputations
-from subsetprivacy.messages.for_imputation import PEOPLE_ONLY, PROBABILITIES_OR_FIT
+from subsetprivacy.messages.for_analyses import PEOPLE_ONLY, PROBABILITIES_OR_FIT
 from subsetprivacy.regression.result import Regression
 from subsetprivacy.variables import JointCategories
 

@@ -13,7 +13,7 @@ from subsetprivacy.errors import ArgumentError, DistributionError, MismatchError
 from subsetprivacy.estimation.probabilities import read_probabilities
 from subsetprivacy.imputation.augmentation import normal_draws, posterior_shares
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_imputation import (
+from subsetprivacy.messages.for_analyses import (
     DRAW_PARAMETERS,
     FINITE_FIT,
     ONE_FIT,

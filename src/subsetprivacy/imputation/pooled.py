@@ -16,7 +16,7 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy._words import counted
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_imputation import COVARIANCES, MORE_SETS
+from subsetprivacy.messages.for_analyses import COVARIANCES, MORE_SETS
 from subsetprivacy.pvalues import positive, pvalue_text
 from subsetprivacy.results import Result, plain, unknown_as_nan
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, number, percent

@@ -10,7 +10,7 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.errors import ArgumentError, MismatchError
 from subsetprivacy.imputation.fits import ReadFit, read_fit
 from subsetprivacy.imputation.pooled import Pooled
-from subsetprivacy.messages.for_imputation import NAME_THE_PARAMETERS, SAME_TERMS
+from subsetprivacy.messages.for_analyses import NAME_THE_PARAMETERS, SAME_TERMS
 
 
 def pool(fits: Iterable[Any], *, names: Sequence[str] | None = None, df: float | None = None) -> Pooled:

@@ -13,7 +13,7 @@ from subsetprivacy.errors import ArgumentError
 from subsetprivacy.frames.file_errors import arrow, file_error
 from subsetprivacy.frames.files import format_of, replacing
 from subsetprivacy.imputation.completing import completed_sets, read_seen
-from subsetprivacy.messages.for_imputation import DISTINCT_NAMES, WRITE_PARQUET
+from subsetprivacy.messages.for_analyses import DISTINCT_NAMES, WRITE_PARQUET
 
 if TYPE_CHECKING:
     from subsetprivacy.imputation.result import Imputations

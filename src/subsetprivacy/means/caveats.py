@@ -7,7 +7,7 @@ from subsetprivacy._types import BoolArray, FloatArray
 from subsetprivacy._words import counted, people, whole
 from subsetprivacy.means.result import GroupMeans
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_means import CORRECTED_MEANS, MERGE_SMALL_GROUPS, MORE_PEOPLE_OR_MERGE
+from subsetprivacy.messages.for_analyses import CORRECTED_MEANS, MERGE_SMALL_GROUPS, MORE_PEOPLE_OR_MERGE
 from subsetprivacy.pvalues import p_equals
 
 RARE, NEAR = 2.0, 4.0  # standard errors between a share and 0

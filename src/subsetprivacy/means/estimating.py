@@ -24,7 +24,7 @@ from subsetprivacy.means.sample import KnownGroups, MeansSample, Weighting
 from subsetprivacy.means.sums import CellMoments, Sums, moments_of, sums_of
 from subsetprivacy.means.working_distributions import by_outcome
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_means import CORRECTED_MEANS, EMPTY_OUTCOMES
+from subsetprivacy.messages.for_analyses import CORRECTED_MEANS, EMPTY_OUTCOMES
 from subsetprivacy.regression.inputs import read_clusters
 from subsetprivacy.sampling import Sampling
 from subsetprivacy.variables import JointCategories

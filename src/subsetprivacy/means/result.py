@@ -18,7 +18,7 @@ from subsetprivacy.means import equality, intervals, quantiles
 from subsetprivacy.means.differences import MeanDifferences
 from subsetprivacy.means.presenting import frame_columns, picture_of, summary_of
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_means import CORRECTED_MEANS, NAME_TWO_CELLS
+from subsetprivacy.messages.for_analyses import CORRECTED_MEANS, NAME_TWO_CELLS
 from subsetprivacy.regression.model_tests import ModelTests
 from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text

@@ -14,7 +14,7 @@ from subsetprivacy.estimation.margins import Margin, margin_of
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.measures.shares import Share
 from subsetprivacy.messages import Advice, Hint
-from subsetprivacy.messages.for_measures import DESIGN_OF_SEVERAL, NAME_TWO_VARIABLES
+from subsetprivacy.messages.for_analyses import DESIGN_OF_SEVERAL, NAME_TWO_VARIABLES
 from subsetprivacy.subsets import Categories
 from subsetprivacy.variables import JointCategories
 

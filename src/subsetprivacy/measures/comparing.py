@@ -16,7 +16,7 @@ from subsetprivacy.measures.profile import TwoShareProfile
 from subsetprivacy.measures.scales import MeasureScale
 from subsetprivacy.measures.shares import Share, TwoShares
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_measures import (
+from subsetprivacy.messages.for_analyses import (
     DELTA_OR_FEWER_VARIABLES,
     LIKELIHOOD_OR_DELTA,
     METHOD_DELTA,

@@ -23,7 +23,7 @@ from subsetprivacy.measures.precision import (
 )
 from subsetprivacy.measures.shares import ZERO
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_measures import ASK_FOR_ERRORS
+from subsetprivacy.messages.for_analyses import ASK_FOR_ERRORS
 from subsetprivacy.results import Result
 from subsetprivacy.results import plain as dictionary
 from subsetprivacy.subsets import Categories

@@ -23,7 +23,7 @@ from subsetprivacy.measures.measure import METHODS, Measure
 from subsetprivacy.measures.precision import require_matrix, standard_error
 from subsetprivacy.measures.shares import ZERO
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_measures import CORRECT_V, METHOD_DELTA, TWO_VARIABLES_ALONE
+from subsetprivacy.messages.for_analyses import CORRECT_V, METHOD_DELTA, TWO_VARIABLES_ALONE
 
 _NAN, _INF = float("nan"), float("inf")
 _DEGENERATE = Note(

@@ -13,7 +13,7 @@ from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.measures.measure import Measure
 from subsetprivacy.measures.shares import Share
 from subsetprivacy.messages import Advice, Note, NoteKind
-from subsetprivacy.messages.for_measures import COMPARE_A_FEW, METHOD_PROFILE
+from subsetprivacy.messages.for_analyses import COMPARE_A_FEW, METHOD_PROFILE
 
 if TYPE_CHECKING:
     from subsetprivacy.estimation.result import Estimate

@@ -19,7 +19,7 @@ from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.measures.cramer import NO_ERRORS
 from subsetprivacy.measures.precision import if_possible, if_quick, not_computed
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_measures import ALL_PAIRS, ASK_FOR_ERRORS_AND_V, KIND_CONDITIONAL
+from subsetprivacy.messages.for_analyses import ALL_PAIRS, ASK_FOR_ERRORS_AND_V, KIND_CONDITIONAL
 from subsetprivacy.results import plain as dictionary
 from subsetprivacy.tables import Table, label_text, number
 

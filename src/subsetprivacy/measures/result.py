@@ -20,7 +20,7 @@ from subsetprivacy.measures.measure import Measure
 from subsetprivacy.measures.precision import MAX_SHOWN, if_quick, require_matrix, wald_bounds, warned
 from subsetprivacy.measures.scales import DifferenceScale, OddsRatioScale, RatioScale
 from subsetprivacy.messages import Note
-from subsetprivacy.messages.for_measures import GIVEN_THE_OTHER, SWAP_ROWS_AND_COLUMNS
+from subsetprivacy.messages.for_analyses import GIVEN_THE_OTHER, SWAP_ROWS_AND_COLUMNS
 from subsetprivacy.results import Result
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame
 

@@ -10,7 +10,7 @@ from subsetprivacy.estimation.likelihood import mean_loglik
 from subsetprivacy.estimation.newton import newton
 from subsetprivacy.estimation.simplex import lifted
 from subsetprivacy.incidence import DenseRows, Mapped
-from subsetprivacy.messages.for_measures import DELTA_OR_FEWER_VARIABLES
+from subsetprivacy.messages.for_analyses import DELTA_OR_FEWER_VARIABLES
 
 MAX_COLUMNS = 1024  # columns of T; with more, a single interval takes minutes
 ZERO = 1e-9  # a smaller share counts as zero, as for an estimate on the boundary

@@ -13,17 +13,11 @@ MODULES = (
     "for_data",
     "for_files",
     "for_estimates",
-    "for_measures",
     "for_tests",
     "for_plans",
     "for_regression",
-    "for_contingency",
-    "for_sampling",
-    "for_evaluation",
-    "for_imputation",
-    "for_means",
+    "for_analyses",
     "for_surveys",
-    "for_commands",
 )
 
 __all__ = ["Advice", "Hint", "Note", "NoteKind", "unique"]

@@ -68,6 +68,7 @@ WEIGHTS_BY_LABEL = advise("weights_by_label", python="write {{'a': 1, 'b': -1}}"
 COUNT_FIRST = advise(
     "count_first",
     python="for groups call sp.count(table, by=...) first; for survey weights pass sampling=sp.Sampling(...)",
+    keyword_of="estimate",
 )
 FEWER_VARIABLES = advise(
     "fewer_variables",

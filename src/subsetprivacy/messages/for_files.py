@@ -137,3 +137,24 @@ TAKE_ADULT_DATA = advise("take_adult_data", "take the original adult.data")
 TAKE_ADULT_DATA_UNSORTED = advise("take_adult_data_unsorted", "take the original adult.data, not sorted")
 UNPACK_ADULT_DATA = advise("unpack_adult_data", "if it is an archive, unpack it first")
 NAME_ADULT_COLUMNS = advise("name_adult_columns", "alternatively, a header may name the columns race, sex and income")
+
+# Only for commands
+_COLUMN, _ARGUMENT = "--column NAME=DESIGN gives a column its design", "NAME=DESIGN gives a column its design"
+_GROUPS = "if {name} was published as it is, --by {name} makes groups of it; else"
+
+DESIGN_OF_COLUMN = advise("design_of_column", shell=(_COLUMN, _ARGUMENT))
+GROUPS_OF_COLUMN = advise(
+    "groups_of_column", shell=(f"{_GROUPS} {_COLUMN}", f"{_GROUPS} {_ARGUMENT}", _COLUMN, _ARGUMENT)
+)
+DESIGN_OF_WHICH_COLUMN = advise(
+    "design_of_which_column",
+    shell="--design COLUMN=FILE says which column a design is of, by default the response; --form says whether cells "
+    "are labels or codes",
+)
+ANOTHER_KEY = advise("another_key", shell="choose another name; a replaced key would be lost")
+SAME_SUBSETS = advise("same_subsets", shell="--key-file gives the same subsets again")
+REFERENCE_FILE = advise(
+    "reference_file",
+    shell="a CSV file has the columns category and share, a JSON file an object of shares by label; or write "
+    "--reference LABEL=0.2,LABEL=0.8",
+)

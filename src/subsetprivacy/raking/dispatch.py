@@ -15,7 +15,7 @@ from subsetprivacy.design import Design, require_design
 from subsetprivacy.errors import ArgumentError, MismatchError, warn_of
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.messages import NoteKind
-from subsetprivacy.messages.for_sampling import RAKE_A_TABLE, WEIGHTS_STAY_POSITIVE
+from subsetprivacy.messages.for_data import RAKE_A_TABLE, WEIGHTS_STAY_POSITIVE
 from subsetprivacy.raking.constrained import rake_counts
 from subsetprivacy.raking.margins import CalibrationProblem, columns_of_people, in_totals, read_margins
 from subsetprivacy.raking.result import Raked

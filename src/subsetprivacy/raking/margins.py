@@ -13,7 +13,7 @@ from subsetprivacy.data import SubsetData
 from subsetprivacy.errors import ArgumentError, CategoryError, DistributionError, MismatchError
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.indicator import indicator
-from subsetprivacy.messages.for_sampling import DESIGNS_OF_SUBSETS, MARGIN_OF_ALL_LABELS, SHARES_OR_TOTALS
+from subsetprivacy.messages.for_data import DESIGNS_OF_SUBSETS, MARGIN_OF_ALL_LABELS, SHARES_OR_TOTALS
 from subsetprivacy.sampling import Sampling
 from subsetprivacy.subsets import is_missing
 from subsetprivacy.tables import label_text

@@ -11,7 +11,7 @@ from subsetprivacy._choices import CalibrationMethod
 from subsetprivacy._types import BoolArray, FloatArray
 from subsetprivacy._words import counted, people
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_sampling import FEWER_MARGINS, LOOSER_BOUNDS, WIDER_BOUNDS
+from subsetprivacy.messages.for_data import FEWER_MARGINS, LOOSER_BOUNDS, WIDER_BOUNDS
 from subsetprivacy.results import Result, plain
 from subsetprivacy.sampling import Sampling
 from subsetprivacy.tables import Table, number

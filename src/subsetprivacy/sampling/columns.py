@@ -10,7 +10,7 @@ from subsetprivacy._types import AnyArray, FloatArray, IntArray
 from subsetprivacy._words import counted, people
 from subsetprivacy.engines import arrow_batches, check_columns, engine_of, is_table, native_column, no_such_column
 from subsetprivacy.errors import ArgumentError, MismatchError
-from subsetprivacy.messages.for_sampling import UNITS_OF_A_STRATUM, WEIGHTS_OF_ALL
+from subsetprivacy.messages.for_data import UNITS_OF_A_STRATUM, WEIGHTS_OF_ALL
 from subsetprivacy.subsets import is_missing
 
 _IN_MEMORY = {"pandas", "polars", "pyarrow"}

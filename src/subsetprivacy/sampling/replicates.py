@@ -14,7 +14,7 @@ from subsetprivacy._seeds import numpy_generator
 from subsetprivacy._types import AnyArray, FloatArray, IntArray, Seed
 from subsetprivacy._words import counted
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.messages.for_sampling import BOOTSTRAP_REPLICATES, LONELY
+from subsetprivacy.messages.for_data import BOOTSTRAP_REPLICATES, LONELY
 from subsetprivacy.sampling.units import Units
 
 _DISTINCT = 1e-5  # singular values below this fraction of the largest count as 0

@@ -13,7 +13,7 @@ from subsetprivacy._choices import LonelyStrata, ReplicateCenter, ReplicateMetho
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Seed
 from subsetprivacy._words import counted, people
 from subsetprivacy.errors import ArgumentError, MismatchError
-from subsetprivacy.messages.for_sampling import RESOLVE_COLUMNS
+from subsetprivacy.messages.for_data import RESOLVE_COLUMNS
 from subsetprivacy.sampling.calibration import Calibration
 from subsetprivacy.sampling.columns import columns_of, labels, nested, numbers, refuse_numbers
 from subsetprivacy.sampling.replicates import Replicates, check_scales, given_replicates, made_replicates

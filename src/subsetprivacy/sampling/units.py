@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from subsetprivacy._types import AnyArray, FloatArray, IntArray
 from subsetprivacy._words import counted
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.messages.for_sampling import LONELY
+from subsetprivacy.messages.for_data import LONELY
 
 
 @frozen(slots=False, eq=False, repr=False)
