@@ -12,7 +12,7 @@ from scipy.stats import norm
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, DistributionError, NoDataError, UnknownDesignError
 from subsetprivacy.messages import NoteKind
-from subsetprivacy.privacy import information, prediction, size
+from subsetprivacy.privacy import metrics
 from subsetprivacy.privacy.attacker import Setting
 
 W = np.array([0.1, 0.2, 0.3, 0.4])
@@ -74,9 +74,9 @@ def test_intervals_by_hand(people):
     setting = Setting.of(lopsided(), fit.w)
     facts = sp.audit(people[0]).to_dict()
     slopes = {
-        "size": size.gradient(setting),
-        "mi": information.gradient(setting),
-        "prediction": prediction.guess_weights(setting),
+        "size": metrics.size_gradient(setting),
+        "mi": metrics.mi_gradient(setting),
+        "prediction": metrics.guess_weights(setting),
     }
     for name, slope in slopes.items():
         half = norm.ppf(0.975) * np.sqrt(slope @ fit.cov @ slope)
@@ -217,7 +217,7 @@ def test_what_is_refused(people):
         sp.audit(lopsided())
     with pytest.raises(ArgumentError, match="`level` must be between 0 and 1; got 95"):
         sp.audit(people[0], level=95)
-    with pytest.raises(ArgumentError, match="`data` must be SubsetData or SubsetCounts; got list"):
+    with pytest.raises(ArgumentError, match="`what` must be a design, SubsetData or SubsetCounts; got list"):
         sp.audit([1, 2, 3])
     with pytest.raises(DistributionError, match="`prior` must be positive wherever `w` is; got 0 for 'a'"):
         sp.audit(lopsided(), W, prior=[0, 0.2, 0.4, 0.4])

@@ -9,7 +9,7 @@ from subsetprivacy.design import Covered
 from subsetprivacy.estimation.caveats import with_interval_advice
 from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.privacy import worst_cases
+from subsetprivacy.privacy import metrics
 
 _APART = 0.05  # two distributions of the value that differ by more get a note
 
@@ -71,7 +71,7 @@ def _worst_cases(audit: "Audit") -> list[Note]:
     certain = " (1 because a category has probability 0)" if posterior == 1 and design.smallest_set > 1 else ""
     knows = " who knows the distribution" if audit.has_prior else ""
     texts = (
-        f"Maximal leakage {worst_cases.maximal_leakage(design):.4g} bit: on average over the subsets, the chance that "
+        f"Maximal leakage {metrics.maximal_leakage(design):.4g} bit: on average over the subsets, the chance that "
         f"an attacker{knows} guesses right is multiplied by at most {design.S:.4g}, whatever is guessed.",
         f"Smallest set that can be reported: {design.smallest_set} of {design.p} categories; largest posterior "
         f"{posterior:.4f}{certain}.",

@@ -19,10 +19,10 @@ from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.messages import Note
 from subsetprivacy.messages.for_tests import AUDIT_DATA
-from subsetprivacy.privacy import information, prediction, size, worst_cases
+from subsetprivacy.privacy import metrics
 from subsetprivacy.privacy.attacker import Setting, entropy_bits
 from subsetprivacy.privacy.given_result import CovariateLeakage
-from subsetprivacy.privacy.information import Bits
+from subsetprivacy.privacy.metrics import Bits
 from subsetprivacy.privacy.person import PersonLeakage, person_leakage
 from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import Table, number, percent
@@ -68,7 +68,7 @@ class Audit(Result):
     @cached_property
     def largest_posterior(self) -> float:
         """The largest probability that any reportable subset leaves to one value."""
-        return worst_cases.largest_posterior(self.setting)
+        return metrics.largest_posterior(self.setting)
 
     @property
     def simulation_error(self) -> float:
@@ -77,20 +77,25 @@ class Audit(Result):
 
     @cached_property
     def _mi(self) -> Bits:
-        return information.leakage(self.setting)
+        return metrics.mi_leakage(self.setting)
 
     @cached_property
     def _numbers(self) -> dict[str, tuple[float, float, float, float]]:
         """For each metric: leakage, coverage, leakage without data, and leakage if values were published."""
         s, bits = self.setting, self._mi.value
         return {
-            "size": (size.leakage(s), size.coverage(s), size.baseline(), size.nonprivate(s)),
-            "mi": (bits, information.coverage(s, bits), information.baseline(), information.nonprivate(s)),
+            "size": (
+                metrics.size_leakage(s),
+                metrics.size_coverage(s),
+                metrics.size_baseline(),
+                metrics.size_nonprivate(s),
+            ),
+            "mi": (bits, metrics.mi_coverage(s, bits), metrics.mi_baseline(), metrics.mi_nonprivate(s)),
             "prediction": (
-                prediction.leakage(s),
-                prediction.coverage(s),
-                prediction.baseline(s),
-                prediction.nonprivate(),
+                metrics.prediction_leakage(s),
+                metrics.prediction_coverage(s),
+                metrics.prediction_baseline(s),
+                metrics.prediction_nonprivate(),
             ),
         }
 
@@ -99,9 +104,9 @@ class Audit(Result):
         """Delta-method errors of the three leakages from the estimated distribution; empty without data."""
         if self.fit is None or self.design.p > MAX_MATRIX:
             return {}
-        slopes = {"size": size.gradient(self.setting), "prediction": prediction.guess_weights(self.setting)}
+        slopes = {"size": metrics.size_gradient(self.setting), "prediction": metrics.guess_weights(self.setting)}
         if self.design.enumerable:
-            slopes["mi"] = information.gradient(self.setting)
+            slopes["mi"] = metrics.mi_gradient(self.setting)
         variances = {name: self.fit.uncertainty.along(self.fit, g) for name, g in slopes.items()}
         return {name: float(np.sqrt(max(v, 0.0))) for name, v in variances.items() if np.isfinite(v)}
 
@@ -121,7 +126,7 @@ class Audit(Result):
                 out |= {f"{name}_leakage_lower": lower, f"{name}_leakage_upper": upper}
         if self.simulation_error:
             out["mi_simulation_error"] = self.simulation_error
-        out["maximal_leakage"] = worst_cases.maximal_leakage(self.design)
+        out["maximal_leakage"] = metrics.maximal_leakage(self.design)
         out["smallest_set"] = self.design.smallest_set
         out["largest_posterior"] = self.largest_posterior
         out["identifiable"] = self.design.is_identifiable
@@ -158,7 +163,7 @@ class Audit(Result):
     @cached_property
     def reveals(self) -> dict[str, float]:
         """The share of rows that reveal the value, or each joined variable. Empty if the subsets cannot be listed."""
-        return worst_cases.revealed_shares(self.setting) if self.design.enumerable else {}
+        return metrics.revealed_shares(self.setting) if self.design.enumerable else {}
 
     @cached_property
     def cost(self) -> float:

@@ -6,7 +6,7 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.design import Design
 from subsetprivacy.optimizing.criterion import as_loss, total
 from subsetprivacy.optimizing.program import tangent_basis
-from subsetprivacy.privacy import information, prediction, size, worst_cases
+from subsetprivacy.privacy import metrics
 from subsetprivacy.privacy.attacker import Setting
 
 
@@ -35,8 +35,8 @@ def leakage(design: Design, w: FloatArray) -> dict[str, float]:
     """Return the four leakages of a design, each the largest over all rows of w."""
     settings = [Setting.of(design, distribution) for distribution in w]
     return {
-        "size": max(size.leakage(setting) for setting in settings),
-        "mi": max(information.leakage(setting).value for setting in settings),
-        "prediction": max(prediction.leakage(setting) for setting in settings),
-        "maximal": worst_cases.maximal_leakage(design),
+        "size": max(metrics.size_leakage(setting) for setting in settings),
+        "mi": max(metrics.mi_leakage(setting).value for setting in settings),
+        "prediction": max(metrics.prediction_leakage(setting) for setting in settings),
+        "maximal": metrics.maximal_leakage(design),
     }

@@ -14,7 +14,7 @@ from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError, CategoryError, MismatchError
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_tests import ALL_PEOPLE
-from subsetprivacy.privacy import information, size
+from subsetprivacy.privacy import metrics
 from subsetprivacy.results import Result, plain
 from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import Table, label_text, number
@@ -183,9 +183,9 @@ def person_leakage(data: SubsetData, w: Distribution, *, values: Any = None) -> 
     with np.errstate(invalid="ignore"):
         posterior = rows.peak(belief) / L
     correct = None if values is None else _compare(guess, values, design, codes)
-    bits = information.of_subsets(L) if design.noise is None else information.of_rows(rows, belief, L)
+    bits = metrics.bits_of_subsets(L) if design.noise is None else metrics.bits_of_rows(rows, belief, L)
     return PersonLeakage(
-        codes, design, belief, design.sizes(codes), size.of_subsets(L), bits, guess, posterior, correct
+        codes, design, belief, design.sizes(codes), metrics.size_leakage_of_subsets(L), bits, guess, posterior, correct
     )
 
 

@@ -20,7 +20,7 @@ from subsetprivacy.errors import (
     TooLargeError,
     UnknownDesignError,
 )
-from subsetprivacy.privacy import information, prediction
+from subsetprivacy.privacy import metrics
 from subsetprivacy.privacy.attacker import Setting
 
 RSTU = tuple("rstu")
@@ -87,10 +87,12 @@ def test_what_one_person_gives_adds_up():
     u, v = np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.4, 0.3, 0.2, 0.1])
     joint = Setting.of(BOTH, np.kron(u, v))
     one, two = Setting.of(ASKED, u), Setting.of(UNIFORM, v)
-    assert information.leakage(joint).value == pytest.approx(
-        information.leakage(one).value + information.leakage(two).value
+    assert metrics.mi_leakage(joint).value == pytest.approx(
+        metrics.mi_leakage(one).value + metrics.mi_leakage(two).value
     )
-    assert prediction.leakage(joint) == pytest.approx(prediction.leakage(one) * prediction.leakage(two))
+    assert metrics.prediction_leakage(joint) == pytest.approx(
+        metrics.prediction_leakage(one) * metrics.prediction_leakage(two)
+    )
     assert BOTH.epsilon == np.inf
 
 
@@ -98,15 +100,15 @@ def test_with_a_bit_in_it_the_bits_still_add_up():
     # Rows of Warner's variable are not zeros and ones: what is mixed in must be subtracted for the product too.
     made = sp.product({"s": WARNER, "x": ASKED})
     u, v = np.array([0.3, 0.7]), np.array([0.1, 0.2, 0.3, 0.4])
-    parts = information.leakage(Setting.of(WARNER, u)).value + information.leakage(Setting.of(ASKED, v)).value
-    assert information.leakage(Setting.of(made, np.kron(u, v))).value == pytest.approx(parts)
+    parts = metrics.mi_leakage(Setting.of(WARNER, u)).value + metrics.mi_leakage(Setting.of(ASKED, v)).value
+    assert metrics.mi_leakage(Setting.of(made, np.kron(u, v))).value == pytest.approx(parts)
 
 
 def test_with_a_bit_in_it_guesses_still_multiply():
     made = sp.product({"s": WARNER, "x": ASKED})
     u, v = np.array([0.3, 0.7]), np.array([0.1, 0.2, 0.3, 0.4])
-    parts = prediction.leakage(Setting.of(WARNER, u)) * prediction.leakage(Setting.of(ASKED, v))
-    assert prediction.leakage(Setting.of(made, np.kron(u, v))) == pytest.approx(parts)
+    parts = metrics.prediction_leakage(Setting.of(WARNER, u)) * metrics.prediction_leakage(Setting.of(ASKED, v))
+    assert metrics.prediction_leakage(Setting.of(made, np.kron(u, v))) == pytest.approx(parts)
 
 
 def test_the_epsilon_of_two_bits_is_their_sum():

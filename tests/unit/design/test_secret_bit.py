@@ -12,7 +12,7 @@ from subsetprivacy.design.secret_bit import uniform_with_bit
 from subsetprivacy.errors import CodeError, DesignDocumentError, InvalidDesignError, MismatchError
 from subsetprivacy.estimation.likelihood import expected_information, tangent_inverse
 from subsetprivacy.mechanism.reports import draw_given
-from subsetprivacy.privacy import information, prediction
+from subsetprivacy.privacy import metrics
 from subsetprivacy.privacy.attacker import Setting
 
 DIFFERENT, SAME = 0b0110, 0b1001  # (first, 0), (first, 1), (second, 0), (second, 1)
@@ -110,8 +110,8 @@ def test_leakage_is_that_of_the_channel(design):
     seen = joint > 0
     mutual = (joint[seen] * np.log2((joint / law / w[:, None])[seen])).sum()
     setting = Setting.of(design, w)
-    assert information.leakage(setting).value == pytest.approx(mutual)
-    assert prediction.leakage(setting) == pytest.approx(joint.max(axis=0).sum())
+    assert metrics.mi_leakage(setting).value == pytest.approx(mutual)
+    assert metrics.prediction_leakage(setting) == pytest.approx(joint.max(axis=0).sum())
     assert pytest.approx(P.max(axis=0).sum()) == design.S
     assert design.largest_posterior(w) == pytest.approx((joint / law).max())
     assert design.least_size(w) == pytest.approx((law / design.support()[1]).min())

@@ -9,7 +9,7 @@ from subsetprivacy.design import Conditional, Independent, conditional, fixed_si
 from subsetprivacy.estimation.likelihood import expected_information, tangent_inverse
 from subsetprivacy.examples import adult
 from subsetprivacy.optimizing import optimal
-from subsetprivacy.privacy import information
+from subsetprivacy.privacy import metrics
 from subsetprivacy.privacy.attacker import Setting
 from subsetprivacy.subsets import bits, sizes
 
@@ -44,7 +44,7 @@ def is_a_design(design, smallest=2):
 )
 def test_adult_race_at_the_leakage_of_the_uniform_design(kind, published, at_most):
     design = uniform(adult.races)
-    leaked = information.leakage(Setting.of(design, adult.race)).value
+    leaked = metrics.mi_leakage(Setting.of(design, adult.race)).value
     best = optimal(adult.races, w=adult.race, budget={"mi": leaked}, kind=kind)
     assert best.loss <= at_most
     assert best.loss == pytest.approx(published, abs=6e-4)
@@ -117,7 +117,7 @@ def test_three_questions_by_brute_force(criterion):
     questions = [("a", "b"), ("a", "c"), ("a", "d")]
 
     def leaked(nu):
-        return information.leakage(Setting.of(independent(labels, dict(zip(questions, nu))), w)).value
+        return metrics.mi_leakage(Setting.of(independent(labels, dict(zip(questions, nu))), w)).value
 
     def loss(nu):
         design = independent(labels, dict(zip(questions, nu)))
@@ -198,7 +198,7 @@ def test_no_drawn_design_beats_the_certificate(kind, criterion):
         share = 10 ** rng.uniform(-4, -0.6)
         mu = (1 - 3 * share) * best.design.mu(every) + share * other.mu(every) + 2 * share * less.mu(every)
         mixed = conditional(LABELS, {code: mu[code] for code in range(1, 32) if mu[code] > 0})
-        if information.leakage(Setting.of(mixed, W)).value > 0.8:
+        if metrics.mi_leakage(Setting.of(mixed, W)).value > 0.8:
             continue
         tried += 1
         values = variances(mixed, W)
@@ -248,8 +248,8 @@ def test_several_distributions():
     assert max(one.loss for one in each) <= worst.loss
     for best in (average, worst):
         for w in both:  # the budget holds at each
-            assert information.leakage(Setting.of(best.design, w)).value <= 0.9
-        at_each = [information.leakage(Setting.of(best.design, w)).value for w in both]
+            assert metrics.mi_leakage(Setting.of(best.design, w)).value <= 0.9
+        at_each = [metrics.mi_leakage(Setting.of(best.design, w)).value for w in both]
         assert best.leakage["mi"] == pytest.approx(max(at_each))
 
 

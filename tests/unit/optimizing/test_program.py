@@ -8,7 +8,7 @@ from subsetprivacy.estimation.likelihood import expected_information, tangent_in
 from subsetprivacy.optimizing.criterion import curvature, expand, gap
 from subsetprivacy.optimizing.feasible import inside, least, most, multipliers
 from subsetprivacy.optimizing.program import METRICS, as_leakage, program
-from subsetprivacy.privacy import information, prediction, size, worst_cases
+from subsetprivacy.privacy import metrics
 from subsetprivacy.privacy.attacker import Setting
 from subsetprivacy.subsets import Categories
 
@@ -43,10 +43,10 @@ def test_leakages_and_information_are_the_designs_own(kind, count, full_set):
     for k, w in enumerate(W):
         setting = Setting.of(design, w)
         told = {
-            "size": size.leakage(setting),
-            "mi": information.leakage(setting).value,
-            "prediction": prediction.leakage(setting),
-            "maximal": worst_cases.maximal_leakage(design),
+            "size": metrics.size_leakage(setting),
+            "mi": metrics.mi_leakage(setting).value,
+            "prediction": metrics.prediction_leakage(setting),
+            "maximal": metrics.maximal_leakage(design),
         }
         for metric in METRICS:
             rows = columns.leaks[metric]

@@ -22,7 +22,7 @@ from subsetprivacy.errors import (
     UnknownDesignError,
 )
 from subsetprivacy.messages import NoteKind
-from subsetprivacy.privacy import information, posteriors, prediction, size
+from subsetprivacy.privacy import metrics, posteriors
 from subsetprivacy.privacy.attacker import Setting
 from subsetprivacy.privacy.given import alone_in_covariates, leakage_given
 
@@ -149,9 +149,9 @@ def test_rows_that_were_published_by_hand(design):
 def test_without_covariates_the_subset_is_that_of_the_audit(design):
     w = model(design.p)[1]
     found, setting = leakage_given(design, np.tile(w, (3, 1))), Setting.of(design, w)
-    assert found.subset.best_guess == pytest.approx(prediction.leakage(setting))
-    assert found.subset.information == pytest.approx(information.leakage(setting).value)
-    assert found.subset.size_leakage == pytest.approx(size.leakage(setting))
+    assert found.subset.best_guess == pytest.approx(metrics.prediction_leakage(setting))
+    assert found.subset.information == pytest.approx(metrics.mi_leakage(setting).value)
+    assert found.subset.size_leakage == pytest.approx(metrics.size_leakage(setting))
     assert found.subset.largest_posterior == pytest.approx(design.largest_posterior(w))
     assert numbers(found.expected)["both"] == pytest.approx(numbers(found.expected)["subset"])
     assert numbers(found.expected)["covariates"] == pytest.approx(numbers(found.expected)["nothing"])

@@ -8,7 +8,7 @@ from problems import lopsided
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CategoryError, DistributionError, MismatchError
 from subsetprivacy.messages import NoteKind
-from subsetprivacy.privacy import information, prediction, size
+from subsetprivacy.privacy import metrics
 from subsetprivacy.privacy.attacker import Setting
 
 W = np.array([0.1, 0.2, 0.3, 0.4])
@@ -65,9 +65,9 @@ def test_the_mean_over_people_is_the_design(people):
     share = mu * design.support_incidence.inner(W)
     found = sp.person_leakage(sp.SubsetData(codes, design), W)
     setting = Setting.of(design, W)
-    assert share @ found.size_leakage == pytest.approx(size.leakage(setting))
-    assert share @ found.mi_leakage == pytest.approx(information.leakage(setting).value)
-    assert share @ found.guess_posterior == pytest.approx(prediction.leakage(setting))
+    assert share @ found.size_leakage == pytest.approx(metrics.size_leakage(setting))
+    assert share @ found.mi_leakage == pytest.approx(metrics.mi_leakage(setting).value)
+    assert share @ found.guess_posterior == pytest.approx(metrics.prediction_leakage(setting))
 
 
 @pytest.mark.parametrize("p", [5, 20, 40])

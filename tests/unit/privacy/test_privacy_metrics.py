@@ -11,7 +11,7 @@ from problems import lopsided, lopsided_conditional, mixture, with_full_question
 import subsetprivacy as sp
 from subsetprivacy.design import Coarse, Mixture
 from subsetprivacy.errors import ArgumentError, DistributionError, TooLargeError, UnknownDesignError
-from subsetprivacy.privacy import information, prediction, size, worst_cases
+from subsetprivacy.privacy import metrics
 from subsetprivacy.privacy.attacker import Setting, entropy_bits
 
 TENTHS = np.array([0.1, 0.2, 0.3, 0.4])
@@ -64,19 +64,19 @@ def test_every_metric_is_its_definition(name, w, prior):
     setting = Setting.of(design, w, prior)
     belief = w if prior is None else prior
     expected = brute(design, w, belief)
-    assert size.leakage(setting) == pytest.approx(expected["size"], abs=1e-12)
-    assert size.coverage(setting) == pytest.approx(1 - expected["size"])
-    found = information.leakage(setting)
+    assert metrics.size_leakage(setting) == pytest.approx(expected["size"], abs=1e-12)
+    assert metrics.size_coverage(setting) == pytest.approx(1 - expected["size"])
+    found = metrics.mi_leakage(setting)
     assert found.value == pytest.approx(expected["mi"], abs=1e-12)
     assert found.simulation_error == 0
-    assert information.coverage(setting, found.value) == pytest.approx(expected["cross_entropy"], abs=1e-12)
-    assert prediction.leakage(setting) == pytest.approx(expected["prediction"])
-    assert prediction.coverage(setting) == pytest.approx(1 - expected["prediction"])
-    assert prediction.baseline(setting) == w[belief.argmax()]
-    assert worst_cases.maximal_leakage(design) == pytest.approx(expected["maximal"], abs=1e-12)
-    assert worst_cases.largest_posterior(setting) == pytest.approx(expected["posterior"])
-    assert size.nonprivate(setting) == pytest.approx(1 - w @ belief)
-    assert information.nonprivate(setting) == pytest.approx(entropy_bits(w, belief))
+    assert metrics.mi_coverage(setting, found.value) == pytest.approx(expected["cross_entropy"], abs=1e-12)
+    assert metrics.prediction_leakage(setting) == pytest.approx(expected["prediction"])
+    assert metrics.prediction_coverage(setting) == pytest.approx(1 - expected["prediction"])
+    assert metrics.prediction_baseline(setting) == w[belief.argmax()]
+    assert metrics.maximal_leakage(design) == pytest.approx(expected["maximal"], abs=1e-12)
+    assert metrics.largest_posterior(setting) == pytest.approx(expected["posterior"])
+    assert metrics.size_nonprivate(setting) == pytest.approx(1 - w @ belief)
+    assert metrics.mi_nonprivate(setting) == pytest.approx(entropy_bits(w, belief))
 
 
 @pytest.mark.parametrize("p", range(4, 11))
@@ -92,17 +92,17 @@ def test_closed_forms_of_the_uniform_design_are_its_enumeration(p):
         closed = Setting.of(sp.uniform(range(p)), w)
         codes, mu = closed.design.support()
         listed = Setting.of(sp.conditional(range(p), dict(zip(codes.tolist(), mu))), w)
-        assert prediction.guess_weights(closed) == pytest.approx(prediction.guess_weights(listed))
-        assert prediction.leakage(closed) == pytest.approx(prediction.leakage(listed))
-        assert worst_cases.largest_posterior(closed) == pytest.approx(worst_cases.largest_posterior(listed))
+        assert metrics.guess_weights(closed) == pytest.approx(metrics.guess_weights(listed))
+        assert metrics.prediction_leakage(closed) == pytest.approx(metrics.prediction_leakage(listed))
+        assert metrics.largest_posterior(closed) == pytest.approx(metrics.largest_posterior(listed))
         assert np.allclose(closed.design.Q, listed.design.Q, atol=1e-12)
         assert np.isclose(closed.design.S, listed.design.S, atol=1e-12)
-        assert size.leakage(closed) == pytest.approx(size.leakage(listed))
+        assert metrics.size_leakage(closed) == pytest.approx(metrics.size_leakage(listed))
 
 
 def test_ties_are_broken_by_order_and_cost_nothing():
     setting = Setting.of(sp.uniform(range(5)), np.full(5, 0.2))
-    weights = prediction.guess_weights(setting)
+    weights = metrics.guess_weights(setting)
     assert weights[0] > weights[1] > weights[2] > weights[3] > weights[4] == 0
     assert weights.sum() == pytest.approx(setting.design.S)
     assert list(setting.design.best_guess(np.array([0b11000, 0b00110, 0b10001]), np.full(5, 0.2))) == [3, 1, 0]
@@ -129,28 +129,28 @@ def mi_by_counting(p, heavy):
 @pytest.mark.parametrize("heavy", [1 / 5, 0.5, 0.9])
 def test_counting_is_the_enumeration_where_there_is_one(heavy):
     w = [heavy, *[(1 - heavy) / 4] * 4]
-    assert information.leakage(Setting.of(sp.uniform(range(5)), w)).value == pytest.approx(mi_by_counting(5, heavy))
+    assert metrics.mi_leakage(Setting.of(sp.uniform(range(5)), w)).value == pytest.approx(mi_by_counting(5, heavy))
 
 
 @pytest.mark.parametrize("heavy", [1 / 30, 0.5, 0.9])
 def test_simulated_information_is_within_its_error(heavy):
     w = [heavy, *[(1 - heavy) / 29] * 29]
-    found = information.leakage(Setting.of(sp.uniform(range(30)), w))
+    found = metrics.mi_leakage(Setting.of(sp.uniform(range(30)), w))
     assert 0 < found.simulation_error < 0.005
     assert abs(found.value - mi_by_counting(30, heavy)) < 4 * found.simulation_error
-    again = information.leakage(Setting.of(sp.uniform(range(30)), w))
+    again = metrics.mi_leakage(Setting.of(sp.uniform(range(30)), w))
     assert again == found  # the same question has the same answer
-    assert information.leakage(Setting.of(sp.uniform(range(30)), w), seed=1) != found
+    assert metrics.mi_leakage(Setting.of(sp.uniform(range(30)), w), seed=1) != found
 
 
 def test_worst_cases_of_thirty_categories():
     w = np.arange(1, 31) / 465
     setting = Setting.of(sp.uniform(range(30)), w)
-    assert worst_cases.largest_posterior(setting) == pytest.approx(30 / 31)
+    assert metrics.largest_posterior(setting) == pytest.approx(30 / 31)
     # The largest member is the r-th largest of all in 2^(30-r) - 1 sets, but for those too large to be asked about.
     sets = np.array([2.0 ** (30 - r) - 1 for r in range(1, 31)])
     sets[:2] -= [30, 1]
-    assert prediction.leakage(setting) == pytest.approx(sets @ w[::-1] / (2**29 - 31))
+    assert metrics.prediction_leakage(setting) == pytest.approx(sets @ w[::-1] / (2**29 - 31))
 
 
 def test_a_mixture_too_large_to_list_is_the_average_of_its_parts():
@@ -158,20 +158,20 @@ def test_a_mixture_too_large_to_list_is_the_average_of_its_parts():
     parts = [sp.uniform(range(24)), sp.independent(range(24), {tuple(range(12)): 0.5, tuple(range(0, 24, 2)): 0.5})]
     mixed = Setting.of(Mixture.of(parts, [0.8, 0.2]), w)
     alone = [Setting.of(part, w) for part in parts]
-    assert prediction.leakage(mixed) == pytest.approx(
-        0.8 * prediction.leakage(alone[0]) + 0.2 * prediction.leakage(alone[1])
+    assert metrics.prediction_leakage(mixed) == pytest.approx(
+        0.8 * metrics.prediction_leakage(alone[0]) + 0.2 * metrics.prediction_leakage(alone[1])
     )
-    assert worst_cases.largest_posterior(mixed) == pytest.approx(max(map(worst_cases.largest_posterior, alone)))
-    exact = 0.8 * information.leakage(alone[0]).value + 0.2 * information.leakage(alone[1]).value
-    found = information.leakage(mixed)
-    error = np.hypot(found.simulation_error, 0.8 * information.leakage(alone[0]).simulation_error)
+    assert metrics.largest_posterior(mixed) == pytest.approx(max(map(metrics.largest_posterior, alone)))
+    exact = 0.8 * metrics.mi_leakage(alone[0]).value + 0.2 * metrics.mi_leakage(alone[1]).value
+    found = metrics.mi_leakage(mixed)
+    error = np.hypot(found.simulation_error, 0.8 * metrics.mi_leakage(alone[0]).simulation_error)
     assert abs(found.value - exact) < 4 * error
 
 
 def test_information_of_nothing_but_full_sets_is_refused():
     silent = sp.SubsetCounts([15], [5], DESIGNS["full question"])
     with pytest.raises(ArgumentError, match="must come from informative subsets"):
-        information._simulated(Setting.of(DESIGNS["full question"], TENTHS), silent)
+        metrics._simulated_mi(Setting.of(DESIGNS["full question"], TENTHS), silent)
 
 
 def test_support_of_too_many_is_refused():
@@ -187,9 +187,9 @@ def test_gradients_are_derivatives(name):
     design, h = DESIGNS[name], 1e-6
     w = np.array([0.15, 0.2, 0.3, 0.35])
     gradients = {
-        size.leakage: size.gradient,
-        prediction.leakage: prediction.guess_weights,
-        lambda s: information.leakage(s).value: information.gradient,
+        metrics.size_leakage: metrics.size_gradient,
+        metrics.prediction_leakage: metrics.guess_weights,
+        lambda s: metrics.mi_leakage(s).value: metrics.mi_gradient,
     }
     for metric, gradient in gradients.items():
         slope = gradient(Setting.of(design, w))
@@ -202,7 +202,7 @@ def test_gradients_are_derivatives(name):
 
 def test_the_gradient_is_finite_at_a_zero():
     setting = Setting.of(DESIGNS["nonprivate"], [0, 0.2, 0.3, 0.5])
-    assert np.isfinite(information.gradient(setting)).all()
+    assert np.isfinite(metrics.mi_gradient(setting)).all()
 
 
 # Laws ---------------------------------------------------------------------------------------------
@@ -218,15 +218,15 @@ def settings_of_designs(draw):
 @given(settings_of_designs())
 @settings(max_examples=200, deadline=None)
 def test_inequalities_between_metrics(setting):
-    leaked, bits = size.leakage(setting), information.leakage(setting).value
-    assert -1e-12 <= leaked <= size.nonprivate(setting) + 1e-12
-    assert 0 <= bits <= min(entropy_bits(setting.w), worst_cases.maximal_leakage(setting.design)) + 1e-12
-    guessed = prediction.leakage(setting)
-    assert prediction.baseline(setting) - 1e-12 <= guessed <= 1 + 1e-12
+    leaked, bits = metrics.size_leakage(setting), metrics.mi_leakage(setting).value
+    assert -1e-12 <= leaked <= metrics.size_nonprivate(setting) + 1e-12
+    assert 0 <= bits <= min(entropy_bits(setting.w), metrics.maximal_leakage(setting.design)) + 1e-12
+    guessed = metrics.prediction_leakage(setting)
+    assert metrics.prediction_baseline(setting) - 1e-12 <= guessed <= 1 + 1e-12
     # Maximal leakage bounds every guess, whatever is guessed.
-    assert guessed <= setting.design.S * prediction.baseline(setting) + 1e-12
-    assert guessed <= worst_cases.largest_posterior(setting) + 1e-12
-    assert information.coverage(setting, bits) + bits == pytest.approx(entropy_bits(setting.w), abs=1e-9)
+    assert guessed <= setting.design.S * metrics.prediction_baseline(setting) + 1e-12
+    assert guessed <= metrics.largest_posterior(setting) + 1e-12
+    assert metrics.mi_coverage(setting, bits) + bits == pytest.approx(entropy_bits(setting.w), abs=1e-9)
 
 
 @given(st.lists(st.integers(1, 50), min_size=4, max_size=4), st.lists(st.integers(1, 50), min_size=4, max_size=4))
@@ -235,7 +235,7 @@ def test_a_wrong_belief_never_guesses_better(truth, belief):
     w, pi = np.array(truth) / sum(truth), np.array(belief) / sum(belief)
     design = DESIGNS["lopsided"]
     knows, errs = Setting.of(design, w), Setting.of(design, w, pi)
-    assert prediction.leakage(errs) <= prediction.leakage(knows) + 1e-12
+    assert metrics.prediction_leakage(errs) <= metrics.prediction_leakage(knows) + 1e-12
 
 
 @given(st.floats(0, 1))
@@ -243,7 +243,7 @@ def test_a_wrong_belief_never_guesses_better(truth, belief):
 def test_leakage_is_linear_in_the_design(share):
     one, two = DESIGNS["uniform"], DESIGNS["lopsided"]
     mixed = Mixture.of([one, two], [share, 1 - share])
-    for metric in (size.leakage, prediction.leakage, lambda s: information.leakage(s).value):
+    for metric in (metrics.size_leakage, metrics.prediction_leakage, lambda s: metrics.mi_leakage(s).value):
         parts = share * metric(Setting.of(one, TENTHS)) + (1 - share) * metric(Setting.of(two, TENTHS))
         assert metric(Setting.of(mixed, TENTHS)) == pytest.approx(parts)
 
