@@ -1,4 +1,7 @@
-"""`JointCounts`: how many people reported each combination of subsets of several variables (`sec_2D`)."""
+"""`JointCounts`: how many people reported each combination of subsets of several variables (`sec_2D`).
+
+Also the 2 x 2 tables of pairs of categories (`tab:bonferroni_table`).
+"""
 
 from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
@@ -18,7 +21,6 @@ from subsetprivacy.data.describing import (
     shortened,
     texts_of_codes,
 )
-from subsetprivacy.data.membership import memberships, position, two_by_two
 from subsetprivacy.data.validation import as_codes, check_amounts
 from subsetprivacy.design import Design, Product, as_product
 from subsetprivacy.errors import ArgumentError, MismatchError, TooLargeError
@@ -292,3 +294,23 @@ def _sums(at: IntArray, amounts: AnyArray) -> AnyArray:
     out = np.zeros(int(at.max(initial=-1)) + 1, amounts.dtype)
     np.add.at(out, at, amounts)
     return out
+
+
+def memberships(design: Design, codes: IntArray) -> FloatArray:
+    """Return 1 if a subset contains a category, else 0. With a secret bit, categories are pairs of value and bit."""
+    asked = design.enlarged
+    return asked.holds(codes[:, None], np.arange(asked.p)).astype(np.float64)
+
+
+def two_by_two(both: FloatArray, first: FloatArray, second: FloatArray, total: FloatArray) -> FloatArray:
+    """Return the 2 x 2 tables of all pairs, (..., p, q, 2, 2), from the numbers with both, with each, and in total."""
+    in_first, in_second, all_of_them = first[..., :, None], second[..., None, :], total[..., None, None]
+    neither = all_of_them - in_first - in_second + both
+    cells = np.stack([both, in_first - both, in_second - both, neither], axis=-1)
+    return cells.reshape(*both.shape, 2, 2)
+
+
+def position(design: Design, label: Label) -> int:
+    """Return the column of a category among the memberships."""
+    asked = design.enlarged
+    return asked.categories.index(label)

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.data import JointCounts, SubsetCounts
-from subsetprivacy.data.membership import memberships
+from subsetprivacy.data.joint import memberships
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError, NotIdentifiableError, SubsetPrivacyWarning, TooLargeError
 from subsetprivacy.estimation.dispatch import MAX_JOINT

@@ -11,7 +11,7 @@ import numpy as np
 
 from subsetprivacy._choices import IndependenceMethod
 from subsetprivacy._types import FloatArray
-from subsetprivacy.data.membership import two_by_two
+from subsetprivacy.data.joint import two_by_two
 from subsetprivacy.errors import ConvergenceWarning
 from subsetprivacy.estimation.likelihood import MANY
 from subsetprivacy.estimation.mle import maximize

@@ -1,6 +1,7 @@
 """`trend_test`: whether an ordered variable increases or decreases over ordered groups, or with another variable."""
 
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -9,24 +10,23 @@ from scipy.special import ndtr
 
 from subsetprivacy._checks import check_choice
 from subsetprivacy._choices import Alternative
-from subsetprivacy._types import FloatArray, IntArray, Seed
+from subsetprivacy._types import FloatArray, IntArray, Label, Seed
 from subsetprivacy._words import counted
 from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_counts, as_joint
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError, NotIdentifiableError
 from subsetprivacy.estimation.contrast import ALTERNATIVES
 from subsetprivacy.estimation.mle import maximize
-from subsetprivacy.incidence import Stacked
+from subsetprivacy.incidence import Incidence, Stacked
 from subsetprivacy.independence.crossing import cross
 from subsetprivacy.independence.homogeneity import WEIGHTED_GROUPS, read_groups
 from subsetprivacy.independence.linear_statistic import Stratum, linear_null_distribution, oriented
 from subsetprivacy.independence.null_distributions import ASYMPTOTIC, PermutationOptions
-from subsetprivacy.independence.scores import posterior_means, read_scores
 from subsetprivacy.independence.strata import without_group
 from subsetprivacy.independence.testing import BUDGET, read_permutation_options
 from subsetprivacy.independence.trend_result import TrendResult
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_tests import COMPARE_DISTRIBUTIONS, COUNT_ONE_VARIABLE, GROUPS_OR_TABLE
+from subsetprivacy.messages.for_tests import COMPARE_DISTRIBUTIONS, COUNT_ONE_VARIABLE, GROUPS_OR_TABLE, SCORE_EACH
 from subsetprivacy.variables import JointCategories
 
 
@@ -273,3 +273,49 @@ def _tested(problem: _Problem, alternative: Alternative, settings: PermutationOp
         law=law,
         **problem.facts,
     )
+
+
+def read_scores(scores: Any, labels: Sequence[Label], name: str, *, own: bool = False) -> FloatArray:
+    """Return a number for each label.
+
+    Parameters
+    ----------
+    scores
+        Numbers in the order of the labels, or by label; None for 1, 2, 3 and so on.
+    labels
+        The categories or groups.
+    name
+        The argument, for messages.
+    own
+        Whether numeric labels are their own scores by default.
+
+    Raises
+    ------
+    ArgumentError
+        If a label has no finite number, or all numbers are the same.
+    """
+    if scores is None:
+        numbers = own and all(isinstance(label, Real) and not isinstance(label, bool) for label in labels)
+        given: Any = labels if numbers else range(1, len(labels) + 1)
+    elif isinstance(scores, Mapping):
+        if set(scores) != set(labels):
+            raise ArgumentError(f"`{name}` must have a number for each of the {len(labels)} labels.", SCORE_EACH)
+        given = [scores[label] for label in labels]
+    else:
+        given = scores
+    try:
+        if isinstance(given, (str, bytes)):
+            raise TypeError
+        values = np.array([float(value) for value in given])
+    except (TypeError, ValueError):
+        raise ArgumentError(f"`{name}` must be numbers; got something else.", SCORE_EACH) from None
+    if len(values) != len(labels):
+        raise ArgumentError(f"`{name}` must be {len(labels)} numbers; got {len(values)}.", SCORE_EACH)
+    if not np.isfinite(values).all() or np.ptp(values) == 0:
+        raise ArgumentError(f"`{name}` must be finite numbers that are not all the same.")
+    return values
+
+
+def posterior_means(rows: Incidence, w: FloatArray, scores: FloatArray) -> FloatArray:
+    r"""Return :math:`E[c(X) \mid A = a]` for each row: the mean score of people who report that subset, under w."""
+    return rows.inner(w * scores) / rows.inner(w)

@@ -24,9 +24,9 @@ from subsetprivacy.predictors.layout import ModelLayout
 from subsetprivacy.predictors.presenting import facts_of, frame_columns, plot_of, summary_of
 from subsetprivacy.predictors.problem import OutcomeProblem
 from subsetprivacy.predictors.testing import compare_nested, comparison_of, terms_tests
+from subsetprivacy.regression.constrained import profile_interval
 from subsetprivacy.regression.model_tests import ModelTests
 from subsetprivacy.regression.prediction import MarginalEffects, Prediction
-from subsetprivacy.regression.profile import profile_interval
 from subsetprivacy.regression.result import INTERVALS
 from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text

@@ -10,14 +10,13 @@ from subsetprivacy._checks import read_only
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.regression.blocks import InMemoryBlocks
 from subsetprivacy.regression.corrected import working_indicators
-from subsetprivacy.regression.covariance import meat, sandwich
+from subsetprivacy.regression.covariance import SamplingCovariance, meat, sandwich
 from subsetprivacy.regression.crossvalidation import penalized_columns
 from subsetprivacy.regression.lasso import fit_lasso
 from subsetprivacy.regression.links import MultinomialLogit
 from subsetprivacy.regression.maxima import RANDOM_STARTS, SMALL, search
 from subsetprivacy.regression.objective import Objective
 from subsetprivacy.regression.problem import ResponseProblem
-from subsetprivacy.regression.sampling_covariance import SamplingCovariance
 from subsetprivacy.regression.solver import ARRIVED, SolverResult, maximize
 
 MAX_COVARIANCE = 2000  # parameters up to which standard errors are computed

@@ -14,12 +14,12 @@ from subsetprivacy.errors import ArgumentError, CodeError, MismatchError, NoData
 from subsetprivacy.messages.for_regression import LOGIT_FAMILY
 from subsetprivacy.regression.blocks import Blocks, InMemoryBlocks, grouped
 from subsetprivacy.regression.caveats import doubts
+from subsetprivacy.regression.covariance import SamplingCovariance
 from subsetprivacy.regression.crossvalidation import choose_lasso, choose_ridge
 from subsetprivacy.regression.fitting import OnStep, fit
 from subsetprivacy.regression.inputs import read_clusters, read_offset, read_weights
 from subsetprivacy.regression.problem import CovariateColumns, Options, pose, require_response
 from subsetprivacy.regression.result import FittedPeople, Regression
-from subsetprivacy.regression.sampling_covariance import SamplingCovariance
 from subsetprivacy.sampling import Sampling
 
 CHOSEN = "cv"  # given instead of a penalty: choose it by cross-validation

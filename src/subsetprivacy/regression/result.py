@@ -29,6 +29,7 @@ from subsetprivacy.privacy.given import alone_in_covariates, leakage_given
 from subsetprivacy.privacy.given_result import CovariateLeakage
 from subsetprivacy.regression.blocks import InMemoryBlocks
 from subsetprivacy.regression.caveats import caveats
+from subsetprivacy.regression.constrained import profile_interval
 from subsetprivacy.regression.effects import adjusted_shares, marginal_effects, posterior_shares
 from subsetprivacy.regression.fitting import Fit
 from subsetprivacy.regression.model_tests import ModelTests
@@ -43,7 +44,6 @@ from subsetprivacy.regression.presenting import (
     summary_of,
 )
 from subsetprivacy.regression.problem import CovariateColumns, ResponseProblem
-from subsetprivacy.regression.profile import profile_interval
 from subsetprivacy.regression.term_tests import (
     compare_nested,
     proportionality_test_of,
