@@ -18,9 +18,8 @@ from subsetprivacy.contingency.caveats import caveats
 from subsetprivacy.contingency.fitting import TableFit, fit_table
 from subsetprivacy.contingency.generators import Generators, bracketed, generators_of
 from subsetprivacy.contingency.known_margins import Margins
-from subsetprivacy.contingency.nested import compare_models, goodness_of_fit_of, terms_tests_of
+from subsetprivacy.contingency.nested import compare_models, goodness_of_fit_of, residuals_of, terms_tests_of
 from subsetprivacy.contingency.odds import OddsRatios, odds_ratios_of
-from subsetprivacy.contingency.residuals import residuals_of
 from subsetprivacy.contingency.shares import FittedShares, shares_of
 from subsetprivacy.contingency.structure import Structure
 from subsetprivacy.data import SubsetCounts

@@ -12,7 +12,6 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Design
 from subsetprivacy.design.require import require_enumerable
-from subsetprivacy.estimation.dummy_variance import known_part
 from subsetprivacy.estimation.likelihood import (
     MANY,
     clearly_regular,
@@ -21,7 +20,7 @@ from subsetprivacy.estimation.likelihood import (
     tangent_inverse,
 )
 from subsetprivacy.estimation.result import Estimate
-from subsetprivacy.estimation.uncertainty import FromMatrix
+from subsetprivacy.estimation.uncertainty import FromMatrix, known_part
 from subsetprivacy.incidence import MAX_MATRIX, Incidence
 
 INFORMATION: tuple[Information, ...] = get_args(Information)

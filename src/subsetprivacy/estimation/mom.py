@@ -10,10 +10,9 @@ from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import Design
 from subsetprivacy.design.base import solve_alike
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.estimation.dummy_variance import known_part
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.simplex import lifted
-from subsetprivacy.estimation.uncertainty import FromMatrix, Uncertainty, Unknown
+from subsetprivacy.estimation.uncertainty import FromMatrix, Uncertainty, Unknown, known_part
 from subsetprivacy.incidence import MAX_MATRIX, Affine, Incidence, joint_incidence
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_estimates import ANY_DESIGN_OR_DATA

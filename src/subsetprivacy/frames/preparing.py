@@ -22,11 +22,10 @@ from subsetprivacy.frames.cleaning import Cleaning
 from subsetprivacy.frames.clusters import check_cluster, privatize_on_cluster
 from subsetprivacy.frames.file_errors import arrow
 from subsetprivacy.frames.files import format_of
-from subsetprivacy.frames.in_memory import check_in_memory, privatize_in_memory
 from subsetprivacy.frames.input_files import Input, open_input
 from subsetprivacy.frames.jobs import RunOptions, check_same, job_facts
 from subsetprivacy.frames.kernel import Kernel, variables_of
-from subsetprivacy.frames.lazy_tables import check_lazy, privatize_lazy
+from subsetprivacy.frames.on_one_machine import check_in_memory, check_lazy, privatize_in_memory, privatize_lazy
 from subsetprivacy.frames.output import check_output
 from subsetprivacy.frames.overlap import check_no_overlap
 from subsetprivacy.frames.pipeline import Progress, privatize_source

@@ -10,8 +10,8 @@ from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingCla
 from sklearn.utils import _safe_indexing
 
 from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy.learning.inputs import Target
 from subsetprivacy.learning.rounding import rounded
-from subsetprivacy.learning.targets import Target
 
 # Boosting adds trees. The parameter of each class that is the number of trees.
 _GROWING = ((HistGradientBoostingClassifier, "max_iter"), (GradientBoostingClassifier, "n_estimators"))

@@ -13,11 +13,17 @@ from subsetprivacy._types import AnyArray, FloatArray, Label
 from subsetprivacy._words import counted
 from subsetprivacy.design import Design
 from subsetprivacy.errors import warn_of
+from subsetprivacy.learning.inputs import (
+    is_of_subsets,
+    learners,
+    read_features,
+    read_target,
+    read_weights,
+    require_target,
+)
 from subsetprivacy.learning.people import People
 from subsetprivacy.learning.ridge import fit_ridge
 from subsetprivacy.learning.scoring import ScoredOnSubsets
-from subsetprivacy.learning.targets import is_of_subsets, learners, read_target, read_weights
-from subsetprivacy.learning.validating import read_features, require_target
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_regression import MORE_ITERATIONS_OR_RIDGE
 

@@ -7,7 +7,7 @@ import numpy as np
 from attrs import frozen
 
 from subsetprivacy._types import FloatArray
-from subsetprivacy.learning.targets import Target
+from subsetprivacy.learning.inputs import Target
 from subsetprivacy.regression.blocks import Block, Kernel, Sums, largest, summed
 from subsetprivacy.regression.links import MultinomialLogit
 from subsetprivacy.regression.models import SeparateSlopes

@@ -15,7 +15,7 @@ from subsetprivacy.counting.columns import chosen_design
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError, SmallCountWarning
 from subsetprivacy.evaluation import Evaluation, evaluate
-from subsetprivacy.learning.targets import is_of_subsets
+from subsetprivacy.learning.inputs import is_of_subsets
 
 SubsetScore: TypeAlias = Literal[
     "log_likelihood", "accuracy", "balanced_accuracy", "brier", "log_loss", "recall", "precision", "f1", "auc"

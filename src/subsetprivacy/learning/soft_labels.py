@@ -13,9 +13,8 @@ from subsetprivacy._types import AnyArray, FloatArray, Label
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.learning.em import Rounds, Stopping, parameter_of_growth, predicted
+from subsetprivacy.learning.inputs import is_of_subsets, learners, read_target, read_weights, require_target
 from subsetprivacy.learning.scoring import ScoredOnSubsets
-from subsetprivacy.learning.targets import is_of_subsets, learners, read_target, read_weights
-from subsetprivacy.learning.validating import require_target
 from subsetprivacy.messages.for_regression import SCALE_OUTSIDE, STOP_OUTSIDE, WITH_PROBABILITIES
 
 

@@ -13,8 +13,8 @@ from subsetprivacy._choices import DifferencesInterval, Engine
 from subsetprivacy._types import FloatArray
 from subsetprivacy._words import whole
 from subsetprivacy.estimation import largest_error
-from subsetprivacy.means.digits import digits_for
-from subsetprivacy.means.intervals import critical, wald
+from subsetprivacy.means.inference import critical, wald
+from subsetprivacy.means.presenting import digits_for
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.pvalues import positive, pvalue_text
 from subsetprivacy.results import Result, plain

@@ -5,7 +5,7 @@ from attrs import evolve
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy._words import group_text
-from subsetprivacy.means.equality import pvalue_of
+from subsetprivacy.means.inference import pvalue_of
 from subsetprivacy.means.mixture import NormalMixture, fit_normal
 from subsetprivacy.means.result import GroupMeans
 from subsetprivacy.means.sample import MeansSample

@@ -8,7 +8,6 @@ from subsetprivacy import draw
 from subsetprivacy._choices import MeansInterval
 from subsetprivacy._types import FloatArray
 from subsetprivacy._words import group_text, whole
-from subsetprivacy.means.digits import digits_for
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.tables import Table, label_text, number, percent
 
@@ -133,3 +132,17 @@ def quantile_names(probabilities: FloatArray) -> list[str]:
     ['q25', 'q50', 'q97.5']
     """
     return [f"q{100 * q:.6g}" for q in probabilities]
+
+
+def digits_for(se: FloatArray) -> int:
+    """Return the number of decimals that gives the smallest standard error three digits.
+
+    Examples
+    --------
+    >>> digits_for(np.array([0.0123, 0.5])), digits_for(np.array([812.0, np.nan]))
+    (4, 0)
+    """
+    known = se[np.isfinite(se) & (se > 0)]
+    if not len(known):
+        return 4
+    return int(np.clip(2 - np.floor(np.log10(known.min())), 0, 4))

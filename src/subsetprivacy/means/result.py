@@ -14,7 +14,7 @@ from subsetprivacy._choices import Engine, EqualMeansMethod, MeansInterval, Pair
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label
 from subsetprivacy._words import group_text, whole
 from subsetprivacy.errors import ArgumentError, CategoryError
-from subsetprivacy.means import equality, intervals, quantiles
+from subsetprivacy.means import inference, quantiles
 from subsetprivacy.means.differences import MeanDifferences
 from subsetprivacy.means.presenting import frame_columns, picture_of, summary_of
 from subsetprivacy.messages import Note, NoteKind
@@ -180,16 +180,16 @@ class GroupMeans(Result):
         if chosen == "auto":
             chosen = "fieller" if self.model is None else "wald"
         self._check_method(chosen)
-        times = intervals.critical(level, self.df)
+        times = inference.critical(level, self.df)
         mean, se = self.mean.ravel(), self.se.ravel()
         if chosen == "fieller":
-            ends = self.center + intervals.fieller(self.sums[0], self.sums[1], self.sums_cov, times)
+            ends = self.center + inference.fieller(self.sums[0], self.sums[1], self.sums_cov, times)
             ends = np.where(np.isfinite(mean)[:, None], ends, np.nan)
             return self._shaped(np.clip(ends, 0.0, 1.0) if self.is_rate else ends)
         if chosen == "robust":
             assert self.robust is not None
             se = np.sqrt(np.maximum(self.robust.diagonal(), 0.0))
-        make = intervals.logistic if chosen == "logit" else intervals.wald
+        make = inference.logistic if chosen == "logit" else inference.wald
         return self._shaped(make(mean, se, times))
 
     def _check_method(self, method: MeansInterval) -> None:
@@ -282,7 +282,7 @@ class GroupMeans(Result):
         names = [group_text(group) for group in self.groups] if self.by else ["all means are equal"]
         statistic, df = (np.array(x) for x in zip(*tests, strict=True))
         pvalues = [
-            equality.pvalue_of(value, int(k), self.df) if k and value == value else float("nan")
+            inference.pvalue_of(value, int(k), self.df) if k and value == value else float("nan")
             for value, k in zip(statistic, df, strict=True)
         ]
         where = f" within each group by {' and '.join(self.by)}" if self.by else ""
@@ -296,11 +296,11 @@ class GroupMeans(Result):
             if not self.sums[0, at].sum() > 0:
                 return float("nan"), 0
             number, total = self.sums[0, at], self.sums[1, at]
-            return equality.score_statistic(number, total, self.sums_cov[np.ix_(both, both)]), len(at) - 1
+            return inference.score_statistic(number, total, self.sums_cov[np.ix_(both, both)]), len(at) - 1
         at = at[np.isfinite(self.mean.ravel()[at])]
         if len(at) < 2:
             return float("nan"), 0
-        return equality.wald_statistic(self.mean.ravel()[at], self.cov[np.ix_(at, at)])
+        return inference.wald_statistic(self.mean.ravel()[at], self.cov[np.ix_(at, at)])
 
     def _notes_of_test(self, method: str) -> tuple[Note, ...]:
         rare = int(np.isnan(self.mean).sum())

@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.optimize import nnls
 
 from subsetprivacy._checks import read_only
 from subsetprivacy._choices import Criterion, OptimalKind, Over, Solver
-from subsetprivacy._types import Distribution, FloatArray, Label
+from subsetprivacy._types import Distribution, FloatArray, IntArray, Label
 from subsetprivacy.design import Design, conditional, independent, nonprivate, uniform
 from subsetprivacy.errors import ArgumentError, ConvergenceWarning
 from subsetprivacy.messages.for_plans import A_THOUSANDTH_MORE, MORE_STEPS
@@ -17,16 +18,18 @@ from subsetprivacy.optimizing.arguments import DesignTask, read_budget, read_des
 from subsetprivacy.optimizing.budgets import within
 from subsetprivacy.optimizing.criterion import expand, gap, relative_gap
 from subsetprivacy.optimizing.feasible import inside, multipliers
-from subsetprivacy.optimizing.interior import CertifiedSolution
+from subsetprivacy.optimizing.interior import CertifiedSolution, meet
 from subsetprivacy.optimizing.program import Program, program
 from subsetprivacy.optimizing.result import Optimum
-from subsetprivacy.optimizing.shorten import exact, shorten
 
 TOLERANCE = 1e-8
 MAX_ITER = 100
 _ACCEPTED = 1e-4  # a certified gap above this is worth a warning
 _SHORT = 1e-6  # the largest loss, as a share, that shortening a design may add
 _CRAMPED = 1e-3  # with less slack above the least possible leakage the loss is enormous
+_RARE = 1e-7  # a weight below this share of the largest is rounding, or a question that is practically never asked
+_TIGHT = 1e-9  # a budget with less slack, in units of its largest coefficient, is used up
+_MARGIN = 1e-12  # slack of used-up budgets, so that rounding does not exceed them
 
 
 def optimal(
@@ -231,3 +234,47 @@ def _refuse_or_warn(
         ),
         stacklevel=4,
     )
+
+
+def shorten(program: Program, solution: CertifiedSolution) -> FloatArray:
+    """Return weights as good as those of the solution, on few columns.
+
+    Notes
+    -----
+    Any weights with the same information matrices, equalities and budgets are equally good. Non-negative least squares
+    finds such weights among the columns that do not vanish in the limit, on at most as many columns as there are
+    conditions: p(p-1)/2 per w and a few more. If fewer columns remain, it compensates for the dropped ones.
+    """
+    kept = np.flatnonzero(solution.x > solution.slack)
+    x = _few(_numbers(program), solution.x, kept)
+    return exact(program, np.where(x > _RARE * x.max(), x, 0.0))
+
+
+def _numbers(program: Program) -> FloatArray:
+    """Return the rows whose products with the weights must be preserved."""
+    i, j, _ = program.pairs
+    products = np.ascontiguousarray(program.V.T)[i] * program.V.T[j]
+    return np.concatenate([*(products * c for c in program.c), program.A, program.G])
+
+
+def _few(rows: FloatArray, x: FloatArray, kept: IntArray) -> FloatArray:
+    """Return weights on few of the columns `kept` that have the same products as x."""
+    scaled = rows / (np.linalg.norm(rows * x, axis=1) + 1e-300)[:, None]
+    few = np.zeros(len(x))
+    try:
+        few[kept], _ = nnls(scaled[:, kept], scaled @ x, maxiter=3 * len(kept) + 10 * len(rows))
+    except RuntimeError:  # no convergence: the long design is valid too
+        few[kept] = x[kept]
+    return few
+
+
+def exact(program: Program, x: FloatArray) -> FloatArray:
+    """Return weights that meet the equalities and the used-up budgets to full precision."""
+    out, kept = np.zeros(len(x)), np.flatnonzero(x)
+    A, G, weights = program.A[:, kept], program.G[:, kept], x[kept]
+    for _ in range(3):  # meeting some budgets may use up others
+        tight = program.h - G @ weights < _TIGHT
+        d = np.concatenate([np.ones(len(A)), program.h[tight] - _MARGIN])
+        weights = meet(np.concatenate([A, G[tight]]), d, weights)
+    out[kept] = weights
+    return out

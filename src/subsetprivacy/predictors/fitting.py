@@ -5,12 +5,11 @@ from attrs import evolve, field, frozen
 
 from subsetprivacy._checks import read_only
 from subsetprivacy._types import FloatArray
-from subsetprivacy.predictors.corrected import CorrectedObjective
+from subsetprivacy.predictors.corrected import CorrectedObjective, negative_counts
 from subsetprivacy.predictors.families import Poisson
 from subsetprivacy.predictors.indicators import features_of, fit_cells
 from subsetprivacy.predictors.influence import covariance_of, of_everyone, rescaled
 from subsetprivacy.predictors.mixture import MixtureObjective
-from subsetprivacy.predictors.negative_counts import negative_counts
 from subsetprivacy.predictors.problem import OutcomeProblem
 from subsetprivacy.regression.coordinates import Linear
 from subsetprivacy.regression.covariance import sandwich

@@ -18,7 +18,7 @@ import pytest
 
 import subsetprivacy as sp
 from subsetprivacy.cli.outcome import left, marks
-from subsetprivacy.frames.uniqueness import count_unique_rows
+from subsetprivacy.frames.release import count_unique_rows
 
 DESIGN = sp.uniform(["ash", "birch", "cedar", "elm"])
 OTHER = sp.uniform(["low", "middle", "high", "top"])
@@ -86,9 +86,9 @@ def test_many_batches_are_merged(fine, folder, monkeypatch):
     fine(*WORDS, "--keep", "number", "-o", "out.parquet")
     pq.write_table(pq.read_table("out.parquet"), "small.parquet", row_group_size=100)
     release = sp.read_release("small.parquet")
-    monkeypatch.setattr("subsetprivacy.frames.uniqueness._AT_ONCE", 150)
+    monkeypatch.setattr("subsetprivacy.frames.release._AT_ONCE", 150)
     assert count_unique_rows(release.file, ["number"]) == (np.bincount(numbers) == 1).sum()
-    monkeypatch.setattr("subsetprivacy.frames.uniqueness.MOST_KINDS", 500)
+    monkeypatch.setattr("subsetprivacy.frames.release.MOST_KINDS", 500)
     assert count_unique_rows(release.file, ["number"]) is None
 
 

@@ -69,7 +69,7 @@ def test_weights_are_summed(release, people):
     assert sampling.squares == pytest.approx(sums.iloc[:, 1].to_numpy())
     frequency = release.count("race", weights="people", weights_kind="frequency")
     assert as_dict(frequency) == people.groupby("race")["people"].sum().to_dict()
-    with pytest.raises(ArgumentError, match=r"the file .*: frequency weights .* in column weight, first in"):
+    with pytest.raises(ArgumentError, match=r"the file .*: frequency weights .*; column weight has .*, first in"):
         release.count("race", weights="weight", weights_kind="frequency")
 
 

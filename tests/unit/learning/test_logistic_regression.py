@@ -25,7 +25,7 @@ from subsetprivacy.errors import (
     NotIdentifiableError,
     UnknownDesignError,
 )
-from subsetprivacy.learning import SubsetLogisticRegression, subset_scorer, targets
+from subsetprivacy.learning import SubsetLogisticRegression, inputs, subset_scorer
 
 LABELS = ["a", "b", "c", "d"]
 DESIGN = sp.uniform(LABELS)
@@ -204,8 +204,8 @@ def test_very_many_distinct_subsets(monkeypatch):
     """Rows are made block by block where a table of all would be too large, and a fit starts from some of them."""
     X, _, data = people(9000)
     as_usual = SubsetLogisticRegression(DESIGN, tol=1e-6).fit(X, data)
-    monkeypatch.setattr(targets, "_TABLE", 10)
-    monkeypatch.setattr(targets, "_ENOUGH", 4)
+    monkeypatch.setattr(inputs, "_TABLE", 10)
+    monkeypatch.setattr(inputs, "_ENOUGH", 4)
     np.testing.assert_allclose(SubsetLogisticRegression(DESIGN, tol=1e-6).fit(X, data).coef_, as_usual.coef_, atol=1e-6)
 
 

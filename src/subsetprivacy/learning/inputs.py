@@ -1,4 +1,4 @@
-"""What classifiers learn from: a label or a subset for each person."""
+"""What scikit-learn passes to a classifier: covariates, and a label or a subset for each person."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 from attrs import frozen
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label
 from subsetprivacy._words import people
@@ -16,6 +16,7 @@ from subsetprivacy.data import SubsetData, check_allowed
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError, MismatchError, NoDataError, NotIdentifiableError
 from subsetprivacy.estimation.indicator import rows_of
+from subsetprivacy.messages.for_regression import NUMBERS_ONLY
 from subsetprivacy.regression.blocks import distinct_codes
 from subsetprivacy.regression.problem import require_response
 from subsetprivacy.regression.starting import null_information, shares_of_all
@@ -166,3 +167,30 @@ def learners(target: Target, weight: FloatArray | None) -> BoolArray:
     if not kept.any():
         raise NoDataError(f"`y` must hold at least one informative subset; got none of {people(len(kept))}.")
     return kept
+
+
+def read_features(estimator: Any, X: Any, *, reset: bool) -> FloatArray:
+    """Return covariates as an array of floating-point numbers, with scikit-learn's checks.
+
+    Raises
+    ------
+    ArgumentError
+        If a column is not numeric.
+    ValueError
+        As in scikit-learn: for missing or infinite numbers, sparse matrices, or a different number of columns.
+    """
+    try:
+        return np.asarray(validate_data(estimator, X, reset=reset, dtype=(np.float64, np.float32)))
+    except ValueError as error:
+        shows_a_cell = "could not convert" in str(error)
+        if not shows_a_cell:
+            raise
+    raise ArgumentError("`X` must be numbers; got something else in some cells.", NUMBERS_ONLY)
+
+
+def require_target(estimator: Any, y: Any) -> None:
+    """Raise with scikit-learn's wording if there is no target."""
+    if y is None:
+        raise ArgumentError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
+        )
