@@ -65,20 +65,26 @@ STEPS = {
     "demo": [Step("demo --seed 1 -o demo", says="race.design.json", tried_with=((), ("plot",)))],
     "design check": [Step("design check urn.design.json", says="valid, unaltered")],
     "design compare": [Step("design compare urn.design.json urn.design.json", says="2 designs")],
-    "design covered": [Step("design covered urn.design.json --floor 0.1 -o new.json", says="Wrote new.json")],
-    "design fixed-size": [Step("design fixed-size never once often --size 2 -o new.json", says="Wrote new.json")],
-    "design hadamard": [Step("design hadamard --file towns.txt -o new.json", says="Wrote new.json")],
-    "design join": [Step("design join sex=f,m income=low,high -o new.json", says="Wrote new.json")],
-    "design partition": [Step("design partition a b c d e f --groups 3 -o new.json", says="Wrote new.json")],
-    "design product": [Step("design product a=urn.design.json b=urn.design.json -o new.json", says="Wrote new.json")],
-    "design schema": [Step("design schema -o new.json", says="Wrote new.json")],
+    "design covered": [Step("design covered urn.design.json --floor 0.1 -o covered.json", says="Wrote covered.json")],
+    "design fixed-size": [
+        Step("design fixed-size never once often --size 2 -o fixed-size.json", says="Wrote fixed-size.json")
+    ],
+    "design hadamard": [Step("design hadamard --file towns.txt -o hadamard.json", says="Wrote hadamard.json")],
+    "design join": [Step("design join sex=f,m income=low,high -o join.json", says="Wrote join.json")],
+    "design partition": [
+        Step("design partition a b c d e f --groups 3 -o partition.json", says="Wrote partition.json")
+    ],
+    "design product": [
+        Step("design product a=urn.design.json b=urn.design.json -o product.json", says="Wrote product.json")
+    ],
+    "design schema": [Step("design schema -o schema.json", says="Wrote schema.json")],
     "design show": [Step("design show urn.design.json", says="uniform")],
-    "design small": [Step("design small never once often -o new.json", says="Wrote new.json")],
+    "design small": [Step("design small never once often -o small.json", says="Wrote small.json")],
     "design uniform": [
-        Step("design uniform --categories black,red,green,blue -o new.json", says="Wrote new.json"),
+        Step("design uniform --categories black,red,green,blue -o uniform.json", says="Wrote uniform.json"),
         Step("design uniform --from urn.csv --column colour --infer-categories", **TABLE),
     ],
-    "design warner": [Step("design warner no yes -o new.json", says="Wrote new.json")],
+    "design warner": [Step("design warner no yes -o warner.json", says="Wrote warner.json")],
     "estimate": [Step("estimate private.csv", **TABLE)],
     "evaluate": [Step("evaluate private.csv --proba private.proba.csv", **TABLE)],
     "example adult": [Step("example adult -o adult.csv", says="Wrote adult.csv")],

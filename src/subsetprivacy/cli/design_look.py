@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subsetprivacy.cli.documents import read_design, writing
-from subsetprivacy.cli.files import STANDARD_OUTPUT, ending_of, name_of
-from subsetprivacy.cli.options import as_json, document, output
+from subsetprivacy.cli.documents import read_design, save_document
+from subsetprivacy.cli.files import STANDARD_OUTPUT, name_of
+from subsetprivacy.cli.options import as_json, document, document_output
 from subsetprivacy.cli.show import echo_error, echo_json, say
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _is_sealed(path: Path) -> bool:
 
 
 @click.command(short_help="Print the JSON Schema of design documents.")
-@output("Write to this file instead of printing.")
+@document_output("Write the schema to this .json file instead of printing it.")
 def schema(output: Path | None) -> None:
     """Print the JSON Schema of design documents, for editors and other programming languages.
 
@@ -116,9 +116,7 @@ def schema(output: Path | None) -> None:
     if output is None or output == STANDARD_OUTPUT:
         click.echo(text, nl=False)
     else:
-        ending_of(output, (".json",), bare=True)
-        with writing(output):
-            output.write_text(text, encoding="utf-8")
+        save_document(text, output)
         say(f"Wrote {output}.")
 
 

@@ -7,46 +7,20 @@ import click
 
 from subsetprivacy._choices import Route
 from subsetprivacy.cli.categories import categories, split_words
-from subsetprivacy.cli.documents import echo_written, read_design, writing
-from subsetprivacy.cli.files import STANDARD_OUTPUT, ending_of
-from subsetprivacy.cli.options import document, output
+from subsetprivacy.cli.documents import echo_written, read_design, save_document
+from subsetprivacy.cli.files import STANDARD_OUTPUT
+from subsetprivacy.cli.options import document, document_output
 from subsetprivacy.cli.shell_wording import sets
 
-_FORCE = "subsetprivacy.force"
-
-
-def _output(command: Any) -> Any:
-    """Add the options that every kind of design has for its document."""
-    replace = click.option(
-        "--force",
-        is_flag=True,
-        expose_value=False,
-        callback=lambda ctx, _, is_set: ctx.meta.__setitem__(_FORCE, is_set),
-        help="Replace the file if it contains something else.",
-    )
-    return output("Write the document to this .json file instead of printing it.")(replace(command))
+_output = document_output("Write the document to this .json file instead of printing it.")
 
 
 def _write(made: Any, output: Path | None) -> None:
     if output is None or output == STANDARD_OUTPUT:
         click.echo(made.to_json())
     else:
-        ending_of(output, (".json",), bare=True)
-        with writing(output):
-            _check_replaced(output, made.to_json())
-            made.save(output)
+        save_document(made.to_json() + "\n", output)
         echo_written(made, output)
-
-
-def _check_replaced(output: Path, text: str) -> None:
-    """Raise if another document would be replaced: data that were collected with it could not be read any more."""
-    from subsetprivacy.frames.file_errors import file_error
-    from subsetprivacy.messages.for_files import REPLACE_OUTPUT
-
-    if click.get_current_context().meta[_FORCE] or not output.is_file():
-        return
-    if output.read_text(encoding="utf-8", errors="replace").strip() != text.strip():
-        raise file_error(output, "must not contain another document yet; it does", REPLACE_OUTPUT)
 
 
 @click.command(short_help="Ask any yes/no question, for 4 to 48 categories.")

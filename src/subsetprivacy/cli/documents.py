@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subsetprivacy.cli.files import standard_input
+from subsetprivacy.cli.files import ending_of, standard_input
 from subsetprivacy.cli.show import say
 
 if TYPE_CHECKING:
     from subsetprivacy.design import Design
 
 MOST_LABELS = 12
+_FORCE = "subsetprivacy.force"
 
 
 def read_design(path: str | Path, column: str | None = None) -> "Design":
@@ -93,6 +94,31 @@ def writing(path: Path) -> Iterator[None]:
         raise
     except OSError as error:
         raise file_error_from(path, error) from None
+
+
+def remember_force(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    """Store whether --force was given, for `save_document`."""
+    ctx.meta[_FORCE] = value
+
+
+def save_document(text: str, output: Path) -> None:
+    """Write a document to a .json file; only --force replaces a file with other contents.
+
+    Notes
+    -----
+    Data that were collected with a design cannot be estimated without it, so its document must not be lost.
+    """
+    from subsetprivacy.frames.file_errors import file_error
+    from subsetprivacy.messages.for_files import REPLACE_OUTPUT
+
+    ending_of(output, (".json",), bare=True)
+    with writing(output):
+        differs = output.is_file() and output.read_text(encoding="utf-8", errors="replace").strip() != text.strip()
+        if differs and not click.get_current_context().meta[_FORCE]:
+            raise file_error(
+                output, "must not exist yet, unless its contents are the same; they differ", REPLACE_OUTPUT
+            )
+        output.write_text(text, encoding="utf-8")
 
 
 def said_labels(categories: Any) -> str:

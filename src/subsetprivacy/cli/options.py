@@ -9,7 +9,7 @@ import click
 
 from subsetprivacy._choices import Form, Missing, WeightsKind
 from subsetprivacy._paths import is_inside, local_path, scheme_of
-from subsetprivacy.cli.documents import read_design, read_document
+from subsetprivacy.cli.documents import read_design, read_document, remember_force
 from subsetprivacy.cli.files import (
     FORMATS,
     STANDARD_OUTPUT,
@@ -134,6 +134,18 @@ def output(help: str) -> Callable[[Command], Command]:
     """Return the option for the output file; without it the result is printed."""
     where = FilePath(dir_okay=False, allow_dash=True, path_type=Path)
     return _output(click.option("-o", "--output", type=where, help=help))
+
+
+def document_output(help: str) -> Callable[[Command], Command]:
+    """Return the options for the output file of a document, which --force replaces; see `save_document`."""
+    replace = click.option(
+        "--force",
+        is_flag=True,
+        expose_value=False,
+        callback=remember_force,
+        help="Replace the file if it exists and its contents differ.",
+    )
+    return lambda command: output(help)(replace(command))
 
 
 def data_output(help: str) -> Callable[[Command], Command]:
@@ -293,7 +305,8 @@ def check_columns(release: "Release", names: Sequence[str]) -> None:
             elif close := closest_names(name, release.names):
                 advice = TAKE_A_SIMILAR_COLUMN(names=" or ".join(map(repr, close)))
             raise ArgumentError(
-                f"{name!r} must be a column of subsets in {release.path}, which has {', '.join(release.names)}.", advice
+                f"{release.path} must have a column of subsets named {name!r}; it has {', '.join(release.names)}.",
+                advice,
             )
 
 

@@ -293,7 +293,10 @@ def test_samples_with_other_categories(refused):
         (["2025.parquet", "2024.parquet", "--merge", "often=hourly"], "--merge must name categories"),
         (["2025.parquet", "2024.parquet", "--merge", "never=weekly,daily"], "--merge must have new labels"),
         (["2025.parquet", "2024.parquet", "--merge", f"all={','.join(ANSWERS)}"], "--merge must leave at least two"),
-        (["2025.parquet", "2024.parquet", "--column", "colour"], "got 'colour'"),
+        (
+            ["2025.parquet", "2024.parquet", "--column", "colour"],
+            "2025.parquet must have a column of subsets named 'colour'; it has answer",
+        ),
         (["all.parquet", "--by", "nowhere"], "nowhere"),
     ],
 )

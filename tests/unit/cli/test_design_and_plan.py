@@ -34,6 +34,61 @@ def test_a_design_is_made_as_the_library_makes_it(arguments, design, tmp_path):
     assert json.loads(run("design", "show", path, "--json").output)["S"] == pytest.approx(design.S)
 
 
+WRITERS = {
+    "uniform": [*"abcd"],
+    "partition": [*"abcdef", "--groups", "3"],
+    "hadamard": [*"abcdefghi"],
+    "fixed-size": [*"abc", "--size", "2"],
+    "warner": ["no", "yes"],
+    "small": [*"abc"],
+    "join": ["x=a,b", "y=c,d"],
+    "product": ["x=urn.json", "y=urn.json"],
+    "covered": ["urn.json", "--floor", "0.1"],
+    "schema": [],
+}
+
+
+def test_every_command_that_writes_a_document_is_tried():
+    commands = main.commands["design"].commands
+    assert set(WRITERS) == {name for name, each in commands.items() if any(p.name == "output" for p in each.params)}
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_a_document_is_replaced_by_force_alone(kind, fine, refused, tmp_path, monkeypatch):
+    """Data that were collected with a design need it to be estimated, so it must not be lost."""
+    monkeypatch.chdir(tmp_path)
+    sp.uniform(list("abcd")).save("urn.json")
+    other = sp.uniform(list("wxyz"))
+    place = other.save(tmp_path / "new.json")
+    words = ["design", kind, *WRITERS[kind], "-o", place]
+    said = refused(*words)
+    assert "new.json' must not exist yet, unless its contents are the same; they differ." in said
+    assert said.endswith("Hint: --force replaces it.")
+    assert sp.load_design(place) == other
+    assert "Wrote" in fine(*words, "--force")
+    made = place.read_bytes()
+    assert b"wxyz" not in made
+    assert made.decode() == fine(*words[:-2])
+    assert "Wrote" in fine(*words)  # the same document again
+    assert place.read_bytes() == made
+
+
+def test_a_file_that_is_no_text_is_replaced_by_force_alone(fine, refused, tmp_path):
+    place = tmp_path / "urn.json"
+    place.write_bytes(b"\xff\xfe\x00")
+    words = ["design", "uniform", *"abcd", "-o", place]
+    assert "--force" in refused(*words)
+    assert place.read_bytes() == b"\xff\xfe\x00"
+    fine(*words, "--force")
+    assert sp.load_design(place) == sp.uniform(list("abcd"))
+
+
+def test_spaces_in_a_label_make_another_document(fine, refused, tmp_path):
+    place = tmp_path / "urn.json"
+    fine("design", "uniform", "a b", *"cde", "-o", place)
+    assert "--force" in refused("design", "uniform", "a  b", *"cde", "-o", place)
+
+
 def test_designs_are_covered_and_combined(tmp_path):
     race, income, both, safe = (tmp_path / f"{name}.json" for name in ("race", "income", "both", "safe"))
     sp.uniform(list("abcd")).save(race)

@@ -52,7 +52,11 @@ WRONG = {
         "CategoryError",
         "every value must be one of the design's categories",
     ),
-    "count": ("private.parquet --column shrub", "ArgumentError", "private.parquet, tree; got 'shrub'."),
+    "count": (
+        "private.parquet --column shrub",
+        "ArgumentError",
+        "private.parquet must have a column of subsets named 'shrub'; it has tree.",
+    ),
     "estimate": ("private.parquet --level 95", "ArgumentError", "--level must be between 0 and 1"),
     "compare": (
         "private.parquet other.csv",
@@ -75,9 +79,13 @@ WRONG = {
     "evaluate": (
         "private.parquet --proba people.csv",
         "DataFileError",
-        "a column that is named must be in the file 'people.csv'; got no column ash among its 1.",
+        "a named column must be in the file 'people.csv'; got no column ash among its 1.",
     ),
-    "test": ("private.parquet tree shrub", "ArgumentError", "private.parquet, tree; got 'shrub'."),
+    "test": (
+        "private.parquet tree shrub",
+        "ArgumentError",
+        "private.parquet must have a column of subsets named 'shrub'; it has tree.",
+    ),
     "audit": ("tree.json --w 0.5,0.2,0.1,0.1", "DistributionError", "--w must sum to 1"),
     "check": ("private.parquet --level 95", "ArgumentError", "--level must be between 0 and 1"),
     "design show": ("bad.json", "DesignDocumentError", "bad.json: a design document must be JSON text"),
@@ -179,7 +187,7 @@ def test_an_error_of_the_system(told, monkeypatch):
 def test_an_extra_that_is_missing(told, monkeypatch):
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
     code, said = told("db", "check", "--db", "x.db")
-    message, advice = "the collection service needs sqlalchemy.", "pip install 'subsetprivacy[serve]'"
+    message, advice = "the survey server needs sqlalchemy.", "pip install 'subsetprivacy[serve]'"
     assert (code, said) == (1, [{"kind": "MissingDependencyError", "message": message, "advice": advice}])
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)

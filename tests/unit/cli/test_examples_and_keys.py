@@ -90,7 +90,7 @@ def test_a_key_goes_to_a_program_and_not_to_the_screen(fine, misused, tmp_path, 
 def test_a_key_is_never_replaced(refused, tmp_path):
     path = tmp_path / "secret.key"
     path.write_text("mine")
-    assert "a key that is replaced is lost" in refused("key", "-o", path)
+    assert "a replaced key would be lost" in refused("key", "-o", path)
     assert path.read_text() == "mine"
 
 

@@ -64,7 +64,7 @@ def test_groups_are_compared(fine, made):
         (["tree", "--by", "year", "--given", "pay"], "--by is for one column A"),
         (["tree", "--by", "pay"], "give pay as B"),
         (["tree", "--by", "tree"], "--by must name columns other"),
-        (["tree"], "give a second column, B: pay; or --by COLUMN"),
+        (["tree"], "give a second column: pay; or --by COLUMN"),
         (["tree=tree.json", "tree"], "got tree twice"),
         (["tree", "pay", "--weights-kind", "sampling"], "--weights and --weights-kind go together"),
     ],

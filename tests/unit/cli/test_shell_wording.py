@@ -250,7 +250,7 @@ def test_a_temporary_file_is_called_by_the_sign_that_its_user_wrote(tmp_path, mo
     given = release.read_bytes()
     words = ["count", "-", "--input-format", "parquet", "--column", "nowhere", "--json"]
     result = CliRunner().invoke(main, words, input=given)
-    assert "one of the subsets of -, x; got 'nowhere'" in json.loads(result.stderr)["message"]
+    assert "- must have a column of subsets named 'nowhere'; it has x." in json.loads(result.stderr)["message"]
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def test_weights(fine, made):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["answer", "--trend"], "give a second column, B"),
+        (["answer", "--trend"], "give a second column: mood; or --by COLUMN"),
         (["answer", "--by", "year", "--by", "pay", "--trend"], "give --by once"),
         (["answer", "--by", "mood", "--trend"], "give mood as B"),
         (["answer", "mood", "--given", "year", "--trend"], "--given is not for --trend"),

@@ -206,7 +206,7 @@ def test_reading_wrongly(command, arguments, code, message, run, folder, monkeyp
         (["test", "private.parquet"], 2, "Missing argument"),
         (["test", "private.parquet", "tree", "tree"], 2, "got tree twice"),
         (["test", "private.parquet", "tree", "shrub"], 1, "shrub"),
-        (["test", "private.parquet", "tree"], 2, "give a second column, B; or --by COLUMN"),
+        (["test", "private.parquet", "tree"], 2, "give a second column; or --by COLUMN"),
         (["test", "private.parquet", "a", "b", "c"], 2, "one or two columns"),
         (["test", "private.parquet", "tree", "--given", "tree"], 2, "--given must be a column other"),
         (["test", "private.parquet", "tree", "--permutations", "-1"], 2, "'--permutations'"),

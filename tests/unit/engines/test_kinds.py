@@ -93,7 +93,7 @@ def test_the_first_person_of_a_file_without_a_header_is_not_shown():
 )
 def test_a_name_that_is_written_otherwise_is_suggested(wanted, held):
     message, advice = no_such_column(wanted, ["x", held, "secret"], "the file 'a.csv'", "names")
-    assert message == f"a column that is named must be in the file 'a.csv'; got no column {wanted} among its 3."
+    assert message == f"a named column must be in the file 'a.csv'; got no column {wanted} among its 3."
     assert advice == TAKE_A_SIMILAR_COLUMN(names=repr(held))
 
 
