@@ -24,8 +24,8 @@ def show(thing):
 
 
 def as_python(source):
-    """Turn the lines of a shell into calls."""
-    return re.sub(r"^!(.+)$", lambda line: f"__command__({line.group(1)!r})", source, flags=re.MULTILINE)
+    """Turn the lines of a shell into calls; a backslash at the end of a line continues it."""
+    return re.sub(r"^!((?:.*\\\n)*.+)$", lambda line: f"__command__({line.group(1)!r})", source, flags=re.MULTILINE)
 
 
 def run(page):
