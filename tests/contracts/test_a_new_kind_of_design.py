@@ -22,7 +22,7 @@ from subsetprivacy.collect.survey.reading import read_survey
 from subsetprivacy.collect.survey.rules import asking
 from subsetprivacy.design import Design, document
 from subsetprivacy.design.described import Formula
-from subsetprivacy.design.keys import Keys, whole
+from subsetprivacy.design.document_format import Keys, whole
 from subsetprivacy.design.schema import schema
 from subsetprivacy.errors import DesignDocumentError, InvalidDesignError, NotIdentifiableError
 from subsetprivacy.estimation.dispatch import METHODS

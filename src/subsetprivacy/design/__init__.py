@@ -14,10 +14,10 @@ from subsetprivacy.design.conditional import (
 from subsetprivacy.design.covered import Covered, covered
 from subsetprivacy.design.described import Formula
 from subsetprivacy.design.document import design_from_json, load_design
+from subsetprivacy.design.document_format import Keys
 from subsetprivacy.design.exchangeable import ExchangeableDesign, FixedSize, fixed_size
 from subsetprivacy.design.hadamard import Hadamard, hadamard
 from subsetprivacy.design.independent import Independent, Uniform, independent, uniform
-from subsetprivacy.design.keys import Keys
 from subsetprivacy.design.mixture import Mixture
 from subsetprivacy.design.partition import EvenPartition, ListedPartition, partition
 from subsetprivacy.design.product import Product, product

@@ -9,9 +9,9 @@ import numpy as np
 from attrs import evolve, frozen
 
 from subsetprivacy._types import AnyArray, BoolArray, Codes, FloatArray, IntArray, Label, RandomSource
-from subsetprivacy.design import choose, identify
+from subsetprivacy.design import draws, identify
 from subsetprivacy.design.composed import Composed
-from subsetprivacy.design.weights import pick, thresholds
+from subsetprivacy.design.draws import pick, thresholds
 from subsetprivacy.errors import InvalidDesignError, NotIdentifiableError, NotIndependentError, TooLargeError
 from subsetprivacy.incidence import MAX_MATRIX, Listable, incidence
 from subsetprivacy.messages.for_designs import MORE_SUBSETS, VALUE_AT_HAND
@@ -199,7 +199,7 @@ class Design(Composed):
     # What an attacker can infer ---------------------------------------------------------------
 
     def alike(self, w: FloatArray, belief: FloatArray) -> float:
-        """Return the probability that two people share a value, which is the size if the value were reported."""
+        """Return the probability that two people share a value: the average size if the value itself were reported."""
         return float(self.enlarge(w) @ self.enlarge(belief))
 
     def enlarge(self, w: FloatArray) -> FloatArray:
@@ -232,7 +232,7 @@ class Design(Composed):
         return guess
 
     def largest_posterior(self, belief: FloatArray) -> float:
-        """Return the largest probability that any reportable subset leaves to one value."""
+        """Return the largest probability of a single value, over all subsets that can be reported."""
         size = self.support_incidence.inner(belief)
         possible = size > 0
         return float((self.support_incidence.peak(belief)[possible] / size[possible]).max())
@@ -262,7 +262,7 @@ class Design(Composed):
         return not self.is_subset_private
 
     def most_telling(self, w: FloatArray) -> tuple[int, int]:
-        """Return the report that leaves the largest probability to one value, and the position of that value."""
+        """Return the report after which a single value is most likely, and the position of that value."""
         codes, rows = self.support()[0], self.support_incidence
         size = rows.inner(w)
         posterior = np.divide(rows.peak(w), size, out=np.zeros(len(codes)), where=size > 0)
@@ -396,7 +396,7 @@ class Design(Composed):
         """Draw n reports that belong to no one, each with probability mu_a / S. Dummy rows use them."""
         if self.is_independent and self.mu_full == 0:
             asked = self.draw_questions(n, source).astype(np.int64)
-            return np.where(choose.below(n, 2, source) == 1, asked, self.complement(asked))
+            return np.where(draws.below(n, 2, source) == 1, asked, self.complement(asked))
         return self.support()[0][pick(self._any_thresholds, source.bits(n, 64))]
 
     @cached_property

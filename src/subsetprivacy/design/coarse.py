@@ -9,7 +9,7 @@ from attrs import field, frozen
 from subsetprivacy._types import BoolArray, FloatArray, IntArray, Label
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.described import Formula
-from subsetprivacy.design.keys import Keys
+from subsetprivacy.design.document_format import Keys
 from subsetprivacy.design.require import check_size
 from subsetprivacy.errors import UnknownDesignError
 from subsetprivacy.messages.for_designs import GIVE_THE_DESIGN

@@ -10,7 +10,7 @@ from subsetprivacy._checks import read_only
 from subsetprivacy._types import FloatArray, IntArray, Label
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.described import Formula
-from subsetprivacy.design.keys import CODE, PAIR_OR_MORE, Keys, weighted
+from subsetprivacy.design.document_format import CODE, PAIR_OR_MORE, Keys, weighted
 from subsetprivacy.design.require import check_size
 from subsetprivacy.design.weights import WEIGHT_TOLERANCE, read_weights
 from subsetprivacy.errors import InvalidDesignError, NotIndependentError
@@ -190,7 +190,12 @@ class FullyPrivate(Conditional):
 
 
 def nonprivate(categories: Iterable[Label]) -> NonPrivate:
-    """Make the design that reports the value itself. It is not subset-private and serves for comparison only.
+    """Make the design that reports the value itself, for comparisons and for columns that are not private.
+
+    Parameters
+    ----------
+    categories
+        Two to 48 distinct labels. Their order is kept.
 
     Examples
     --------
@@ -203,7 +208,12 @@ def nonprivate(categories: Iterable[Label]) -> NonPrivate:
 
 
 def fully_private(categories: Iterable[Label]) -> FullyPrivate:
-    """Make the design that always reports the full set. It carries no information and serves for comparison only.
+    """Make the design that always reports the full set, for comparisons. Its reports carry no information.
+
+    Parameters
+    ----------
+    categories
+        Two to 48 distinct labels. Their order is kept.
 
     Examples
     --------

@@ -15,8 +15,8 @@ from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Labe
 from subsetprivacy._words import counted, people
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.described import Formula
+from subsetprivacy.design.document_format import INNER, Keys, fraction, whole
 from subsetprivacy.design.independent import Independent
-from subsetprivacy.design.keys import INNER, Keys, fraction, whole
 from subsetprivacy.design.product import Product
 from subsetprivacy.design.require import require_design
 from subsetprivacy.errors import InvalidDesignError, MismatchError
@@ -377,7 +377,7 @@ _WHOLE = 1e-9
 
 
 def covered(design: Design, floor: float, *, reveals: bool = False) -> Covered:
-    r"""Add dummy rows to a design, so that at least a given share of the rows could have sent any report.
+    r"""Add dummy rows to a design, so that every report could come from at least a given share of the rows.
 
     The design gets D = S dummy categories (2 for yes/no questions, m for m
     groups), and each report contains one of them. For n people there are

@@ -7,7 +7,7 @@ from attrs import frozen
 
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.design.codes import Coded
-from subsetprivacy.design.keys import Keys
+from subsetprivacy.design.document_format import Keys
 from subsetprivacy.tables import label_text
 
 MEMBERS_ALIKE = r"P(a \mid j) = \mu_a \text{ if } j \in a, \text{ else } 0"

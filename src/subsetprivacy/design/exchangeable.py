@@ -11,12 +11,12 @@ from attrs import frozen
 
 from subsetprivacy._checks import check_count, read_only
 from subsetprivacy._types import AnyArray, FloatArray, IntArray, Label, RandomSource
-from subsetprivacy.design import choose
+from subsetprivacy.design import draws
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.described import Formula
-from subsetprivacy.design.keys import Keys, whole
+from subsetprivacy.design.document_format import Keys, whole
+from subsetprivacy.design.draws import pick, thresholds
 from subsetprivacy.design.require import check_size, require_enumerable
-from subsetprivacy.design.weights import pick, thresholds
 from subsetprivacy.errors import InvalidDesignError
 from subsetprivacy.incidence import MAX_DENSE_BITS
 from subsetprivacy.messages.for_designs import USE_WARNER
@@ -133,7 +133,7 @@ class ExchangeableDesign(Design):
         out = np.empty(n, np.int64)
         for k in self.by_size:
             rows = np.flatnonzero(size == k)
-            out[rows] = choose.subsets(len(rows), self.p, k, source.among(rows))
+            out[rows] = draws.subsets(len(rows), self.p, k, source.among(rows))
         return out
 
     @cached_property
@@ -210,7 +210,7 @@ class FixedSize(ExchangeableDesign):
 
     def draw_questions(self, n: int, source: RandomSource) -> AnyArray:
         """Draw halves of the categories, if k is half of them."""
-        return choose.subsets(n, self.p, self.k, source) if self.is_independent else super().draw_questions(n, source)
+        return draws.subsets(n, self.p, self.k, source) if self.is_independent else super().draw_questions(n, source)
 
     def content(self) -> dict[str, Any]:
         """Return the size."""
@@ -221,7 +221,8 @@ def fixed_size(categories: Iterable[Label], k: int) -> FixedSize:
     r"""Make the design that reports a random set of k categories that contains the value.
 
     It is for publishers, who know the value, and for respondents who draw the
-    other members themselves. With three categories, k = 2 is the safe choice.
+    other members themselves. For three categories, this design with k = 2 is
+    the safe choice.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from subsetprivacy._checks import check_count, read_only
 from subsetprivacy._types import AnyArray, BoolArray, Codes, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.described import Formula
-from subsetprivacy.design.keys import Keys
+from subsetprivacy.design.document_format import Keys
 from subsetprivacy.errors import InvalidDesignError
 from subsetprivacy.incidence import Listable, Walsh, incidence
 from subsetprivacy.incidence.walsh import choose_columns, scattered

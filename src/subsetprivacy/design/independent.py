@@ -12,10 +12,11 @@ from subsetprivacy._checks import read_only
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.described import Formula
+from subsetprivacy.design.document_format import CODE, Keys, weighted
+from subsetprivacy.design.draws import pick, thresholds
 from subsetprivacy.design.exchangeable import ExchangeableDesign
-from subsetprivacy.design.keys import CODE, Keys, weighted
 from subsetprivacy.design.require import check_size
-from subsetprivacy.design.weights import WEIGHT_TOLERANCE, pick, read_weights, thresholds
+from subsetprivacy.design.weights import WEIGHT_TOLERANCE, read_weights
 from subsetprivacy.errors import InvalidDesignError
 from subsetprivacy.messages.for_designs import DIVIDE_THE_WEIGHTS, SMALL_DESIGNS
 from subsetprivacy.subsets import Categories, as_categories, sizes

@@ -13,10 +13,10 @@ from subsetprivacy._types import AnyArray, BoolArray, Codes, FloatArray, IntArra
 from subsetprivacy.design import identify
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.described import Formula
+from subsetprivacy.design.document_format import WEIGHT, Keys, parts
+from subsetprivacy.design.draws import pick, thresholds
 from subsetprivacy.design.exchangeable import FixedSize
 from subsetprivacy.design.independent import Independent
-from subsetprivacy.design.keys import WEIGHT, Keys, parts
-from subsetprivacy.design.weights import pick, thresholds
 from subsetprivacy.errors import InvalidDesignError, MismatchError
 from subsetprivacy.incidence import Listable
 from subsetprivacy.subsets import Categories

@@ -10,11 +10,11 @@ from attrs import frozen
 
 from subsetprivacy._checks import check_count, read_only
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label, RandomSource
-from subsetprivacy.design import choose
+from subsetprivacy.design import draws
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.described import Formula
+from subsetprivacy.design.document_format import PAIR_OR_MORE, Keys, whole
 from subsetprivacy.design.exchangeable import ExchangeableDesign
-from subsetprivacy.design.keys import PAIR_OR_MORE, Keys, whole
 from subsetprivacy.design.require import check_size
 from subsetprivacy.design.weights import read_subset
 from subsetprivacy.errors import InvalidDesignError
@@ -130,7 +130,7 @@ class EvenPartition(ExchangeableDesign):
         left = np.full(n, self.categories.full, np.int64)
         size = self.p
         for g, k in enumerate(self.group_sizes):
-            groups[:, g] = choose.within(left, choose.subsets(n, size, k, source), self.p)
+            groups[:, g] = draws.within(left, draws.subsets(n, size, k, source), self.p)
             left = left & ~groups[:, g]
             size -= k
         return groups
@@ -312,7 +312,7 @@ class ListedPartition(Design):
 
     def draw_partitions(self, n: int, source: RandomSource) -> IntArray:
         """Draw n partitions, each a row of m codes."""
-        number = choose.below(n, len(self.groups), source)
+        number = draws.below(n, len(self.groups), source)
         if self.recorded:
             return (self.m * (number + 1))[:, None] + np.arange(self.m)
         return self.groups[number]
@@ -337,7 +337,7 @@ class ListedPartition(Design):
 
 
 def _any_group(groups: IntArray, source: RandomSource) -> IntArray:
-    return groups[np.arange(len(groups)), choose.below(len(groups), groups.shape[1], source)]
+    return groups[np.arange(len(groups)), draws.below(len(groups), groups.shape[1], source)]
 
 
 def partition(
@@ -349,9 +349,9 @@ def partition(
 ) -> EvenPartition | ListedPartition:
     r"""Make a design of questions "Which of these m groups contains your answer?".
 
-    Like yes/no questions, these have truthful answers, but they need only 1/(m-1) as many people: at an even
-    distribution, (p-1)/(m-1) times as many as asking directly. They also reveal more: `S` is m, and the maximal leakage
-    is log2 m bits.
+    Like yes/no questions, these are answered truthfully, but they need only 1/(m-1) as many people. At an even
+    distribution that is (p-1)/(m-1) times as many as asking directly. They also reveal more: `S` is m, and the maximal
+    leakage is log2 m bits.
 
     Parameters
     ----------

@@ -12,8 +12,8 @@ from subsetprivacy._checks import read_only
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design.base import Design, require_matrix
 from subsetprivacy.design.described import Formula
+from subsetprivacy.design.document_format import Keys, parts, whole
 from subsetprivacy.design.exchangeable import FixedSize
-from subsetprivacy.design.keys import Keys, parts, whole
 from subsetprivacy.design.require import require_design
 from subsetprivacy.design.secret_bit import ArtificialBit
 from subsetprivacy.errors import InvalidDesignError, NotIdentifiableError, TooLargeError, UnknownDesignError

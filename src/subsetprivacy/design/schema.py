@@ -4,8 +4,7 @@ import json
 from typing import Any
 
 from subsetprivacy.design.document import kinds
-from subsetprivacy.design.document_format import DOCUMENT_FORMAT, DOCUMENT_VERSION
-from subsetprivacy.design.keys import Keys
+from subsetprivacy.design.document_format import DOCUMENT_FORMAT, DOCUMENT_VERSION, Keys
 from subsetprivacy.subsets import MAX_CATEGORIES
 
 _LARGEST = (1 << MAX_CATEGORIES) - 1

@@ -12,8 +12,8 @@ from subsetprivacy._types import AnyArray, BoolArray, Codes, FloatArray, IntArra
 from subsetprivacy.design.base import Design
 from subsetprivacy.design.conditional import Conditional
 from subsetprivacy.design.described import Formula
+from subsetprivacy.design.document_format import Keys, fraction
 from subsetprivacy.design.independent import uniform
-from subsetprivacy.design.keys import Keys, fraction
 from subsetprivacy.errors import InvalidDesignError
 from subsetprivacy.incidence import Listable, Mapped
 from subsetprivacy.messages.for_designs import MORE_THAN_TWO, SAFE_Q, TRY_A_QUARTER

@@ -15,11 +15,11 @@ from subsetprivacy.design.conditional import nonprivate
 from subsetprivacy.design.covered import covered
 from subsetprivacy.design.described import Formula
 from subsetprivacy.design.disclosure import revealing_reports, values_left
+from subsetprivacy.design.document_format import Keys
 from subsetprivacy.design.exchangeable import fixed_size
 from subsetprivacy.design.hadamard import hadamard
 from subsetprivacy.design.identify import null_direction
 from subsetprivacy.design.independent import Independent, uniform
-from subsetprivacy.design.keys import Keys
 from subsetprivacy.design.product import product
 from subsetprivacy.design.require import require_design
 from subsetprivacy.design.secret_bit import uniform_with_bit, warner
@@ -156,20 +156,21 @@ def join(
     Parameters
     ----------
     variables
-        ``{name: labels}``. A single small variable is treated like a remaining one.
+        ``{name: labels}``. A single variable gets the design of a variable that is left over (see `together`).
     together
         Join this many variables at a time, in the given order, and ask about
         each bundle separately (`product`). The paper proposes 2 for many small
-        variables. A small variable that remains gets its safe design, or the
-        artificial bit with `reveals`. A larger one gets a uniform design. By
-        default all variables are joined into one.
+        variables. A variable that is left over gets its safe design if it has
+        two or three categories (the artificial bit, if `reveals` is True), and
+        a uniform design otherwise. By default all variables are joined into
+        one.
     design
         A function that makes the design of the combinations, for instance
         `hadamard`. By default the safe design described below.
     reveals
         Allow questions whose answer reveals one of the variables, as the
-        paper's do. Two binary variables under a uniform design reveal each of
-        them in a third of the rows. By default every answer leaves at least
+        paper's do. With two binary variables and a uniform design, a third of
+        the rows reveal the first variable and a third the second. By default every answer leaves at least
         two values of every variable. If there are not enough such questions
         (two binary variables), the report rules out a random combination
         instead, which must be drawn where the value is known. A row with one

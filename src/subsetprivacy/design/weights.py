@@ -1,13 +1,12 @@
-"""Weights of subsets, and weighted draws that are exact to 64 bits."""
+"""Weights of subsets, as people write them."""
 
 from collections.abc import Mapping
-from fractions import Fraction
 from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from subsetprivacy._types import AnyArray, FloatArray, IntArray, WordArray
+from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.errors import CategoryError, InvalidDesignError
 from subsetprivacy.messages.for_designs import WRITE_WEIGHTS
 from subsetprivacy.subsets import Categories
@@ -61,20 +60,3 @@ def _read_weight(weight: Any, symbol: str, code: int, categories: Categories) ->
     if value is None:
         raise InvalidDesignError(f"{symbol} must be a number; got {type(weight).__name__} for {subset}.")
     raise InvalidDesignError(f"{symbol} must be finite and not negative; got {value:g} for {subset}.")
-
-
-def thresholds(weights: FloatArray) -> WordArray:
-    """Return the interior cumulative weights as 64-bit integers, computed exactly."""
-    exact = [Fraction(float(weight)) for weight in weights]
-    total, running = sum(exact, Fraction(0)), Fraction(0)
-    table = []
-    for weight in exact[:-1]:
-        running += weight
-        # 2**64 does not fit in 64 bits. A cumulative weight that rounds to it leaves nothing for later entries.
-        table.append(min(round(running * 2**64 / total), 2**64 - 1))
-    return np.array(table, dtype=np.uint64)
-
-
-def pick(table: WordArray, words: AnyArray) -> IntArray:
-    """Return for each uniform 64-bit word the index it selects."""
-    return np.searchsorted(table, words, side="right")

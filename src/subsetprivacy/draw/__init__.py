@@ -3,11 +3,9 @@
 from typing import TYPE_CHECKING, TypeAlias
 
 from subsetprivacy.draw.balls import cases
-from subsetprivacy.draw.by_row import by_row
-from subsetprivacy.draw.calibration import calibration
-from subsetprivacy.draw.charts import convergence, difference, estimate, leakage
+from subsetprivacy.draw.by_row import by_row, differences
+from subsetprivacy.draw.charts import convergence, difference, estimate, leakage, subset_shares
 from subsetprivacy.draw.checks import question_counts, rates
-from subsetprivacy.draw.differences import differences
 from subsetprivacy.draw.dots import durations, printed_and_obtained
 from subsetprivacy.draw.groups import by_group, forest
 from subsetprivacy.draw.heat import heatmap
@@ -18,8 +16,7 @@ from subsetprivacy.draw.plans import costs
 from subsetprivacy.draw.powers import power_curves
 from subsetprivacy.draw.residuals import residuals
 from subsetprivacy.draw.samples import histograms, normality, paths, quantiles
-from subsetprivacy.draw.series import line_panels, predicted, series
-from subsetprivacy.draw.subsets import subset_shares
+from subsetprivacy.draw.series import calibration, line_panels, predicted, series
 from subsetprivacy.draw.tradeoff import tradeoff
 from subsetprivacy.draw.trends import means
 

@@ -1,4 +1,4 @@
-"""Lines against a parameter: means of simulations with their errors, in one panel or several."""
+"""Lines against a parameter: means of simulations with their errors, in one panel or several; calibration curves."""
 
 from __future__ import annotations
 
@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subsetprivacy.draw.layout import COLORS, GRAY, MARKERS, PALE, STYLES, _axes, _finish, _panels, _plain, _vector
+from subsetprivacy.draw.layout import (
+    COLORS,
+    GRAY,
+    MARKERS,
+    PALE,
+    STYLES,
+    _axes,
+    _finish,
+    _panels,
+    _plain,
+    _tone,
+    _vector,
+)
 from subsetprivacy.draw.tradeoff import _log_ticks
 
 if TYPE_CHECKING:
@@ -17,6 +29,7 @@ if TYPE_CHECKING:
 
 _ENTRY = 2.1  # inches of width for a name in the legend
 _DASHES = (0, (4, 3))
+_WIDEST = 1.0  # how far beyond 0 and 1 the picture reaches at most
 
 
 def series(
@@ -168,3 +181,32 @@ def _scales(ax: Axes, at: Any, log: str) -> None:
     if len(at) <= 12:  # the values themselves, rather than round numbers between them
         ax.set_xticks(at, [f"{value:g}" for value in at])
         ax.set_xticks([], minor=True)
+
+
+def calibration(
+    lines: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike]],
+    *,
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw observed shares with their intervals against predicted probabilities, and the line where both agree.
+
+    Parameters
+    ----------
+    lines : mapping of str to (predicted, observed, lower, upper)
+        Per category, arrays of the same length. A nan is left out.
+    """
+    ax = _axes(ax, 6.0, 5.2)
+    ax.axline((0, 0), slope=1, color=_tone(ax, GRAY), lw=1.2, ls=(0, (4, 3)), zorder=1, label="observed as predicted")
+    tops = [1.0]
+    for i, (name, values) in enumerate(lines.items()):
+        x, y, low, high = (np.asarray(part, dtype=float) for part in values)
+        reach = np.nan_to_num(np.abs(np.vstack([y - low, high - y])))
+        look: Any = {"color": _tone(ax, COLORS[i % 7]), "label": _plain(name, 40), "zorder": 3}
+        ax.errorbar(x, y, reach, fmt=MARKERS[i % 8] + STYLES[i % 4], ms=5, lw=1.2, elinewidth=1.6, capsize=4, **look)
+        tops += [float(np.nanmax(y, initial=1.0)), -float(np.nanmin(y, initial=0.0)) + 1]
+    beyond = min(max(tops) - 1, _WIDEST) + 0.04
+    ax.set(xlim=(-0.02, 1.02), ylim=(-beyond, 1 + beyond), xlabel="predicted probability", ylabel="estimated share")
+    ax.grid(color=_tone(ax, PALE), lw=0.8)
+    ax.set_axisbelow(True)
+    return _finish(ax, title, legend=True)

@@ -7,7 +7,7 @@ import numpy as np
 from attrs import frozen
 
 from subsetprivacy._types import AnyArray, IntArray, RandomSource
-from subsetprivacy.design import Design, choose
+from subsetprivacy.design import Design, draws
 from subsetprivacy.engines.buffers import from_numpy, to_numpy
 from subsetprivacy.mechanism.shuffle import shuffled, shuffled_values
 
@@ -105,7 +105,7 @@ class Packing:
         if buckets == 1:
             yield batch
             return
-        bucket = choose.below(batch.num_rows, buckets, rng)
+        bucket = draws.below(batch.num_rows, buckets, rng)
         dealt, ends = self._dealt_words(batch, bucket, buckets) if self.is_word else _dealt_rows(batch, bucket, buckets)
         for start, end in zip([0, *ends], [*ends, batch.num_rows], strict=True):
             yield dealt.slice(start, end - start)

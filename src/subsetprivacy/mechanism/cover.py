@@ -8,7 +8,7 @@ import numpy as np
 from subsetprivacy._deprecated import renamed_argument
 from subsetprivacy._types import IntArray, RandomSource, Seed
 from subsetprivacy.data import SubsetData
-from subsetprivacy.design import Covered, choose, covered
+from subsetprivacy.design import Covered, covered, draws
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.mechanism.randomness import random_source
 from subsetprivacy.mechanism.shuffle import shuffled
@@ -36,7 +36,7 @@ def cover(
     data
         One subset per person, under a design that can be covered.
     floor
-        The least share of rows that could have sent any report; see `covered`.
+        The smallest share of the rows that every report could come from; see `covered`.
     reveals
         As in `covered`.
     seed
@@ -89,7 +89,7 @@ def add_dummies(
 
 def with_dummy_category(codes: IntArray, design: Covered, source: RandomSource) -> IntArray:
     """Add one of the D dummy categories, drawn uniformly, to each report of the base design."""
-    return design.join(codes, choose.below(len(codes), design.D, source))
+    return design.join(codes, draws.below(len(codes), design.D, source))
 
 
 def dummy_rows(reports: int, design: Covered, source: RandomSource) -> tuple[Covered, Iterator[IntArray]]:

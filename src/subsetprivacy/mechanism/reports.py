@@ -17,9 +17,9 @@ from subsetprivacy.design import (
     Hadamard,
     ListedPartition,
     Product,
-    choose,
+    draws,
 )
-from subsetprivacy.design.weights import pick, thresholds
+from subsetprivacy.design.draws import pick, thresholds
 
 _BLOCK = 1 << 16  # rows drawn at a time: the working arrays stay in the processor's cache
 
@@ -102,7 +102,7 @@ class _Companions(ReportSampler):
         return out
 
     def _draw(self, x: IntArray, k: int, source: RandomSource) -> IntArray:
-        return choose.with_member(choose.subsets(len(x), self._p - 1, k - 1, source), x)
+        return draws.with_member(draws.subsets(len(x), self._p - 1, k - 1, source), x)
 
 
 @sampler.register

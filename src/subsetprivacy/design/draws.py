@@ -1,8 +1,10 @@
-"""Exact draws of whole numbers and of subsets from uniform words."""
+"""Exact draws of whole numbers, subsets and weighted rows from uniform words."""
+
+from fractions import Fraction
 
 import numpy as np
 
-from subsetprivacy._types import AnyArray, IntArray, RandomSource
+from subsetprivacy._types import AnyArray, FloatArray, IntArray, RandomSource, WordArray
 
 
 def below(n: int, bound: int, source: RandomSource) -> IntArray:
@@ -46,3 +48,20 @@ def within(masks: IntArray, chosen: IntArray, p: int) -> IntArray:
         out |= (inside & (chosen >> rank)) << j
         rank += inside
     return out
+
+
+def thresholds(weights: FloatArray) -> WordArray:
+    """Return the interior cumulative weights as 64-bit integers, computed exactly."""
+    exact = [Fraction(float(weight)) for weight in weights]
+    total, running = sum(exact, Fraction(0)), Fraction(0)
+    table = []
+    for weight in exact[:-1]:
+        running += weight
+        # 2**64 does not fit in 64 bits. A cumulative weight that rounds to it leaves nothing for later entries.
+        table.append(min(round(running * 2**64 / total), 2**64 - 1))
+    return np.array(table, dtype=np.uint64)
+
+
+def pick(table: WordArray, words: AnyArray) -> IntArray:
+    """Return for each uniform 64-bit word the index it selects."""
+    return np.searchsorted(table, words, side="right")
