@@ -30,8 +30,8 @@ COLOURS = Categories(["black", "red", "green", "blue"])
         (["a", "b", ["c"], "d"], "must be hashable labels; got list in position 2"),
         (["a", "b", {"c": 1}, "d"], "must be hashable labels; got dict in position 2"),
         (np.eye(3), "must be hashable labels; got ndarray in position 0"),
-        (["a", "b", "a", "b", "c"], "must be distinct; got position 2 the same as position 0"),
-        ([1, 2, True], "must be distinct; got position 2 the same as position 0"),  # 1 == True: one dictionary key
+        (["a", "b", "a", "b", "c"], "must be distinct; got the same label at positions 0 and 2"),
+        ([1, 2, True], "must be distinct; got the same label at positions 0 and 2"),  # 1 == True: one dictionary key
     ],
 )
 def test_unusable_labels_are_refused(labels, message):

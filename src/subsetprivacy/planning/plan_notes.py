@@ -194,8 +194,10 @@ def _legend(best: PlanOption, *, at_given_w: bool) -> list[Note]:
     """Return the notes that explain the columns."""
     where = "the given" if at_given_w else "the even"
     guess = best.leaks["prediction_baseline"]
+    planned = "number of people" if best.demand.n is None else "margin"
     lines = (
         "times direct: the number of people, divided by the number needed when asking directly.",
+        f"even shares: the {planned} if all categories are equally frequent.",
         "max. leak: maximal leakage in bits. With 1 bit, the chance of a right guess at most doubles, on average.",
         "smallest set: the fewest values that a report leaves possible.",
         f"best guess: how often it is right at {where} distribution ({guess:.2g} without data).",

@@ -48,7 +48,7 @@ class Plan(Result):
 
     @property
     def solves_people(self) -> bool:
-        """Whether a margin was given and the number of people computed, or the other way around."""
+        """Whether the number of people was computed from a margin, rather than the margin from the number of people."""
         return self.best.demand.n is None
 
     @property
@@ -120,7 +120,7 @@ class Plan(Result):
     def summary(self) -> Table:
         """Return the table to print or to show in a notebook: a row per design."""
         asked = "people" if self.solves_people else "margin"
-        columns = ("design", asked, "times direct", "at even shares", "max. leak", "smallest set", "best guess")
+        columns = ("design", asked, "times direct", "even shares", "max. leak", "smallest set", "best guess")
         return Table(self._title(), columns, tuple(map(self._row, self.options)), self.notes)
 
     def _row(self, o: PlanOption) -> tuple[str, ...]:
@@ -179,7 +179,7 @@ class Plan(Result):
         Parameters
         ----------
         title, ax
-            A title, and the Matplotlib axes to draw in, by default those of a new figure.
+            The title, and the Matplotlib axes to draw on; by default a new figure.
         """
         people = self.solves_people
         return draw.costs(

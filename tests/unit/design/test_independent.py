@@ -53,7 +53,7 @@ def test_fewer_than_four_categories_are_refused_with_a_hint(p):
         (["a", "b", "c", None], "missing value; got one in position 3"),
         (["a", "b", "c", float("nan")], "missing value; got one in position 3"),
         (["a", "b", "c", ["d"]], "hashable labels; got list in position 3"),
-        (["a", "b", "c", "a"], "must be distinct; got position 3 the same as position 0"),
+        (["a", "b", "c", "a"], "must be distinct; got the same label at positions 0 and 3"),
     ],
 )
 def test_labels_are_checked(make, labels, message):
