@@ -78,11 +78,6 @@ _style = Path(subsetprivacy.__file__).parent / "draw" / "style.mplstyle"
 (Path(_home) / "matplotlibrc").write_text(
     _style.read_text(encoding="utf-8") + (HERE / "_ext" / "matplotlibrc").read_text(encoding="utf-8"), encoding="utf-8"
 )
-# Pages' own plots look as the package's: its style sheet, then what the site adds.
-_style = Path(subsetprivacy.__file__).parent / "draw" / "style.mplstyle"
-(Path(_home) / "matplotlibrc").write_text(
-    _style.read_text(encoding="utf-8") + (HERE / "_ext" / "matplotlibrc").read_text(encoding="utf-8"), encoding="utf-8"
-)
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # a hundred processes would each compile the package
 os.environ.update(
     PATH=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),

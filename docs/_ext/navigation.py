@@ -1,4 +1,4 @@
-"""The contents in the sidebar, resolved once for all pages.
+"""The contents in the sidebar, resolved once for all pages, and the headings of contents on a page.
 
 The theme asks for the whole tree on every page, and Sphinx copies the contents of all pages each time, names of the
 reference included. Without its cells, the site would take more than twice as long. Here the tree is resolved once, for
@@ -14,6 +14,8 @@ from sphinx.util.osutil import relative_uri
 
 # What the theme asks for.
 WHOLE = {"collapse": False, "titles_only": True, "maxdepth": -1, "includehidden": True}
+
+CAPTION = 'class="caption" role="heading" aria-level="2">'
 
 
 def tree_for(tree: nodes.Element, first: str, here: str) -> nodes.Element:
@@ -51,7 +53,16 @@ def offer(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any]
     context["toctree"] = toctree
 
 
+def give_levels(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Give the captions of contents, which Sphinx marks as headings, the level that screen readers need."""
+    if "body" in context:
+        context["body"] = context["body"].replace('class="caption" role="heading">', CAPTION)
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Come before the theme."""
     app.connect("html-page-context", offer, priority=400)
+    app.connect("html-page-context", give_levels)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

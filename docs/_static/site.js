@@ -46,15 +46,15 @@
     button.setAttribute("aria-label", "Copy this code");
     button.addEventListener("click", async () => {
       const source = block.querySelector("pre");
-      let said = "Copied";
+      let message = "Copied";
       try {
         await write(pasteable(source.textContent));
       } catch {
-        said = "Press Ctrl+C";
+        message = "Press Ctrl+C";
         window.getSelection().selectAllChildren(source);
       }
-      button.textContent = said;
-      status.textContent = said;
+      button.textContent = message;
+      status.textContent = message;
       window.setTimeout(() => {
         button.textContent = "Copy";
         status.textContent = "";
@@ -63,7 +63,7 @@
     block.append(button);
   }
 
-  // A table or a block that is wider than the page can be scrolled with the keyboard, too.
+  // A table, a picture, a formula or a block that is wider than the page can be scrolled with the keyboard, too.
   function watchWidth(box) {
     new ResizeObserver(() => {
       const scrolls = box.scrollWidth - box.clientWidth > 1;
@@ -86,7 +86,7 @@
         addButton(block, status);
       }
     }
-    document.querySelectorAll("article pre").forEach(watchWidth);
+    document.querySelectorAll("article :is(pre, .cell_output, .math-block)").forEach(watchWidth);
     for (const table of document.querySelectorAll("article table")) {
       let box = table.parentElement;
       if (!box.classList.contains("table-wrapper")) {

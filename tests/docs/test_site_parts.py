@@ -346,3 +346,43 @@ def test_a_button_copies_code_without_prompts_and_output(need, tmp_path):
             assert page.evaluate("navigator.clipboard.readText()") == expected
             page.wait_for_function("document.querySelector('.copy-status').textContent === ''")
         context.close()
+
+
+WIDE = '<svg width="900" height="40"></svg>'
+
+
+def test_what_is_wider_than_a_telephone_says_so_and_scrolls_by_keyboard(need, tmp_path):
+    need(*PLAYWRIGHT)
+    need(*CHROMIUM)
+    boxes = {
+        "picture": f'<div class="cell_output" id="picture">{WIDE}</div>',
+        "formula": f'<div class="math-block" id="formula">{WIDE}</div>',
+        "table": f'<div class="table-wrapper" id="table"><table><tr><td>{WIDE}</td></tr></table></div>',
+        "narrow": '<div class="cell_output" id="narrow">1</div>',
+    }
+    head = '<!doctype html><title>t</title><link rel="stylesheet" href="site.css">'
+    page_text = f'{head}<article>{"".join(boxes.values())}</article><script src="site.js"></script>'
+    for name in ("site.js", "site.css"):
+        (tmp_path / name).write_text(text(DOCS / "_static" / name), encoding="utf-8")
+    (tmp_path / "page.html").write_text(page_text, encoding="utf-8")
+    with chromium() as browser:
+        context = browser.new_context(viewport={"width": 390, "height": 800})
+        page = context.new_page()
+        page.goto((tmp_path / "page.html").as_uri())
+        page.locator("#table.scrolls").wait_for()
+        reached = {name: page.locator(f"#{name}").get_attribute("tabindex") for name in boxes}
+        hints = {
+            name: page.evaluate(f"getComputedStyle(document.getElementById('{name}'), '::before').content")
+            for name in ("picture", "table", "narrow")
+        }
+        context.close()
+    assert reached == {"picture": "0", "formula": "0", "table": "0", "narrow": None}
+    assert "Scroll to see all of it" in hints["picture"]
+    assert "Scroll to see all columns" in hints["table"]
+    assert hints["narrow"] == "none"
+
+
+def test_captions_of_contents_are_headings_with_a_level(part):
+    context = {"body": '<p class="caption" role="heading"><span>Ask people</span></p>'}
+    part("navigation").give_levels(None, "how-to/index", "page.html", context, None)
+    assert context["body"] == '<p class="caption" role="heading" aria-level="2"><span>Ask people</span></p>'
