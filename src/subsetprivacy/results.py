@@ -54,7 +54,7 @@ class Result:
     @overload
     def to_frame(self, *, engine: Literal["pyarrow"]) -> ArrowTable: ...
     def to_frame(self, *, engine: Engine = "pandas") -> Frame:
-        """Return a data frame of pandas, polars or pyarrow."""
+        """Return the numbers as a pandas, Polars or PyArrow table."""
         return frame(self._columns(), engine)
 
     @classmethod

@@ -119,7 +119,7 @@ class Categories:
 
     @property
     def full(self) -> int:
-        """The code of the full set, which also stands for a missing answer."""
+        """The code of the full set, which also represents a missing answer."""
         return (1 << self.p) - 1
 
     def index(self, label: Label) -> int:

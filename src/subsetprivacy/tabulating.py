@@ -72,8 +72,8 @@ def crosstab(
     designs
         The designs of columns that do not include them, in order or by name.
     by
-        A group label per person, or for a table of another library the name
-        of a column or a list of names. The result is then a `GroupedCounts`,
+        A group label per person, or for a table the name of a column or a
+        list of names. The result is then a `GroupedCounts`,
         a dict with a table per group, for `conditional_independence_test`.
         The groups are ordered as in `count`.
     weights, weights_kind, missing

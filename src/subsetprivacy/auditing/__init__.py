@@ -54,18 +54,18 @@ def audit(
     Parameters
     ----------
     what
-        A design, which needs `w`. Or data or counts, from which w is
-        estimated, and the leakages get intervals. A table, joint counts, or a
-        product with a distribution for each variable gives a `TableAudit`:
-        what each variable reveals, and what one person reveals in total. For
-        a table and for joint counts, the joint distribution is estimated if
-        it has at most 1024 combinations.
+        A design, with `w`. Or data or counts: w is then estimated from them,
+        and the leakages have intervals. A table, joint counts, or a product
+        with a distribution for each variable gives a `TableAudit`: what each
+        variable reveals, and what one person reveals in total. For a table
+        and for joint counts, the joint distribution is estimated if there are
+        at most 1024 combinations of categories.
     w
         The distribution of the value, in category order or by label. For a
         table, ``{name: distribution}``. For a product, the same or the joint
         distribution, which gives an audit of the combinations.
     prior
-        The attacker's belief about the distribution, by default w.
+        What the attacker believes the distribution to be, by default w.
     level
         The confidence level of the intervals.
     given
@@ -73,14 +73,15 @@ def audit(
         covariates, for one variable: an array of shape (n, p) in category
         order, a data frame with a column for each category, or a fit.
         `Audit.given` is then what the covariates and the subset reveal
-        together. A design needs no `w` with it. The rows may come from a
-        pilot or a published model, so that the audit is possible before any
-        subset is drawn. With `SubsetData` they must be the rows of the people.
+        together. With `given`, a design needs no `w`. The rows may come from
+        a pilot or a published model, so you can run the audit before any
+        subset is drawn. For `SubsetData` they must be the rows of the same
+        people, in the same order.
 
     Notes
     -----
     For a covered design the numbers are for someone who knows that a row
-    belongs to a real person. The notes contain the floor.
+    belongs to a real person. The notes state the floor.
 
     Examples
     --------

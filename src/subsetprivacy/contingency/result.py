@@ -182,7 +182,7 @@ class LogLinear(Result):
 
     @property
     def gap(self) -> float:
-        """A bound on the total log-likelihood still to gain, by Newton's decrement."""
+        """An estimate of how much the total log-likelihood could still rise (Newton decrement)."""
         return self.fit.gap
 
     @property

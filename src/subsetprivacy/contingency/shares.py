@@ -170,7 +170,7 @@ class FittedShares(Result):
         level
             The confidence level.
         title, ax
-            The title, and the axes to draw on.
+            The title, and the Matplotlib axes to draw on; by default a new figure.
         """
         ends = self.interval(level)
         labels = [label_text(cell) for cell in self.cells]

@@ -37,7 +37,8 @@ class TableMaximum:
     at
         The likelihood there, with its derivatives.
     gap, converged, steps
-        The total log-likelihood still to gain, whether it is below the tolerance, and the number of steps.
+        How much the total log-likelihood could still rise, whether that is below the tolerance, and the number of
+        steps.
     flat
         An orthonormal basis, in the free parameters, of directions in which the likelihood has no maximum or does not
         change.

@@ -80,7 +80,7 @@ class JointCounts(SubsetCounts):
         Parameters
         ----------
         table
-            People per pair of subsets.
+            The number of people per pair of subsets.
         design
             The product design of the two variables.
         rows, columns

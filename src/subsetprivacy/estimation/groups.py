@@ -121,7 +121,7 @@ class EstimateBatch(Result):
 
     @cached_property
     def converged(self) -> AnyArray:
-        """Whether each iteration converged."""
+        """Whether each estimate converged."""
         return np.array([fit.converged for fit in self.estimates])
 
     def interval(self, level: float = 0.95, *, method: IntervalMethod = "auto") -> FloatArray:

@@ -240,7 +240,8 @@ def indicator(
         the same distribution for everyone. Shape (n, p), or a data frame with a column per category: one distribution
         per person, for example the predictions of a classifier. A `Regression` of the value on observed columns of the
         same people, or any object with `probabilities`: its fitted distributions. It may depend on anything except the
-        person's own subset. If a model was fitted to the subsets of these people, the effect vanishes to first order.
+        person's own subset. A model that was fitted to the subsets of these people may be used too: to first order,
+        that has no effect.
     design
         The design, if `data` is a column.
     blocks

@@ -45,7 +45,7 @@ def one_step(counts: SubsetCounts, *, start: MomentStart = "auto", information: 
     :math:`\hat\theta = \theta_0 - (\nabla^2 l)^{-1} \nabla l` (the paper's equation has the wrong sign; `llh`). If
     that leaves the simplex, the step goes to the maximum of the same quadratic
     model *on* the simplex. Clipping and renormalizing instead is not even
-    consistent if some categories have no weight: with w = (0, 0, .3, .7), its
+    consistent if some categories have no weight: with w = (0, 0, 0.3, 0.7), its
     scaled loss grows with n. Start and result are moved off the boundary by
     1/(2n), so every observed subset keeps a positive probability.
     """

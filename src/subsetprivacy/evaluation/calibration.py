@@ -48,7 +48,7 @@ class CalibrationCurve(Result):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Empty. The notes of the evaluation describe the data."""
+        """Always empty. The notes of the evaluation describe the data."""
         return ()
 
     def _columns(self, level: float = 0.95, method: EvaluationInterval = "wald") -> dict[str, Any]:

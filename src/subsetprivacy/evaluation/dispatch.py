@@ -100,7 +100,6 @@ def evaluate(
         `EvaluationComparison`, with paired standard errors.
     names
         The names of the two classifiers.
-        What the two classifiers are called.
     design
         The design, if `data` is a column.
     classes

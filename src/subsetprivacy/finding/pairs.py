@@ -88,10 +88,10 @@ class Strength:
     The interval of the delta method, truncated at 0, almost always contains 0 if V is 0. Excluding 0 when the test
     rejects excludes it with the level of the test. So the two together keep the confidence level.
 
-    Simulated with designs of 2 to 7 options: of independent variables the uncorrected V of 50 people is .4 to .7, of
-    1,500 still .1 to .3, and it is hidden here in 75 to 100 of 100 samples. A V of .4 is given from about 500 people
-    on where both variables have 4 options (and hidden in 95 of 100 samples of 150); the interval holds the true V in
-    92 or more of 100 samples throughout.
+    We simulated designs of 2 to 7 options. For independent variables, the uncorrected V of 50 people is 0.4 to 0.7 and
+    that of 1,500 people still 0.1 to 0.3. It is hidden here in 75 to 100 of 100 samples. If both variables have 4
+    options, a V of 0.4 is shown from about 500 people on, and is hidden in 95 of 100 samples of 150 people. In all
+    cases the interval contains the true V in 92 or more of 100 samples.
     """
 
     value: float | None

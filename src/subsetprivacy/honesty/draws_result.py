@@ -141,7 +141,7 @@ class DrawsCheck(DataCheck):
         Parameters
         ----------
         title, ax
-            The title, and the matplotlib axes to draw on; by default a new figure.
+            The title, and the Matplotlib axes to draw on; by default a new figure.
 
         Raises
         ------

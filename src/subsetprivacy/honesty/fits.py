@@ -128,7 +128,7 @@ class RandomAnswers(Result):
 
     @property
     def detectable(self) -> float:
-        """The share that the test at 5% detects in 80 of 100 such samples: z(.95) + z(.8) standard errors."""
+        """The share that the test at 5% detects in 80 of 100 such samples: z(0.95) + z(0.8) standard errors."""
         return float(ndtri(0.95) + ndtri(0.8)) * self.se
 
     def interval(self, level: float) -> FloatArray:
@@ -220,7 +220,7 @@ class RandomAnswers(Result):
         level
             The confidence level.
         title, ax
-            The title, and the matplotlib axes to draw on; by default a new figure.
+            The title, and the Matplotlib axes to draw on; by default a new figure.
         """
         columns = self._table(level, "wald")
         heading = draw.Heading(f"Random answers, and the others, {percent(level)} intervals")

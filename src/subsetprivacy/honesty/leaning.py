@@ -184,7 +184,7 @@ class LeaningCheck(DataCheck):
         Parameters
         ----------
         title, ax
-            The title, and the matplotlib axes to draw on; by default a new figure.
+            The title, and the Matplotlib axes to draw on; by default a new figure.
 
         Raises
         ------

@@ -6,7 +6,7 @@ of the rows, that is, if [r_a, 1/m] has rank p + 1. If all questions contain hal
 identifiable, since a uniform distribution gives the same answers.
 
 If weights are estimated as zero, the maximum likelihood estimate of the share is biased towards 0, and the likelihood
-ratio is far from its limit distribution (a share of .10 is estimated as .02 with 50 categories, 63 Hadamard questions
+ratio is far from its limit distribution (a share of 0.10 is estimated as 0.02 with 50 categories, 63 Hadamard questions
 and 10,000 people; the test at 5% rejects 0 to 1% for Adult race). So an unconstrained step is added (see `linear`),
 which changes nothing if no estimate is zero. The estimate is then unbiased, and its standard error is valid.
 

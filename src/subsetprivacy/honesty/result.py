@@ -137,22 +137,22 @@ class HonestyCheck(DataCheck):
 
     @property
     def se(self) -> float | None:
-        """Its standard error."""
+        """The standard error of `share`."""
         return self.random.se if self.random else None
 
     @property
     def lower(self) -> float | None:
-        """The lower end of its interval."""
+        """The lower end of the interval of `share`."""
         return self.random_share_interval[0] if self.random else None
 
     @property
     def upper(self) -> float | None:
-        """The upper end of its interval."""
+        """The upper end of the interval of `share`."""
         return self.random_share_interval[1] if self.random else None
 
     @property
     def detectable(self) -> float | None:
-        """The share of random answers that raises an alarm in 80 of 100 such samples; the test has one side."""
+        """The share of random answers that raises an alarm in 80 of 100 such samples. The test is one-sided."""
         if self.random is None or self.alarm_level is None:
             return None
         return float(ndtri(_POWER) - ndtri(self.alarm_level)) * self.random.se
@@ -164,12 +164,12 @@ class HonestyCheck(DataCheck):
 
     @property
     def random_share_se(self) -> float:
-        """Its standard error."""
+        """The standard error of `random_share`."""
         return self.random.se if self.random else np.nan
 
     @property
     def random_share_interval(self) -> tuple[float, float]:
-        """Its confidence interval, within 0 and 1."""
+        """The confidence interval of `random_share`, within 0 and 1."""
         if self.random is None:
             return np.nan, np.nan
         low, high = self.random.interval(self.level)
@@ -218,7 +218,7 @@ class HonestyCheck(DataCheck):
         most
             The number of answers to show.
         title, ax
-            The title, and the matplotlib axes to draw on; by default a new figure.
+            The title, and the Matplotlib axes to draw on; by default a new figure.
 
         Raises
         ------

@@ -147,7 +147,7 @@ class SkipsCheck(DataCheck):
         Parameters
         ----------
         title, ax
-            The title, and the matplotlib axes to draw on; by default a new figure.
+            The title, and the Matplotlib axes to draw on; by default a new figure.
 
         Raises
         ------

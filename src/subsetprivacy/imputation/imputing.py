@@ -61,7 +61,7 @@ def impute(
     prior
         Without `given`, the number of people that the prior adds to each category.
     seed
-        A number or a NumPy generator; by default a fresh one.
+        A number or a NumPy generator. By default the draw is not repeatable.
 
     Returns
     -------

@@ -317,7 +317,7 @@ class PooledTest(Result):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """No caveats."""
+        """Always empty."""
         return ()
 
     def summary(self) -> Table:

@@ -208,7 +208,7 @@ class Imputations(Result):
         level
             The confidence level.
         title, ax
-            A heading, and the Matplotlib axes to draw in; by default those of a new figure.
+            The title, and the Matplotlib axes to draw on; by default a new figure.
         """
         pooled = self.shares
         lower, upper = pooled.interval(level).T

@@ -101,7 +101,7 @@ class PairTests(Result):
         Parameters
         ----------
         title, ax
-            The title, and the matplotlib axes to draw on; by default a new figure.
+            The title, and the Matplotlib axes to draw on; by default a new figure.
         """
         first, second = self.names
         heading = draw.Heading(f"Which categories of {first} and {second} go together")

@@ -231,7 +231,7 @@ class IndependenceResult(Result):
             ``"null"``: a histogram of the statistics under the null hypothesis, with the limit distribution.
             ``"residuals"``: a heat map of joint shares minus products of shares, in standard errors.
         title, ax
-            The title, and the matplotlib axes to draw on; by default a new figure.
+            The title, and the Matplotlib axes to draw on; by default a new figure.
         """
         if check_choice(kind, get_args(IndependencePicture), "kind") == "residuals":
             from subsetprivacy.measures import association

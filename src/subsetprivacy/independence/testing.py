@@ -69,7 +69,8 @@ def independence_test(
         enough, fewer tables or none are drawn, with a warning. None for no
         limit. With 10^9 people or more, no tables can be drawn.
     seed
-        A number or a NumPy generator; by default a new one.
+        A number or a NumPy generator. By default the random tables are not
+        repeatable.
     progress
         Called with the number of tables done and their total.
 

@@ -64,7 +64,7 @@ def trend_test(
     budget
         The approximate time limit for random tables, in seconds; None for no limit.
     seed
-        A number or a NumPy generator; by default a new one.
+        A number or a NumPy generator. By default the random tables are not repeatable.
     progress
         Called with the number of tables done and their total.
 
@@ -100,11 +100,11 @@ def trend_test(
     *Weighted counts.* Each group is scaled to its effective number of people (Kish). Weighted rows cannot be
     permuted, so the p-value is asymptotic.
 
-    The test looks in one direction. It has more power than `homogeneity_test` if the mean score increases or decreases,
-    and none against changes that keep the mean score. With three groups of 200 people, `uniform` on four categories
-    and tests at 5%, it rejected 5.7% of samples with equal shares in all groups and 5.2% with shares of .90, .06, .03
-    and .01 (2000 samples, standard error .5 points). It detected :math:`\beta = .15` in 46% of 1000 samples, and
-    `homogeneity_test` in 21%.
+    If the mean score increases or decreases, this test has more power than `homogeneity_test`. It has no power against
+    changes that keep the mean score. With three groups of 200 people, `uniform` on four categories and tests at 5%, it
+    rejected 5.7% of samples with equal shares in all groups and 5.2% with shares of 0.90, 0.06, 0.03 and 0.01 (2000
+    samples, standard error 0.5 points). It detected :math:`\beta = 0.15` in 46% of 1000 samples, and `homogeneity_test`
+    in 21%.
 
     Examples
     --------

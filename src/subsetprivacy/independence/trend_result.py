@@ -290,7 +290,7 @@ class TrendResult(Result):
         level, method
             As in `summary`.
         title, ax
-            The title, and the matplotlib axes to draw on; by default a new figure.
+            The title, and the Matplotlib axes to draw on; by default a new figure.
         """
         means = self._means(level, method)
         least, most = int(self.scores.argmin()), int(self.scores.argmax())

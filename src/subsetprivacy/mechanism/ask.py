@@ -84,7 +84,7 @@ class Question:
         ----------
         answer
             True or False for yes or no, or for "same" or "different" with a
-            secret number. For several groups, the number of the group, from 0
+            secret bit. For several groups, the number of the group, from 0
             (the letter A). None for no answer, which is stored as the full
             set.
         """
@@ -218,6 +218,8 @@ def resolve(questions: Any, answers: Any, design: Design) -> SubsetData | Subset
         True for yes, False for no, or the number of the group, from 0. None
         for no answer, which is stored as the full set. For a product, a dict
         or a data frame by variable.
+    design
+        The design with which the questions were drawn.
 
     Returns
     -------

@@ -102,7 +102,7 @@ def privatize(
         If a value is missing or is not a category of the design. The message
         has the number of such rows and the first one, never the value.
     ArgumentError
-        If an id is missing, repeated, or neither text nor a whole number. If the values are marked as imputed.
+        If an id is missing, repeated, or neither text nor a whole number, or if the values are marked as imputed.
 
     Warns
     -----

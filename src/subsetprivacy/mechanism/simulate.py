@@ -63,6 +63,13 @@ def simulate(design: Design, w: Distribution, n: int, *, seed: Seed | None = Non
 def simulate_many(design: Design, w: Distribution, n: int, size: int, *, seed: Seed | None = None) -> CountsBatch:
     """Draw `size` independent samples of n people each, for simulation studies.
 
+    Parameters
+    ----------
+    design, w, n, seed
+        As in `simulate`.
+    size
+        The number of samples.
+
     Examples
     --------
     >>> from subsetprivacy.design import uniform

@@ -32,8 +32,8 @@ class Optimum(Result):
     Attributes
     ----------
     design
-        An identifiable independent or conditional design, with few subsets
-        for its information.
+        An identifiable independent or conditional design, reduced to few
+        subsets that give the same information.
     criterion, over
         The criterion, and whether it is the average or the worst over several w.
     w

@@ -81,8 +81,8 @@ def independence_power(
     Raises
     ------
     ArgumentError
-        If both or none of `n` and `target` are given, if a test has no limit distribution and nothing is simulated, or
-        if `target` is given and `W` is (nearly) independent.
+        If both or neither of `n` and `target` are given, if a test has no limit distribution and nothing is simulated,
+        or if `target` is given and the variables are (nearly) independent under `W`.
     NotIdentifiableError
         If a design is not identifiable.
     DistributionError

@@ -44,7 +44,7 @@ class PowerOfTest(Result):
     se
         The standard error of the simulated power, or NaN.
     limit_power
-        The power by the limit distribution, or NaN if there is none.
+        The power according to the limit distribution, or NaN if there is none.
     noncentrality, df
         The parameters of the limit distribution with n people.
     price
@@ -74,7 +74,7 @@ class PowerOfTest(Result):
 
     @property
     def limit_power(self) -> float:
-        """The power by the limit distribution."""
+        """The power according to the limit distribution."""
         return nan if self.limit is None else float(self.limit.power(self.n, self.level))
 
     @property
@@ -89,7 +89,7 @@ class PowerOfTest(Result):
 
     @property
     def price(self) -> float:
-        """How many times as many people as Pearson's test of the values it needs."""
+        """How many times as many people it needs as Pearson's test of the values."""
         return nan if self.direct is None else self.n / self.direct
 
     @property
@@ -194,7 +194,7 @@ class IndependencePower(Result):
 
     @property
     def limit_power(self) -> float:
-        """The power by the limit distribution, NaN if there is none."""
+        """The power according to the limit distribution, NaN if there is none."""
         return self.test.limit_power
 
     @property
@@ -284,7 +284,7 @@ class IndependencePower(Result):
         Parameters
         ----------
         title, ax
-            A title, and the Matplotlib axes to draw in, by default those of a new figure.
+            The title, and the Matplotlib axes to draw on; by default a new figure.
         """
         n = self._people()
         return draw.power_curves(

@@ -76,7 +76,7 @@ class Power(Result):
         Parameters
         ----------
         title, ax
-            A title, and the Matplotlib axes to draw in, by default those of a new figure.
+            The title, and the Matplotlib axes to draw on; by default a new figure.
         """
         z = critical(self.level)
         n: FloatArray = np.geomspace(max(self.n1 / 10, 1), self.n1 * 10, 200)

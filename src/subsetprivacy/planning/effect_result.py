@@ -86,7 +86,7 @@ class EffectPower(Result):
 
     @property
     def price(self) -> float:
-        """How many times as many people as asking directly it needs."""
+        """How many times as many people it needs as asking directly."""
         return self.variance / self.direct_variance
 
     @property
@@ -148,7 +148,7 @@ class EffectPower(Result):
         Parameters
         ----------
         title, ax
-            A title, and the Matplotlib axes to draw in, by default those of a new figure.
+            The title, and the Matplotlib axes to draw on; by default a new figure.
         """
         z = critical(self.level)
         n: FloatArray = np.geomspace(max(min(self.n, self.direct) / 5, 1), max(self.n, self.direct) * 5, 200)

@@ -42,7 +42,7 @@ class PlanOption(Result):
     position
         The position of the category whose share needs the most people at w.
     variance
-        n times the variance of that share at w, per person, divided by the squared share if the margin is relative.
+        n times the variance of that share at w, divided by the squared share if the margin is relative.
     direct
         The same for asking directly, planned in the same way.
     compared
@@ -121,12 +121,12 @@ class PlanOption(Result):
 
     @property
     def cost(self) -> float:
-        """How many times as many people as asking directly, planned in the same way."""
+        """How many times as many people it needs as asking directly, planned in the same way."""
         return self.variance / self.direct if self.direct else inf
 
     @property
     def cost_even(self) -> float:
-        """How many times as many people as asking directly, at the even distribution."""
+        """How many times as many people it needs as asking directly, at the even distribution."""
         even = self._even
         return self._variance_even / self.demand.largest(even * (1 - even), even)
 
@@ -138,7 +138,7 @@ class PlanOption(Result):
 
     @property
     def efficiency(self) -> float:
-        """The lower bound (p-1)/(S-1) on the cost per row at the even distribution, over that cost; at best 1."""
+        """The lower bound (p-1)/(S-1) on the cost per row at the even distribution, divided by that cost; at most 1."""
         p, real = self.design.p, self.design.real_share
         # Dummy rows carry no information, so cells of a release are less informative than without them.
         S = self.design.S * (real + self.design.dummy_share)

@@ -89,8 +89,8 @@ def predictor_power(
     Raises
     ------
     ArgumentError
-        If both or none of `n` and `target` are given, the effect is not in the form of the family, or a number is out
-        of range.
+        If both or neither of `n` and `target` are given, the effect is not in the form of the family, or a number is
+        out of range.
     CategoryError
         If a category does not belong to the design.
     TooLargeError
@@ -164,7 +164,7 @@ def means_power(
     Raises
     ------
     ArgumentError
-        If both or none of `n` and `target` are given, or a number is out of range.
+        If both or neither of `n` and `target` are given, or a number is out of range.
     CategoryError
         If a group does not belong to the design.
     TooLargeError

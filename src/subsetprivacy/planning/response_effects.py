@@ -76,7 +76,7 @@ def response_power(
     Raises
     ------
     ArgumentError
-        If both or none of `n` and `target` are given, or a number is out of range.
+        If both or neither of `n` and `target` are given, or a number is out of range.
     CategoryError
         If a category does not belong to the design.
     TooLargeError

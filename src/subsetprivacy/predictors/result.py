@@ -45,7 +45,7 @@ class OutcomeRegression(Result):
     fit
         The numbers of the fit.
     n_missing
-        How many people were left out because they did not answer for a private column (a full set).
+        How many people were left out because the answer in a private column is missing (a full set).
     modeled
         The level modeled, such as ``"yes"``, if the outcome is not private and has two levels. Otherwise None.
     more
@@ -254,7 +254,7 @@ class OutcomeRegression(Result):
 
     @property
     def gap(self) -> float:
-        """The total log-likelihood left to gain."""
+        """An estimate of how much the total log-likelihood could still rise."""
         return self.fit.gap
 
     @property

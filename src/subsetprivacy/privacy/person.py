@@ -135,7 +135,7 @@ class PersonLeakage(Result):
         names
             Row names.
         ax
-            Matplotlib axes to draw on.
+            The Matplotlib axes to draw on; by default a new figure.
         """
         first = self.codes[:most]
         members = self.design.holds(first[:, None], np.arange(self.design.p))

@@ -45,14 +45,14 @@ def report_html(
     Parameters
     ----------
     release
-        The result of `read_release`, counts, or anything else that `findings` takes. With `Findings`, omit the
-        arguments that make them. The release is counted, and no row is read.
+        The result of `read_release`, counts, or anything else that `findings` accepts. If you pass `Findings`, omit the
+        arguments of `findings`.
     columns, level, tests, questions, earlier, by, permutations, budget, seed
         As in `findings`.
     title
-        The heading. By default the file's name.
+        The heading. By default the name of the file that was read.
     language
-        The language of the page: ``"en"``, ``"de"`` or ``"ar"``. Caveats without a translation stay English.
+        The language of the page: ``"en"``, ``"de"`` or ``"ar"``. Caveats without a translation are in English.
     date
         A date to print. By default none.
     progress
@@ -65,8 +65,8 @@ def report_html(
 
     Notes
     -----
-    If something cannot be estimated or tested, the page says so. Warnings of the library are sentences on the page. The
-    same release and arguments give the same page.
+    If something cannot be estimated or tested, the page says so. Warnings of the library appear as sentences on the
+    page. The same release and arguments give the same page.
 
     Examples
     --------
@@ -128,23 +128,54 @@ def write_report(
     overwrite: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Path:
-    """Write a page about a release of subsets to an HTML file, and return its path.
+    """Write an HTML page about a release of subsets, for any reader, and return its path.
+
+    The page shows estimates with intervals, checks of the data, what each column and a whole row reveal, which columns
+    are related, the designs, and how to compute every number again. It is a single file that needs no network and no
+    JavaScript.
 
     Parameters
     ----------
-    release, columns, level, tests, questions, earlier, by, title, language, permutations, budget, seed, date, progress
-        As in `report_html`.
+    release
+        The result of `read_release`, counts, or anything else that `findings` accepts. If you pass `Findings`, omit the
+        arguments of `findings`.
     path
-        The file. It is written under another name and renamed when it is complete.
+        The HTML file to write. It is written under another name and renamed when it is complete.
+    columns, level, tests, questions, earlier, by, permutations, budget, seed
+        As in `findings`.
+    title
+        The heading. By default the name of the file that was read.
+    language
+        The language of the page: ``"en"`` (default), ``"de"`` or ``"ar"``. Caveats without a translation are in
+        English.
+    date
+        A date to print. By default none.
     overwrite
-        Whether a file of that name may be replaced.
+        Whether to replace an existing file.
+    progress
+        Called with the number of finished steps and the total.
 
     Raises
     ------
     DataFileError
         If the file exists already, or cannot be written.
     ArgumentError
-        As in `report_html`.
+        If a column is not in the release, or another argument is out of range.
+
+    Notes
+    -----
+    The same release and arguments give the same page.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from subsetprivacy.design import uniform
+    >>> from subsetprivacy.mechanism.simulate import simulate
+    >>> counts = simulate(uniform(["black", "red", "green", "blue"]), [0.1, 0.2, 0.3, 0.4], 1000, seed=1)
+    >>> with TemporaryDirectory() as folder:
+    ...     write_report({"color": counts}, Path(folder) / "report.html", title="The urn").name
+    'report.html'
     """
     target = require_target(path, overwrite=overwrite)
     text = report_html(
