@@ -11,7 +11,6 @@ from attrs import frozen
 
 from subsetprivacy._checks import check_choice
 from subsetprivacy._choices import Engine
-from subsetprivacy._spreadsheets import plain_header, safe_header
 from subsetprivacy.errors import MissingDependencyError
 from subsetprivacy.messages import Note
 from subsetprivacy.messages.for_general import INSTALL_LIBRARY
@@ -21,13 +20,14 @@ if TYPE_CHECKING:
     import polars
 
 ENGINES: tuple[Engine, ...] = get_args(Engine)
-
 # What `to_frame` returns. These are strings at run time, so that no one needs all three libraries. PyArrow has no type
 # hints. Under its own name a table would have an unknown type, and strict pyright would refuse every `to_frame` call.
 PandasFrame: TypeAlias = "pandas.DataFrame"
 PolarsFrame: TypeAlias = "polars.DataFrame"
 ArrowTable: TypeAlias = Any
 Frame: TypeAlias = "pandas.DataFrame | polars.DataFrame | Any"
+SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"  # that begin a formula, in normal and in full width
+_FORMULA = (*SIGNS, "\t", "\r", "\n", "'")
 
 
 @frozen(repr=False)
@@ -241,3 +241,19 @@ def frame(columns: Mapping[str, Any], engine: Engine) -> Any:
             f"data frames of this kind need {engine}.", INSTALL_LIBRARY(library=engine)
         ) from None
     return pa.table(dict(columns))
+
+
+def safe_header(name: str) -> str:
+    """Return a column name that no spreadsheet reads as a formula.
+
+    Examples
+    --------
+    >>> safe_header("=race"), plain_header("'=race"), safe_header("race")
+    ("'=race", '=race', 'race')
+    """
+    return f"'{name}" if name.startswith(_FORMULA) else name
+
+
+def plain_header(text: str) -> str:
+    """Return the column name that `safe_header` wrote."""
+    return text[1:] if text[:1] == "'" and text[1:].startswith(_FORMULA) else text

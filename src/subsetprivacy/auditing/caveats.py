@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from subsetprivacy.auditing import price
 from subsetprivacy.design import Covered
 from subsetprivacy.estimation.caveats import with_interval_advice
+from subsetprivacy.estimation.likelihood import least_cost
 from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.privacy import metrics
@@ -30,7 +30,7 @@ def caveats(audit: "Audit") -> tuple[Note, ...]:
         text = (
             f"Price at these shares: {audit.cost:.3g} times as many people as asking directly, for the same squared "
             f"error. At even shares, any design with this maximal leakage needs at least "
-            f"{price.bound(audit.design):.3g} times as many."
+            f"{least_cost(audit.design):.3g} times as many."
         )
         notes.append(Note(NoteKind.PRICE, text))
     if audit.covered is not None:

@@ -10,11 +10,11 @@ from scipy.special import ndtri
 from subsetprivacy import draw
 from subsetprivacy._checks import check_choice
 from subsetprivacy._choices import AuditPicture
-from subsetprivacy.auditing import price
 from subsetprivacy.auditing.caveats import caveats
 from subsetprivacy.data import SubsetCounts, SubsetData
 from subsetprivacy.design import Covered, Design
 from subsetprivacy.errors import ArgumentError
+from subsetprivacy.estimation.likelihood import cost, least_cost
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.incidence import MAX_MATRIX
 from subsetprivacy.messages import Note
@@ -67,7 +67,7 @@ class Audit(Result):
 
     @cached_property
     def largest_posterior(self) -> float:
-        """The largest probability that any reportable subset leaves to one value."""
+        """The largest probability of a single value, over all subsets that can be reported."""
         return metrics.largest_posterior(self.setting)
 
     @property
@@ -132,7 +132,7 @@ class Audit(Result):
         out["identifiable"] = self.design.is_identifiable
         out["subset_private"] = self.design.is_subset_private
         out |= {"epsilon": self.design.epsilon, "reveals": self.reveals}
-        out |= {"cost": self.cost, "cost_bound": price.bound(self.design)}
+        out |= {"cost": self.cost, "cost_bound": least_cost(self.design)}
         if self.covered is not None:
             out |= {"floor": self.covered.floor, "dummy_share": self.covered.D * self.covered.share}
         if self.counts is not None:
@@ -167,8 +167,8 @@ class Audit(Result):
 
     @cached_property
     def cost(self) -> float:
-        """How many times as many people as asking directly the estimate needs at this distribution."""
-        return price.cost(self.covered or self.design, self.setting.w)
+        """How many times as many people the estimate needs as asking directly, at this distribution."""
+        return cost(self.covered or self.design, self.setting.w)
 
     def _interval(self, name: str) -> tuple[float, float]:
         leaked = self._numbers[name][0]
@@ -226,7 +226,7 @@ class Audit(Result):
 
     @property
     def has_tie(self) -> bool:
-        """Whether the two most likely categories are within two standard errors, where the maximum is not smooth."""
+        """Whether the two largest shares are within two standard errors, so that the best guess is uncertain."""
         if "prediction" not in self._standard_errors or self.fit is None:
             return False
         second, first = np.argsort(self.setting.w)[-2:]
@@ -261,7 +261,7 @@ class Audit(Result):
         ax: draw.AxesOrNone = ...,
     ) -> draw.Axes: ...
     def plot(self, kind: AuditPicture = "designs", **options: Any) -> "draw.Figure | draw.Axes":
-        """Draw the leakage compared with reporting the value and reporting nothing, or draw single people.
+        """Draw the leakage compared with reporting the value and reporting nothing, or the leakage of single people.
 
         Parameters
         ----------

@@ -20,7 +20,6 @@ from functools import lru_cache
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy._spreadsheets import SIGNS, plain_header, safe_header
 from subsetprivacy._types import IntArray, Label
 from subsetprivacy._words import counted
 from subsetprivacy.design.base import Design
@@ -29,6 +28,7 @@ from subsetprivacy.errors import CodeError
 from subsetprivacy.messages import Hint
 from subsetprivacy.messages.for_designs import SUBSET_AS_TEXT, WRITE_CODES
 from subsetprivacy.subsets import Categories
+from subsetprivacy.tables import SIGNS, plain_header, safe_header
 from subsetprivacy.variables import JointCategories
 
 BAR = "|"

@@ -143,9 +143,9 @@ def level_of_each(cov: FloatArray | None, number: int, level: float) -> float:
     """
     if cov is None or number == 1:
         return 1 - (1 - level) / number
-    from subsetprivacy.estimation.largest_error import quantile
+    from subsetprivacy.estimation.limit_quantiles import largest_error_quantile
 
-    return float(2 * ndtr(quantile(cov, level)) - 1)
+    return float(2 * ndtr(largest_error_quantile(cov, level)) - 1)
 
 
 def _positions(fit: Estimate, categories: Any) -> IntArray:

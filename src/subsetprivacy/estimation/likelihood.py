@@ -74,6 +74,29 @@ def limit_covariance(design: Design, w: FloatArray, *, floor: float = 0.0) -> Fl
     return design.real_share * per_row / (1 - design.mu_full)
 
 
+_MOST_FOR_COST = 512  # categories
+
+
+def least_cost(design: Design) -> float:
+    """Return (p-1)/(S-1), the least cost of any design with this S at a uniform distribution."""
+    return (design.p - 1) / (design.S - 1) if design.S > 1 else float("inf")
+
+
+def cost(design: Design, w: FloatArray) -> float:
+    """Return how many times as many people as asking directly maximum likelihood needs for the same squared error.
+
+    For a covered design this counts people, not dummy rows, and it is an upper
+    bound, because the number of dummy rows is treated as random. It is NaN if
+    there are too many categories or subsets, if the design is not
+    identifiable, or if a category has no weight.
+    """
+    direct = float(1 - w @ w)
+    few = design.enumerable and design.p <= _MOST_FOR_COST
+    if not few or not design.is_identifiable or w.min() <= 0 or direct <= 0:
+        return np.nan
+    return float(np.trace(limit_covariance(design, w))) / direct
+
+
 MANY = 64  # with more categories, matrices are slow and samples often lack information in some direction
 
 

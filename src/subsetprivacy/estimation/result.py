@@ -137,7 +137,7 @@ class Estimate(Shares):
 
     @cached_property
     def gap(self) -> float:
-        """An upper bound on the log-likelihood per person still to gain; NaN outside the simplex."""
+        """The most by which the log-likelihood per person could still rise; NaN outside the simplex."""
         return likelihood.certified_gap(self.counts.incidence, self.counts.shares, self.w)
 
     @property
@@ -290,11 +290,15 @@ class Estimate(Shares):
         In the limit, n times the loss is distributed as :math:`\sum_i \lambda_i \chi^2_1`, with the
         eigenvalues of the limit covariance (`tab:consistency`).
         """
-        from subsetprivacy.estimation.quadratic_form import quantile
+        from subsetprivacy.estimation.limit_quantiles import quadratic_form_quantile
 
         check_level(level)
         self._warn_of_caveats()
-        return quantile(np.linalg.eigvalsh(self._cov), level) if np.isfinite(self._cov).all() else float("inf")
+        return (
+            quadratic_form_quantile(np.linalg.eigvalsh(self._cov), level)
+            if np.isfinite(self._cov).all()
+            else float("inf")
+        )
 
     def projected(self) -> "Estimate":
         """Return the estimate projected to the nearest distribution in Euclidean distance.

@@ -13,13 +13,13 @@ from weakref import finalize
 
 from attrs import frozen
 
-from subsetprivacy._spreadsheets import plain_header
 from subsetprivacy._words import counted
 from subsetprivacy.engines.headers import SAMPLE, judge_header, no_such_column
 from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.compression import RereadFile, is_compressed
 from subsetprivacy.frames.file_errors import arrow, file_error, reading
 from subsetprivacy.messages.for_files import SAVE_AS_UTF8
+from subsetprivacy.tables import plain_header
 
 BLOCK = 1 << 22
 _SEPARATORS = (",", ";", "\t")

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from subsetprivacy._spreadsheets import safe_header
 from subsetprivacy.design.text import texts_of
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.frames.compression import open_to_write
 from subsetprivacy.frames.file_errors import arrow
 from subsetprivacy.frames.files import TABLE_FORMAT
 from subsetprivacy.frames.metadata import TableMetadata
+from subsetprivacy.tables import safe_header
 
 _NEEDS_QUOTES = '[",\r\n]|^ | $'
 _FORMULA = "^[=+\\-@\uff1d\uff0b\uff0d\uff20\t\r\n']"

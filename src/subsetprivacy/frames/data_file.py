@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy._spreadsheets import plain_header
 from subsetprivacy.design import Design
 from subsetprivacy.design.text import parsed
 from subsetprivacy.engines import check_columns, declared_orders, no_such_column
@@ -21,6 +20,7 @@ from subsetprivacy.frames.csv_reader import CsvFile, Headers, csv_batches, line_
 from subsetprivacy.frames.file_errors import arrow, file_error, reading
 from subsetprivacy.frames.files import TABLE_FORMAT, parquet_files
 from subsetprivacy.frames.partitions import Partitions, partitions_of
+from subsetprivacy.tables import plain_header
 
 _CODE = "^[0-9]{1,15}$"  # 15 digits: longer than any code, and within int64
 _REMEMBERED = 1 << 17

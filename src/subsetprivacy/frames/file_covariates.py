@@ -9,7 +9,6 @@ import numpy as np
 from attrs import frozen
 
 from subsetprivacy._paths import local_path
-from subsetprivacy._spreadsheets import plain_header
 from subsetprivacy._types import Label
 from subsetprivacy._words import counted
 from subsetprivacy.errors import ArgumentError, NoDataError
@@ -42,6 +41,7 @@ from subsetprivacy.frames.files import format_of
 from subsetprivacy.frames.metadata import TableMetadata
 from subsetprivacy.frames.release import Release
 from subsetprivacy.messages.for_regression import LEVELS_OF_MIXED_CELLS, LOAD_THE_TABLE
+from subsetprivacy.tables import plain_header
 
 _TRUTH = {"true", "false"}
 

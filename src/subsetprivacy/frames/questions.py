@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from subsetprivacy._choices import QuestionKind
-from subsetprivacy._spreadsheets import plain_header
 from subsetprivacy.counting.questions import QuestionColumns, count_question_columns
 from subsetprivacy.data import QuestionCounts
 from subsetprivacy.data.questions import UNKNOWN, question_kind
@@ -20,6 +19,7 @@ from subsetprivacy.frames.data_file import ColumnSelection, DataFile, check_pres
 from subsetprivacy.frames.file_errors import file_error, naming_file, reading
 from subsetprivacy.frames.files import format_of
 from subsetprivacy.messages.for_files import EXPORT_OF_A_SURVEY
+from subsetprivacy.tables import plain_header
 
 _HEADER = ("variable", "partition", "shown", "answer", "n")
 

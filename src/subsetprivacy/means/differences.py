@@ -12,7 +12,7 @@ from subsetprivacy._checks import check_choice, check_level
 from subsetprivacy._choices import DifferencesInterval, Engine
 from subsetprivacy._types import FloatArray
 from subsetprivacy._words import whole
-from subsetprivacy.estimation import largest_error
+from subsetprivacy.estimation.limit_quantiles import largest_error_quantile
 from subsetprivacy.means.inference import critical, wald
 from subsetprivacy.means.presenting import digits_for
 from subsetprivacy.messages import Note, NoteKind
@@ -84,7 +84,7 @@ class MeanDifferences(Result):
         if check_choice(method, METHODS, "method") == "simultaneous":
             known = np.isfinite(self.estimate)
             if known.sum() > 1:
-                wider = largest_error.quantile(self.cov[np.ix_(known, known)], level)
+                wider = largest_error_quantile(self.cov[np.ix_(known, known)], level)
                 times *= wider / critical(level, float("inf"))
         return wald(self.estimate, self.se, times)
 

@@ -1,7 +1,7 @@
 """The best design within a leakage budget (`optimal`), and the trade-off curve (`frontier`)."""
 
 from subsetprivacy.optimizing.curve import Frontier, frontier
-from subsetprivacy.optimizing.named_designs import Mark, marked_designs
+from subsetprivacy.optimizing.measure import Mark, marked_designs
 from subsetprivacy.optimizing.result import Optimum
 from subsetprivacy.optimizing.search import optimal
 

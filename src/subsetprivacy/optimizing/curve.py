@@ -18,7 +18,7 @@ from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.optimizing import measure
 from subsetprivacy.optimizing.arguments import DesignTask, read_budget, read_design_task
 from subsetprivacy.optimizing.feasible import least, most
-from subsetprivacy.optimizing.named_designs import Mark, marks
+from subsetprivacy.optimizing.measure import Mark, marks
 from subsetprivacy.optimizing.program import METRICS, Program, as_leakage
 from subsetprivacy.optimizing.result import NAMES, Optimum
 from subsetprivacy.optimizing.search import MAX_ITER, TOLERANCE, search, write
@@ -78,7 +78,7 @@ class Frontier(Result):
         return self.optima[0].design.p
 
     def best(self, leakage: float) -> float:
-        """Return the least loss at a leakage by interpolation, which is slightly too large, as the curve is convex."""
+        """Return the least loss at a leakage, interpolated. It is slightly too large, as the curve is convex."""
         inside = float(np.interp(leakage, self.leakage, self.loss))
         return inside if leakage >= self.leakage[0] else np.nan
 

@@ -1,13 +1,19 @@
-"""The loss and the leakage of any design at one or several distributions."""
+"""The loss and the leakage of any design, and of the named designs that a frontier is compared with."""
+
+from collections.abc import Iterable
+from contextlib import suppress
 
 import numpy as np
+from attrs import frozen
 
-from subsetprivacy._types import FloatArray
-from subsetprivacy.design import Design
+from subsetprivacy._types import FloatArray, Label
+from subsetprivacy.design import Design, fixed_size, hadamard, partition, uniform
+from subsetprivacy.errors import InvalidDesignError
 from subsetprivacy.optimizing.criterion import as_loss, total
 from subsetprivacy.optimizing.program import tangent_basis
 from subsetprivacy.privacy import metrics
 from subsetprivacy.privacy.attacker import Setting
+from subsetprivacy.subsets import Categories
 
 
 def loss(design: Design, w: FloatArray, criterion: str, worst: bool) -> float:
@@ -40,3 +46,49 @@ def leakage(design: Design, w: FloatArray) -> dict[str, float]:
         "prediction": max(metrics.prediction_leakage(setting) for setting in settings),
         "maximal": metrics.maximal_leakage(design),
     }
+
+
+@frozen(eq=False)
+class Mark:
+    """A named design with its leakage and loss.
+
+    Attributes
+    ----------
+    attainable
+        Whether it belongs to the designs over which the frontier minimizes.
+    """
+
+    name: str
+    design: Design
+    leakage: float
+    loss: float
+    attainable: bool
+
+
+def marked_designs(categories: Iterable[Label]) -> dict[str, Design]:
+    """Return the uniform, fixed-size, partition and Hadamard designs on these categories.
+
+    Examples
+    --------
+    >>> list(marked_designs(["a", "b", "c", "d"]))
+    ['uniform', 'size 2', 'size 3', '2 groups', 'Hadamard']
+    """
+    labels = (categories if isinstance(categories, Categories) else Categories(categories)).labels
+    p = len(labels)
+    designs: dict[str, Design] = {} if p < 4 else {"uniform": uniform(labels)}
+    designs |= {f"size {k}": fixed_size(labels, k) for k in range(2, p)}
+    designs |= {f"{m} groups": partition(labels, groups=m) for m in range(2, p // 2 + 1)}
+    with suppress(InvalidDesignError):  # with five categories some question would reveal a value
+        designs["Hadamard"] = hadamard(labels)
+    return designs
+
+
+def marks(
+    categories: Categories, w: FloatArray, metric: str, criterion: str, worst: bool, kind: str, smallest: int
+) -> tuple[Mark, ...]:
+    """Return the named designs with their leakage and loss, sorted by leakage."""
+    marked = []
+    for name, design in marked_designs(categories).items():
+        attainable = design.smallest_set >= smallest and (kind == "conditional" or design.is_independent)
+        marked.append(Mark(name, design, leakage(design, w)[metric], loss(design, w, criterion, worst), attainable))
+    return tuple(sorted(marked, key=lambda mark: (mark.leakage, mark.loss if np.isfinite(mark.loss) else np.inf)))

@@ -18,8 +18,7 @@ from subsetprivacy.independence.testing import read_table
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, says, spread, stated
 from subsetprivacy.reproduce.experiment import Run
-from subsetprivacy.reproduce.random_populations import random_design, random_distribution
-from subsetprivacy.reproduce.summaries import as_columns
+from subsetprivacy.reproduce.simulations import as_columns, random_design, random_distribution
 
 # By the paper's names: the method here, and whose degrees of freedom.
 TESTS: dict[str, tuple[IndependenceMethod, DegreesOfFreedom]] = {

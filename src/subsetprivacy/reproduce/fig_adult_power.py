@@ -27,7 +27,7 @@ from subsetprivacy.reproduce.gender_income import (
     rejections,
     size_at,
 )
-from subsetprivacy.reproduce.summaries import as_columns
+from subsetprivacy.reproduce.simulations import as_columns
 
 ABOUT = """How many people does it take to detect that income depends on gender, if no one reports either? Both are
 binary, so each is joined with a fair artificial bit (X becomes Y, with four values), and a random pair of values that

@@ -18,8 +18,7 @@ from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.auc import dependent, limit_pvalue
 from subsetprivacy.reproduce.checks import Check, corrected, says, stated
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
-from subsetprivacy.reproduce.random_populations import random_design, random_distribution
-from subsetprivacy.reproduce.summaries import as_columns
+from subsetprivacy.reproduce.simulations import as_columns, random_design, random_distribution
 from subsetprivacy.subsets import bits
 
 ABOUT = """How long does a test of independence take? For each number of categories, random margins and designs are

@@ -10,8 +10,7 @@ from subsetprivacy.estimation.likelihood import limit_covariance
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 from subsetprivacy.reproduce.fig_high_1 import METHODS
-from subsetprivacy.reproduce.limit_covariances import moment_limit
-from subsetprivacy.reproduce.summaries import normal_checks
+from subsetprivacy.reproduce.simulations import moment_limit, normal_checks
 
 ABOUT = """An estimate from a thousand people varies from sample to sample. Does it follow a normal distribution with a
 known standard deviation, as the theory says? With four equally frequent categories and uniform questions, we draw a

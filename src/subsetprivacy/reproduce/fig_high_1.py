@@ -11,9 +11,14 @@ from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.as_printed import people as drawn
 from subsetprivacy.reproduce.checks import Check, says, stated, theory
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
-from subsetprivacy.reproduce.limit_covariances import moment_limit
-from subsetprivacy.reproduce.random_populations import random_design, random_distribution
-from subsetprivacy.reproduce.summaries import falling, mean_and_error, share_error
+from subsetprivacy.reproduce.simulations import (
+    falling,
+    mean_and_error,
+    moment_limit,
+    random_design,
+    random_distribution,
+    share_error,
+)
 from subsetprivacy.subsets import bits
 
 ABOUT = """Can a longer list of categories be estimated by asking more people? With p categories, n is (p ln p)²,

@@ -12,9 +12,15 @@ from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.checks import Check, corrected, says, spread, theory
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 from subsetprivacy.reproduce.fig_high_1 import people
-from subsetprivacy.reproduce.limit_covariances import moment_limit
-from subsetprivacy.reproduce.random_populations import random_design, random_distribution
-from subsetprivacy.reproduce.summaries import LEVEL, mean_and_error, normal_checks, share_error
+from subsetprivacy.reproduce.simulations import (
+    LEVEL,
+    mean_and_error,
+    moment_limit,
+    normal_checks,
+    random_design,
+    random_distribution,
+    share_error,
+)
 
 ABOUT = """With twelve categories and (12 ln 12)² = 889 people, some shares are no larger than their own standard
 deviation. A maximum of the likelihood is never negative, so such a share is often estimated as exactly zero, and a

@@ -7,7 +7,7 @@ import numpy as np
 from subsetprivacy._types import FloatArray
 from subsetprivacy.design import uniform
 from subsetprivacy.draw import difference
-from subsetprivacy.estimation.quadratic_form import quantile
+from subsetprivacy.estimation.limit_quantiles import quadratic_form_quantile
 from subsetprivacy.reproduce.checks import Check, says, stated
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 from subsetprivacy.reproduce.race_sample import NAMES, estimates, limits
@@ -63,7 +63,7 @@ def one(name: str, loss: float, law: FloatArray) -> Check:
     claim, mean = f"{name}: n times the squared error", float(np.trace(law))
     if name not in JUDGED:
         return stated(claim, f"{loss:.3f}", f"mean in the limit {mean:.3f}")
-    most = quantile(np.linalg.eigvalsh(law), LEVEL)
+    most = quadratic_form_quantile(np.linalg.eigvalsh(law), LEVEL)
     tolerance = f"at most {most:.2f}, the {100 * LEVEL:g}% quantile of the limit distribution; its mean is {mean:.3f}"
     return says(claim, "", f"{loss:.3f}", loss <= most, tolerance, source="theory")
 

@@ -11,8 +11,7 @@ from subsetprivacy.draw import series
 from subsetprivacy.reproduce import as_printed
 from subsetprivacy.reproduce.checks import Check, corrected, says, stated
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
-from subsetprivacy.reproduce.random_populations import random_design, random_distribution
-from subsetprivacy.reproduce.summaries import falling, mean_and_error
+from subsetprivacy.reproduce.simulations import falling, mean_and_error, random_design, random_distribution
 from subsetprivacy.reproduce.timing import METHODS, PRODUCT, order_checks, recommendation, time_methods, total
 from subsetprivacy.subsets import bits
 

@@ -11,9 +11,15 @@ from subsetprivacy.mechanism.simulate import simulate, subset_law
 from subsetprivacy.reproduce import as_printed
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, corrected, says, theory
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
-from subsetprivacy.reproduce.limit_covariances import moment_limit, whitener
-from subsetprivacy.reproduce.random_populations import random_design
-from subsetprivacy.reproduce.summaries import as_columns, covariance_check, law_check, mean_and_error
+from subsetprivacy.reproduce.simulations import (
+    as_columns,
+    covariance_check,
+    law_check,
+    mean_and_error,
+    moment_limit,
+    random_design,
+    whitener,
+)
 from subsetprivacy.subsets import bits
 
 ABOUT = """How often is each category in the reported subset? These frequencies are a known matrix Q times the shares,
@@ -34,7 +40,7 @@ SHARES = (0.1, 0.15, 0.2, 0.25, 0.3)
 LIMIT = "√n(ŵ − w) → N(0, Q⁻¹CQ⁻¹)"
 
 
-def neighbours() -> Design:
+def neighbors() -> Design:
     """Return the design of five categories in a ring: two neighbors with weight 0.3, three with 0.7."""
     pairs = {(i, (i + 1) % 5): 0.3 / 2 for i in range(5)}
     threes = {(i, (i + 1) % 5, (i + 2) % 5): 0.7 / 3 for i in range(5)}
@@ -47,7 +53,7 @@ def designs(rng: np.random.Generator) -> dict[str, Design]:
         "uniform, p = 4": uniform(range(4)),
         "uniform, p = 5": uniform(range(5)),
         "random questions, p = 5": random_design(rng, 5),
-        "neighbors, p = 5": neighbours(),
+        "neighbors, p = 5": neighbors(),
     }
 
 

@@ -13,8 +13,7 @@ from subsetprivacy.estimation.likelihood import expected_information, limit_cova
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, corrected, says, spread, stated, theory
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
-from subsetprivacy.reproduce.limit_covariances import moment_limit
-from subsetprivacy.reproduce.summaries import as_columns, law_check, mean_and_error
+from subsetprivacy.reproduce.simulations import as_columns, law_check, mean_and_error, moment_limit
 
 ABOUT = """Computing a maximum takes many steps. The theorem says that one Newton step from the moment estimate has the
 same limit distribution. We draw samples of a hundred to a million people with uniform questions and five categories,

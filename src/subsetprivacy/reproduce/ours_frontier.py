@@ -10,7 +10,7 @@ from subsetprivacy.errors import MissingDependencyError
 from subsetprivacy.optimizing import Frontier, Optimum, frontier, optimal
 from subsetprivacy.reproduce.checks import Check, says, stated, unchecked
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
-from subsetprivacy.reproduce.summaries import as_columns
+from subsetprivacy.reproduce.simulations import as_columns
 from subsetprivacy.reproduce.timing import HOW
 
 ABOUT = """The paper ends with an open question: what is the best possible trade of privacy for precision? A design is a

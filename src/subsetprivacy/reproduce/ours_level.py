@@ -12,7 +12,7 @@ from subsetprivacy.independence.testing import METHODS, independence_test
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, corrected, says, spread, stated
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
-from subsetprivacy.reproduce.summaries import as_columns, share_error
+from subsetprivacy.reproduce.simulations import as_columns, share_error
 
 ABOUT = """A test at the 5% level should reject independent variables in 5% of the samples. It should not reject more
 often, nor much less often, because a test that hardly ever rejects finds nothing. Here the variables are independent,

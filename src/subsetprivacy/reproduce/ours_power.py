@@ -12,8 +12,7 @@ from subsetprivacy.planning.dependence_result import IndependencePower
 from subsetprivacy.reproduce.auc import dependent
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, says, spread, stated
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
-from subsetprivacy.reproduce.random_populations import random_design, random_distribution
-from subsetprivacy.reproduce.summaries import as_columns, share_error
+from subsetprivacy.reproduce.simulations import as_columns, random_design, random_distribution, share_error
 
 ABOUT = """An area under a curve measures how well a test could do with the right threshold. In practice the threshold
 is 5%, and the p-value must be valid at that level. Here it comes from 199 shuffled tables for each sample. The

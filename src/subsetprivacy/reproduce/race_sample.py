@@ -12,7 +12,7 @@ from subsetprivacy.design import Design
 from subsetprivacy.errors import NotIdentifiableError
 from subsetprivacy.estimation.dispatch import EstimateOptions, estimate
 from subsetprivacy.estimation.likelihood import limit_covariance
-from subsetprivacy.reproduce.limit_covariances import moment_limit
+from subsetprivacy.reproduce.simulations import moment_limit
 from subsetprivacy.subsets import bits
 
 SAMPLE = "Sample"

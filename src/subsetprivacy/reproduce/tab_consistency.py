@@ -13,9 +13,13 @@ from subsetprivacy.estimation.likelihood import limit_covariance
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, number, says, spread, stated, theory
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
-from subsetprivacy.reproduce.limit_covariances import moment_limit
-from subsetprivacy.reproduce.random_populations import random_design, random_distribution
-from subsetprivacy.reproduce.summaries import as_columns, mean_and_error
+from subsetprivacy.reproduce.simulations import (
+    as_columns,
+    mean_and_error,
+    moment_limit,
+    random_design,
+    random_distribution,
+)
 
 ABOUT = """Is the error of an estimate from subsets what the theory says? A population and a design are drawn at random,
 then n people, and each method estimates the population. The squared error times n should tend to a constant: the trace

@@ -8,7 +8,7 @@ from subsetprivacy.design import uniform
 from subsetprivacy.draw import paths
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.likelihood import limit_covariance
-from subsetprivacy.estimation.quadratic_form import quantile
+from subsetprivacy.estimation.limit_quantiles import quadratic_form_quantile
 from subsetprivacy.mechanism.simulate import subset_law
 from subsetprivacy.reproduce.checks import Check, says, stated, theory
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
@@ -99,7 +99,7 @@ def _end(name: str, results: FloatArray, w: FloatArray) -> Check:
     """Compare the last error of all paths with a quantile of the limit distribution of the squared distance."""
     limit = limit_covariance(uniform(range(len(w))), w)
     level = 1 - MISS / len(results)
-    bound = float(np.sqrt(quantile(np.linalg.eigvalsh(limit), level) / SIZES[-1]))
+    bound = float(np.sqrt(quadratic_form_quantile(np.linalg.eigvalsh(limit), level) / SIZES[-1]))
     worst = float(results[:, -1].max())
     return says(
         f"{name}: largest of {len(results)} errors with 10⁶ people",

@@ -8,8 +8,7 @@ from subsetprivacy.draw import predicted
 from subsetprivacy.reproduce.as_printed import mom_closed_form, ratio
 from subsetprivacy.reproduce.checks import Check, says, stated, theory
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
-from subsetprivacy.reproduce.random_populations import random_distribution
-from subsetprivacy.reproduce.summaries import falling, mean_and_error, normal_checks
+from subsetprivacy.reproduce.simulations import falling, mean_and_error, normal_checks, random_distribution
 
 ABOUT = """How many people does a long list of categories need? For moments under uniform questions, the theorem says
 that the sum of absolute errors (L1) vanishes if p² ln p / n does, and the sum of squares (L2²) if p/n does. We let n

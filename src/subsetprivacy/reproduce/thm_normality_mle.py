@@ -11,8 +11,7 @@ from subsetprivacy.estimation.likelihood import expected_information, limit_cova
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, corrected, stated, theory
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
-from subsetprivacy.reproduce.limit_covariances import whitener
-from subsetprivacy.reproduce.summaries import LEVEL, covariance_check, law_check, mean_and_error
+from subsetprivacy.reproduce.simulations import LEVEL, covariance_check, law_check, mean_and_error, whitener
 
 ABOUT = """In large samples the error of the maximum should be normal with covariance BI⁻¹B'/n, where I is the Fisher
 information. Standard errors and intervals rest on this. Then n(ŵ − w)'I(ŵ − w) follows the chi-squared distribution

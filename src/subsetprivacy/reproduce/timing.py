@@ -17,7 +17,7 @@ from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.reproduce import as_printed
 from subsetprivacy.reproduce.checks import Check, corrected, says, unchecked
 from subsetprivacy.reproduce.experiment import Run
-from subsetprivacy.reproduce.random_populations import random_design, random_distribution
+from subsetprivacy.reproduce.simulations import random_design, random_distribution
 from subsetprivacy.subsets import bits
 
 CVXPY, PRODUCT = "MLE (CVXPY)", "ONE, by a matrix product"

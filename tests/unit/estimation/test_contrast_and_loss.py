@@ -7,7 +7,7 @@ from scipy.stats import chi2, norm
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CategoryError
-from subsetprivacy.estimation.quadratic_form import distribution, quantile
+from subsetprivacy.estimation.limit_quantiles import quadratic_form_cdf, quadratic_form_quantile
 
 
 @pytest.fixture(scope="module")
@@ -99,8 +99,8 @@ def test_contrasts_that_cannot_be(fit, weights, error, message):
 @pytest.mark.parametrize("m", [1, 2, 7, 47])
 @pytest.mark.parametrize("level", [0.01, 0.5, 0.95, 0.999])
 def test_equal_eigenvalues_are_a_chi_square(m, level):
-    assert quantile(np.full(m, 0.3), level) == pytest.approx(0.3 * chi2.ppf(level, m), rel=1e-8)
-    assert distribution(0.3 * m, np.full(m, 0.3)) == pytest.approx(chi2.cdf(m, m))
+    assert quadratic_form_quantile(np.full(m, 0.3), level) == pytest.approx(0.3 * chi2.ppf(level, m), rel=1e-8)
+    assert quadratic_form_cdf(0.3 * m, np.full(m, 0.3)) == pytest.approx(chi2.cdf(m, m))
 
 
 def test_two_pairs_have_a_closed_form():
@@ -108,7 +108,7 @@ def test_two_pairs_have_a_closed_form():
     a, b = 1.0, 0.2
     for x in (0.1, 1.0, 5.0, 20.0):
         tail = (a * np.exp(-x / (2 * a)) - b * np.exp(-x / (2 * b))) / (a - b)
-        assert distribution(x, np.array([a, a, b, b])) == pytest.approx(1 - tail, abs=1e-9)
+        assert quadratic_form_cdf(x, np.array([a, a, b, b])) == pytest.approx(1 - tail, abs=1e-9)
 
 
 def test_an_unequal_mixture_against_simulation():
@@ -116,34 +116,34 @@ def test_an_unequal_mixture_against_simulation():
     draws = (np.random.default_rng(1).standard_normal((400_000, 5)) ** 2) @ lam
     for level in (0.5, 0.9, 0.95, 0.99):
         # The standard error of the share below is at most .0008.
-        assert np.mean(draws <= quantile(lam, level)) == pytest.approx(level, abs=0.004)
+        assert np.mean(draws <= quadratic_form_quantile(lam, level)) == pytest.approx(level, abs=0.004)
 
 
 def test_many_small_eigenvalues_are_not_forgotten():
     # 200 of them, each negligible, are a tenth of the mean.
     lam = np.append(np.ones(2), np.full(200, 1e-3))
     draws = (np.random.default_rng(2).standard_normal((50_000, 202)) ** 2) @ lam
-    assert np.mean(draws <= quantile(lam, 0.5)) == pytest.approx(0.5, abs=0.01)
-    assert np.mean(draws <= quantile(lam, 0.95)) == pytest.approx(0.95, abs=0.005)
+    assert np.mean(draws <= quadratic_form_quantile(lam, 0.5)) == pytest.approx(0.5, abs=0.01)
+    assert np.mean(draws <= quadratic_form_quantile(lam, 0.95)) == pytest.approx(0.95, abs=0.005)
 
 
 def test_quantile_and_distribution_are_inverse():
     lam = np.array([3.0, 0.7, 0.004])
     for level in (1e-6, 0.1, 0.9, 1 - 1e-9):
-        assert distribution(quantile(lam, level), lam) == pytest.approx(level, abs=1e-9)
+        assert quadratic_form_cdf(quadratic_form_quantile(lam, level), lam) == pytest.approx(level, abs=1e-9)
 
 
 @pytest.mark.parametrize("level", [1 - 1e-12, 1 - 2**-53])
 def test_a_level_next_to_one_ends(level):
     lam = np.array([1.0, 0.3, 0.01])
-    assert chi2.isf(1 - level, 1) * 0.99 <= quantile(lam, level) <= chi2.isf(1 - level, 3)
+    assert chi2.isf(1 - level, 1) * 0.99 <= quadratic_form_quantile(lam, level) <= chi2.isf(1 - level, 3)
 
 
 def test_nothing_random_and_nothing_known():
-    assert quantile(np.zeros(3), 0.95) == 0
-    assert distribution(0.0, np.zeros(3)) == 1
-    assert distribution(-1.0, np.ones(2)) == 0
-    assert quantile(np.array([1.0, np.inf]), 0.95) == np.inf
+    assert quadratic_form_quantile(np.zeros(3), 0.95) == 0
+    assert quadratic_form_cdf(0.0, np.zeros(3)) == 1
+    assert quadratic_form_cdf(-1.0, np.ones(2)) == 0
+    assert quadratic_form_quantile(np.array([1.0, np.inf]), 0.95) == np.inf
 
 
 def test_the_loss_stays_below_its_bound_as_often_as_promised():

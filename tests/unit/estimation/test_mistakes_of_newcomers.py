@@ -9,7 +9,7 @@ import pytest
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CategoryError, InvalidDesignError, MismatchError
-from subsetprivacy.estimation.largest_error import quantile
+from subsetprivacy.estimation.limit_quantiles import largest_error_quantile
 from subsetprivacy.messages import NoteKind
 
 ANSWERS = ["never", "monthly", "weekly", "daily"]
@@ -60,7 +60,7 @@ def test_the_mean_of_an_ordered_variable_has_an_interval_and_no_test_of_zero():
 def test_intervals_that_hold_together_are_never_shorter_than_single_ones(level):
     single, together = (FIT.interval(level, method="wald", simultaneous=many) for many in (False, True))
     assert (np.diff(together) >= np.diff(single)).all()
-    assert quantile(np.eye(4), level) >= quantile(np.eye(1), level)
+    assert largest_error_quantile(np.eye(4), level) >= largest_error_quantile(np.eye(1), level)
 
 
 def test_labels_and_groups_that_json_has_not_are_text():

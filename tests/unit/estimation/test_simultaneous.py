@@ -8,7 +8,7 @@ from scipy.special import ndtr
 from scipy.stats import multivariate_normal, norm
 
 import subsetprivacy as sp
-from subsetprivacy.estimation.largest_error import quantile
+from subsetprivacy.estimation.limit_quantiles import largest_error_quantile
 from subsetprivacy.messages import NoteKind
 
 U4 = sp.uniform(list("abcd"))
@@ -29,17 +29,17 @@ def test_equal_correlations_against_numerical_integration(r):
 
     scale = np.diag([0.1, 1, 2, 50])
     expected = brentq(lambda q: joint(q) - 0.95, 1, 4)
-    assert quantile(scale @ equicorrelated(4, r) @ scale, 0.95) == pytest.approx(expected, abs=0.004)
+    assert largest_error_quantile(scale @ equicorrelated(4, r) @ scale, 0.95) == pytest.approx(expected, abs=0.004)
 
 
 def test_two_errors_against_the_bivariate_normal():
-    q = quantile(equicorrelated(2, 0.5), 0.9)
+    q = largest_error_quantile(equicorrelated(2, 0.5), 0.9)
     box = multivariate_normal(cov=equicorrelated(2, 0.5)).cdf([q, q], lower_limit=[-q, -q])
     assert box == pytest.approx(0.9, abs=0.002)
 
 
 def test_independent_errors_have_sidaks_quantile():
-    assert quantile(np.eye(6), 0.95) == pytest.approx(norm.ppf(0.5 + 0.5 * 0.95 ** (1 / 6)), abs=0.004)
+    assert largest_error_quantile(np.eye(6), 0.95) == pytest.approx(norm.ppf(0.5 + 0.5 * 0.95 ** (1 / 6)), abs=0.004)
 
 
 def test_an_estimate_against_independent_draws():
@@ -56,7 +56,7 @@ def test_an_estimate_against_independent_draws():
 def test_two_shares_are_one_error():
     fit = sp.estimate(sp.simulate(sp.warner(["no", "yes"]), [0.4, 0.6], 1000, seed=1))
     assert fit.interval(simultaneous=True) == pytest.approx(fit.interval())
-    assert quantile(np.array([[1, -1], [-1, 1]]), 0.95) == pytest.approx(norm.ppf(0.975))
+    assert largest_error_quantile(np.array([[1, -1], [-1, 1]]), 0.95) == pytest.approx(norm.ppf(0.975))
 
 
 def test_one_category_on_request_is_a_single_interval():
@@ -95,7 +95,7 @@ def test_margins_and_differences_together():
     merged = one.collapse({"x": ["a", "b"], "y": ["c", "d"]})
     assert merged.interval(simultaneous=True) == pytest.approx(merged.interval())
     found = one.difference(two)
-    level = 2 * ndtr(quantile(one.cov + two.cov, 0.95)) - 1
+    level = 2 * ndtr(largest_error_quantile(one.cov + two.cov, 0.95)) - 1
     assert found.interval(simultaneous=True) == pytest.approx(found.interval(level))
     assert found.interval(method="wald", simultaneous=True) == pytest.approx(found.interval(level, method="wald"))
     frame = found.to_frame(simultaneous=True)
@@ -105,8 +105,8 @@ def test_margins_and_differences_together():
 def test_a_category_without_variance_asks_for_nothing():
     cov = np.zeros((3, 3))
     cov[:2, :2] = [[1, -1], [-1, 1]]
-    assert quantile(cov, 0.95) == pytest.approx(norm.ppf(0.975))
-    assert quantile(np.zeros((2, 2)), 0.95) == pytest.approx(norm.ppf(0.975))
+    assert largest_error_quantile(cov, 0.95) == pytest.approx(norm.ppf(0.975))
+    assert largest_error_quantile(np.zeros((2, 2)), 0.95) == pytest.approx(norm.ppf(0.975))
 
 
 def test_hundreds_of_intervals_take_bonferronis_level():

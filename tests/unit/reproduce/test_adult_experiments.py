@@ -10,7 +10,7 @@ from problems import exact_counts, quietly
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import independent, uniform
 from subsetprivacy.estimation.dispatch import estimate
-from subsetprivacy.estimation.quadratic_form import quantile
+from subsetprivacy.estimation.limit_quantiles import quadratic_form_quantile
 from subsetprivacy.examples import Adult, adult
 from subsetprivacy.reproduce import (
     fig_adult_power,
@@ -248,7 +248,7 @@ def test_one_sample():
 @pytest.mark.parametrize("name", ["Sample", "EM", "MLE"])
 def test_a_sample_beyond_its_law_differs(name):
     law = race_sample.limits(DESIGN, RACE)[name]
-    most = quantile(np.linalg.eigvalsh(law), 0.999)
+    most = quadratic_form_quantile(np.linalg.eigvalsh(law), 0.999)
     assert fig_race_diff.one(name, 0.99 * most, law).verdict == "holds"
     assert fig_race_diff.one(name, 1.01 * most, law).verdict == "differs"
     assert fig_race_diff.one(name, float("nan"), law).verdict == "differs"

@@ -32,9 +32,17 @@ from subsetprivacy.reproduce import (
 )
 from subsetprivacy.reproduce.checks import DIFFERS, ERRATUM, HOLDS, STATED, UNCHECKED
 from subsetprivacy.reproduce.experiment import Run
-from subsetprivacy.reproduce.limit_covariances import moment_limit, whitener
-from subsetprivacy.reproduce.random_populations import random_design, random_distribution
-from subsetprivacy.reproduce.summaries import covariance_check, falling, law_check, mean_and_error, normal_checks
+from subsetprivacy.reproduce.simulations import (
+    covariance_check,
+    falling,
+    law_check,
+    mean_and_error,
+    moment_limit,
+    normal_checks,
+    random_design,
+    random_distribution,
+    whitener,
+)
 from subsetprivacy.subsets import bits
 
 
@@ -328,7 +336,7 @@ def test_the_designs_of_moments_are_of_all_kinds():
     ranks = {name: whitener(moment_limit(d, gen_mom.population(d.p))).shape[1] for name, d in every.items()}
     assert list(ranks.values()) == [3, 5, 5, 5]
     codes, mu = gen_mom.neighbors().support()
-    assert not np.allclose(gen_mom.neighbors().mu(31 - codes), mu), "no yes/no question realises it"
+    assert not np.allclose(gen_mom.neighbors().mu(31 - codes), mu), "no yes/no question realizes it"
     assert all(design.is_identifiable for design in every.values())
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from subsetprivacy._spreadsheets import safe_header
 from subsetprivacy._words import counted
 from subsetprivacy.collect.service.counters import group_rows
 from subsetprivacy.collect.service.results import Results, results, results_document
@@ -23,6 +22,7 @@ from subsetprivacy.frames.file_errors import arrow
 from subsetprivacy.frames.files import TABLE_FORMAT, sidecar_of
 from subsetprivacy.frames.metadata import WeightsColumn
 from subsetprivacy.frames.output import open_output
+from subsetprivacy.tables import safe_header
 
 __all__ = ["export_csv", "export_parquet", "export_zip", "file_stem", "python_snippet", "saved_name", "survey_slug"]
 

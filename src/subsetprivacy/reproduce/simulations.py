@@ -1,4 +1,4 @@
-"""Summarize many replications: means with errors, orderings, normality, tables."""
+"""Simulations (`sec_exp_simu`): random populations and designs, limit covariances, and summaries of replications."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -7,9 +7,45 @@ import numpy as np
 from scipy import stats
 
 from subsetprivacy._types import FloatArray
+from subsetprivacy.design import Design, independent, uniform
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, says, theory
 
 LEVEL = 1e-3
+
+
+def random_distribution(rng: np.random.Generator, p: int) -> FloatArray:
+    """Return p independent U(0, 1) numbers, normalized."""
+    w = rng.random(p)
+    return w / w.sum()
+
+
+def random_design(rng: np.random.Generator, p: int) -> Design:
+    """Return an independent design whose question weights are independent U(0, 1) numbers, normalized."""
+    codes = uniform(range(p)).support()[0]
+    nu = rng.random(len(codes))
+    return independent(range(p), dict(zip(codes.tolist(), (nu / nu.sum()).tolist(), strict=True)))
+
+
+def moment_limit(design: Design, w: FloatArray) -> FloatArray:
+    """Return the limit covariance of moments, Q^-1 C Q^-1 (`gen_mom`)."""
+    P = design.support()[1] * design.support_incidence.inner(w)
+    gamma = design.support_incidence.spread(P)
+    C = design.support_incidence.gram(P) - np.outer(gamma, gamma)
+    inverse = np.linalg.inv(design.Q)
+    return np.asarray(inverse @ C @ inverse)
+
+
+def whitener(covariance: FloatArray) -> FloatArray:
+    """Return T, shape (p, rank), so that errors with this covariance, times T, are uncorrelated with variance 1.
+
+    Directions without variation are left out. For the maximum this is always the sum. For moments it is the sum if all
+    subsets have the same size.
+    """
+    values, vectors = np.linalg.eigh(covariance)
+    kept = values > 1e-9 * values.max()
+    return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
+
+
 """The level at which a distribution is rejected."""
 
 

@@ -1,15 +1,58 @@
-r"""The distribution of :math:`\sum_i \lambda_i \chi^2_1`, the limit of the scaled squared error (`tab:consistency`)."""
+"""Quantiles of limit distributions: of the largest of several normal errors, and of sums of squared normal errors.
+
+The second is the limit of the scaled squared error (`tab:consistency`).
+"""
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import chdtr, chdtri, gammainccinv
+from scipy.special import chdtr, chdtri, gammainccinv, ndtri
 
 from subsetprivacy._types import FloatArray
 
+_POWER = 15  # the power of two that is the number of points; the quantile is exact to about 0.001
+_SEED = 20210706  # fixed, so that a quantile is always the same number
+_FEW_POINTS = 60
+_LEAST = 1e-10  # relative to the largest eigenvalue
 _NEGLIGIBLE = 1e-2  # the term of an eigenvalue this small relative to the largest is replaced by its mean
 
 
-def distribution(x: float, eigenvalues: FloatArray) -> float:
+def largest_error_quantile(cov: FloatArray, level: float) -> float:
+    """Return the quantile of the largest |error/standard error|.
+
+    Parameters
+    ----------
+    cov
+        The covariance matrix of the errors. It may be singular, since shares sum to one.
+    level
+        The probability.
+
+    Notes
+    -----
+    Computed by quasi-Monte Carlo integration over a scrambled Sobol sequence with a fixed seed. It never exceeds
+    Bonferroni's value.
+    """
+    scale = np.sqrt(np.diag(cov))
+    used = scale > 0
+    if used.sum() < 2:
+        return float(ndtri(0.5 + level / 2))
+    correlation = cov[np.ix_(used, used)] / np.outer(scale[used], scale[used])
+    values, vectors = np.linalg.eigh(correlation)
+    kept = values > _LEAST * values[-1]
+    root = vectors[:, kept] * np.sqrt(values[kept])
+    if root.shape[1] == 1:  # two shares that sum to a constant have one error
+        return float(ndtri(0.5 + level / 2))
+    from scipy.stats import qmc  # slow to import
+
+    points = qmc.Sobol(root.shape[1], seed=_SEED).random_base2(_POWER)
+    errors = ndtri(np.clip(points, 1e-12, 1 - 1e-12)) @ root.T
+    largest = float(np.quantile(np.abs(errors).max(axis=1), level))
+    single, bonferroni = float(ndtri(0.5 + level / 2)), float(ndtri(1 - (1 - level) / (2 * int(used.sum()))))
+    if (1 - level) * 2**_POWER < _FEW_POINTS:  # too few points lie beyond it to estimate the quantile
+        return bonferroni
+    return min(max(largest, single), bonferroni)
+
+
+def quadratic_form_cdf(x: float, eigenvalues: FloatArray) -> float:
     r"""Return :math:`P(\sum_i \lambda_i \chi^2_1 \le x)`."""
     lam, shift = _split(eigenvalues)
     if lam.size == 0:
@@ -17,7 +60,7 @@ def distribution(x: float, eigenvalues: FloatArray) -> float:
     return _mixture(x - shift, lam, _mixture_weights(lam))
 
 
-def quantile(eigenvalues: FloatArray, level: float) -> float:
+def quadratic_form_quantile(eigenvalues: FloatArray, level: float) -> float:
     r"""Return the quantile of :math:`\sum_i \lambda_i \chi^2_1`."""
     if not np.isfinite(eigenvalues).all():
         return float("inf")
