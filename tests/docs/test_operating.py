@@ -113,16 +113,19 @@ def test_limits_that_pages_state_are_those_of_the_server():
     stated = {
         OPERATING: [
             f"| connections | {serving._MOST_CONNECTIONS:,}, or",
-            f"| replies that are not read | {connections.SOCKET_BYTES // kb} KB a connection, "
-            f"of {crowd.most_stalled} connections; closed after {connections.WRITE_SECONDS:.0f} seconds",
-            f"| requests that are not complete | {connections.HEAD_SECONDS:.0f} seconds, then 408",
-            f"| requests that are not answered | {crowd.most_bytes // mb} MB together, "
-            f"each line of a head counted with {connections._LINE_BYTES} bytes",
-            f"| heads | {connections.HEAD_BYTES // kb} KB and {connections.MOST_LINES} lines, then 431; "
-            f"{connections.MOST_PIPELINED} requests sent ahead of a reply",
-            f"| bodies | {security._SMALL_BYTES // kb} KB from anyone; {security._LARGE_BYTES // mb} MB from people "
-            f"who are signed in and from programs with a token, {security.MOST_LARGE} at a time; "
-            f"in {connections.MOST_PARTS} parts, and one more for every {connections._PART_BYTES} bytes",
+            f"| unread replies | {connections.SOCKET_BYTES // kb} KB per connection, "
+            f"on {crowd.most_stalled} connections | the server closes a connection on which nothing is read for "
+            f"{connections.WRITE_SECONDS:.0f} seconds",
+            f"| incomplete requests | {connections.HEAD_SECONDS:.0f} seconds | status 408 |",
+            f"| unanswered requests | {crowd.most_bytes // mb} MB in total, "
+            f"where each header line counts {connections._LINE_BYTES} bytes more than its length",
+            f"| request headers | {connections.HEAD_BYTES // kb} KB and {connections.MOST_LINES} lines | status 431 |",
+            f"| requests sent ahead of a reply | {connections.MOST_PIPELINED} per connection |",
+            f"| request bodies | {security._SMALL_BYTES // kb} KB from anyone, {security._LARGE_BYTES // mb} MB from "
+            f"people who are signed in and from programs with a token | status 413 |",
+            f"| large request bodies | {security.MOST_LARGE} at a time | status 503 |",
+            f"| parts of a request body | {connections.MOST_PARTS}, and one more for every {connections._PART_BYTES} "
+            f"bytes |",
             f"| work in the studio | {studio_context.MOST_AT_ONCE} requests about drafts and surveys at a time",
             f"{password_hashing.MOST_STRANGERS} strangers wait, up to {password_hashing.LONGEST_WAIT:.0f} seconds",
             f"It writes at most {logs.LINES_A_MINUTE} lines a minute of one kind",
