@@ -3,7 +3,7 @@
 from typing import Any
 
 
-def counted(amount: float, singular: str, many: str | None = None, *, comma: bool = False) -> str:
+def counted(amount: float, singular: str, many: str | None = None) -> str:
     """Return a whole number and the noun for what it counts.
 
     Parameters
@@ -12,30 +12,26 @@ def counted(amount: float, singular: str, many: str | None = None, *, comma: boo
         The number. Sums of weights are rounded.
     singular, many
         The noun for one and for any other number. By default the plural adds an s.
-    comma
-        Whether to separate thousands by commas below 10,000, too.
 
     Examples
     --------
-    >>> counted(1, "person", "people"), counted(2000, "person", "people", comma=True), counted(0, "row")
+    >>> counted(1, "person", "people"), counted(2000, "person", "people"), counted(0, "row")
     ('1 person', '2,000 people', '0 rows')
     >>> counted(1, "that is not", "that are not")
     '1 that is not'
     """
-    number = f"{amount:,.0f}" if comma else whole(amount)
-    return f"{number} {plural(amount, singular, many)}"
+    return f"{whole(amount)} {plural(amount, singular, many)}"
 
 
 def whole(amount: float) -> str:
-    """Return a whole number as text, with commas from 10,000 on.
+    """Return a whole number as text, with commas between thousands.
 
     Examples
     --------
-    >>> whole(2000), whole(32561.2)
-    ('2000', '32,561')
+    >>> whole(200), whole(32561.2)
+    ('200', '32,561')
     """
-    text = f"{amount:.0f}"
-    return f"{amount:,.0f}" if len(text.lstrip("-")) > 4 else text
+    return f"{amount:,.0f}"
 
 
 def plural(amount: float, singular: str, many: str | None = None) -> str:

@@ -181,7 +181,7 @@ def test_summary_stands_between_no_data_and_the_value(people):
     assert "multiplied by at most 2, whatever is guessed" in text
     ranged = str(sp.audit(people[0], level=0.9).summary())
     assert "lower 90%" in ranged
-    assert "n = 2000" in ranged
+    assert "n = 2,000" in ranged
 
 
 def test_looks(people):

@@ -27,7 +27,7 @@ def test_columns_in_the_order_of_the_rows():
     assert isinstance(table, sp.SubsetTable)
     assert len(table) == 2000
     assert table.names == ("x", "y")
-    assert repr(table) == "<SubsetTable: 2000 people, <product design of x (4) x y (4)>>"
+    assert repr(table) == "<SubsetTable: 2,000 people, <product design of x (4) x y (4)>>"
     assert table["x"].design is ASKED
     assert table["x"].codes.tolist() == table.columns[0].tolist()
     assert table["y"].design == Y

@@ -27,7 +27,7 @@ def test_people_are_counted(amount, text):
 
 def test_the_plural_adds_an_s_unless_it_is_said():
     assert [counted(n, "row") for n in (0, 1, 2)] == ["0 rows", "1 row", "2 rows"]
-    assert counted(12345, "row", comma=True) == "12,345 rows"
+    assert counted(12345, "row") == "12,345 rows"
     assert counted(np.int64(1), "entry", "entries") == "1 entry"
 
 

@@ -59,7 +59,7 @@ def audit(
         with a distribution for each variable gives a `TableAudit`: what each
         variable reveals, and what one person reveals in total. For a table
         and for joint counts, the joint distribution is estimated if there are
-        at most 1024 combinations of categories.
+        at most 1,024 combinations of categories.
     w
         The distribution of the value, in category order or by label. For a
         table, ``{name: distribution}``. For a product, the same or the joint

@@ -40,7 +40,7 @@ def left(output: Path, before: tuple[Mark, Mark]) -> str:
     before
         Its `marks` when the run began.
     """
-    from subsetprivacy.frames.staging import can_go_on, stage_of
+    from subsetprivacy.frames.staging import can_continue, stage_of
 
     table, document = (new is not None and new != old for new, old in zip(marks(output), before, strict=True))
     if table and document:
@@ -48,7 +48,7 @@ def left(output: Path, before: tuple[Mark, Mark]) -> str:
         return f"Stopped, but only after everything was written: {output} is complete."
     command = "the same command with --force" if table else "the same command"
     what = f"{output} lacks its document" if table else "Nothing was published"
-    if not can_go_on(output):
+    if not can_continue(output):
         return f"Stopped. {what}; {command} starts over."
     return f"Stopped. {what}; {command} continues where it stopped. To discard it, delete {stage_of(output)}."
 
@@ -68,7 +68,7 @@ def tell(release: "Release", output: Path, keep: Sequence[str], *, written: bool
         facts = {"rows": rows, "columns": list(names), "kept": list(keep), "written": written}
         echo_json({**facts, "output": str(output), "fingerprints": designs})
     else:
-        number = counted(rows, "row", comma=True)
+        number = counted(rows, "row")
         named = plural(len(names), "column")
         kept = f", kept as {'it is' if len(keep) == 1 else 'they are'}: {', '.join(keep)}" if keep else ""
         if not written:

@@ -240,7 +240,7 @@ class Margin(Shares):
         intervals = self._intervals_of(level, method, simultaneous)
         head, rows = presenting.cells(self, np.arange(self.categories.p), intervals.bounds, level)
         what = self._called("Estimated shares of", "Estimated shares of merged categories")
-        title = f"{what}, {presenting.method_words(self.fit)}, {presenting.n_words(self.fit)}"
+        title = f"{what}, {presenting.method_words(self.fit)}, {self.fit.n_text}"
         return Table(title, head, rows, (*presenting.interval_notes(intervals), *self.notes))
 
     def _called(self, margin: str, merged: str) -> str:
@@ -268,7 +268,7 @@ class Margin(Shares):
             bounds[:, 0],
             bounds[:, 1],
             level=level,
-            label=label or f"{presenting.method_words(self.fit)}, {presenting.n_words(self.fit)}",
+            label=label or f"{presenting.method_words(self.fit)}, {self.fit.n_text}",
             reference=known,
             sort=presenting.is_sorted(self.categories, sort),
             title=title or presenting.heading_of(what, self.fit, level),

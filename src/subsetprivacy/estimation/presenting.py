@@ -1,6 +1,5 @@
 """An estimate as a table, as plain data and as a picture."""
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +32,7 @@ def summary(fit: "Estimate", intervals: "Intervals", level: float) -> Table:
     head, rows = cells(fit, intervals.at, intervals.bounds, level)
     words = ("weight", "weight") if fit.counts.squares is not None else ("person", "people")
     missing = f", {counted(fit.n_missing, *words)} missing and left out" if fit.n_missing else ""
-    title = f"Estimated shares, {method_words(fit)}, {n_words(fit)}{missing}"
+    title = f"Estimated shares, {method_words(fit)}, {fit.n_text}{missing}"
     notes = [] if not np.isfinite(fit.gap) or fit.is_constrained else [certificate(fit)]
     if len(rows) < len(intervals.at):
         text = (
@@ -184,7 +183,7 @@ def picture(
     if kind == "convergence":
         if not fit.trace:
             raise ArgumentError(f"`kind` must be another for {fit.method}, which does not iterate.")
-        heading = draw.Heading(f"Convergence, {n_words(fit)}")
+        heading = draw.Heading(f"Convergence, {fit.n_text}")
         return draw.convergence({label or method_words(fit): fit.trace}, title=title or heading, ax=ax)
     if kind == "difference" and known is None:
         raise ArgumentError("`reference` must be given to draw a difference.")
@@ -193,7 +192,7 @@ def picture(
     at, bounds = intervals.at[shown], intervals.bounds[shown]
     shown_labels = [labels[j] for j in at]
     which = f", the {len(shown)} largest of {len(intervals.at):,} categories" if len(shown) < len(intervals.at) else ""
-    name = label or f"{method_words(fit)}, {n_words(fit)}"
+    name = label or f"{method_words(fit)}, {fit.n_text}"
     if kind == "difference" and known is not None:
         return draw.difference(
             shown_labels,
@@ -230,7 +229,7 @@ def is_sorted(categories: Categories, sort: bool | None) -> bool:
 def heading_of(what: str, fit: "Estimate", level: float, which: str = "") -> draw.Heading:
     """Return the title of a plot of shares with intervals."""
     shared = f"{what}{which}, {100 * level:.6g}% intervals"
-    return draw.Heading(f"{shared}, {n_words(fit)}", shared)
+    return draw.Heading(f"{shared}, {fit.n_text}", shared)
 
 
 METHODS = {  # estimators in words
@@ -250,8 +249,3 @@ def method_words(fit: "Estimate") -> str:
     """Return the method in words, for titles."""
     name, comma, projected = fit.method.partition(", ")
     return f"{METHODS.get(name, name)}{comma}{projected}"
-
-
-def n_words(fit: "Estimate") -> str:
-    """Return the number of people with thousands separators, for titles."""
-    return re.sub(r"\d{4,}", lambda digits: f"{int(digits[0]):,}", fit.n_text)

@@ -210,7 +210,7 @@ class PrivatizePlan(Result, Generic[Published]):
     def _rows_text(self) -> str:
         if self.rows is None:
             return "an unknown number of rows"
-        return f"{'' if self.rows_are_exact else 'about '}{counted(self.rows, 'row', comma=True)}"
+        return f"{'' if self.rows_are_exact else 'about '}{counted(self.rows, 'row')}"
 
     def summary(self) -> Table:
         """Return a table of the columns to publish, to print or display."""

@@ -11,7 +11,6 @@ from subsetprivacy._checks import check_level
 from subsetprivacy._choices import Engine
 from subsetprivacy._types import FloatArray
 from subsetprivacy.estimation.margins import Margin
-from subsetprivacy.estimation.presenting import n_words
 from subsetprivacy.measures import presenting
 from subsetprivacy.measures.precision import (
     if_possible,
@@ -199,7 +198,7 @@ class ConditionalShares(Result):
             row_name=self.given,
             column_name=self.of,
             label="share of the row, %",
-            title=title or draw.Heading(f"Estimated shares of {self.of} given {self.given}, {n_words(self.pair.fit)}"),
+            title=title or draw.Heading(f"Estimated shares of {self.of} given {self.given}, {self.pair.fit.n_text}"),
             ax=ax,
         )
 

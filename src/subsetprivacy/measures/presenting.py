@@ -14,7 +14,7 @@ from subsetprivacy._words import whole
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.caveats import with_interval_advice
 from subsetprivacy.estimation.margins import Margin
-from subsetprivacy.estimation.presenting import method_words, n_words
+from subsetprivacy.estimation.presenting import method_words
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.measures.cramer import NO_ERRORS
 from subsetprivacy.measures.precision import if_possible, if_quick, not_computed
@@ -97,7 +97,7 @@ def _edge(margin: Margin) -> list[str]:
 
 def described(fit: Estimate) -> str:
     """Return method and number of people, for headings."""
-    return f"{method_words(fit)}, {n_words(fit)}"
+    return f"{method_words(fit)}, {fit.n_text}"
 
 
 def plain(both: "Association", level: float) -> dict[str, Any]:
@@ -171,6 +171,6 @@ def picture(both: "Association", kind: AssociationPicture, given: str | None, ti
         column_name=both.names[1],
         label="difference from independence, in standard errors" if residuals else "share of the population, %",
         diverging=residuals,
-        title=title or draw.Heading(f"{what} of {both.names[0]} and {both.names[1]}, {n_words(both.fit)}"),
+        title=title or draw.Heading(f"{what} of {both.names[0]} and {both.names[1]}, {both.fit.n_text}"),
         ax=ax,
     )

@@ -122,7 +122,7 @@ def plan(
     >>> survey.people
     2747
     >>> plan(["no", "yes"], margin=0.03).best
-    <PlanOption warner, q = 0.25: 4269 people for ±0.03>
+    <PlanOption warner, q = 0.25: 4,269 people for ±0.03>
 
     Plan for the share of one category, within a fifth of the expected share:
 

@@ -143,7 +143,7 @@ class Plan(Result):
         if self.solves_people:
             of = f" ({category})" if category else ""
             return f"People needed for {self._aim()}{of} at {percent(self.level)}, {where}"
-        people = counted(self.people, "person", "people", comma=True)
+        people = counted(self.people, "person", "people")
         of = f" of the share of {category}" if category else ""
         return f"Half-width of {percent(self.level)} intervals{of} from {people}, {where}"
 

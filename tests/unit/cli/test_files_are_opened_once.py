@@ -128,7 +128,7 @@ def test_a_second_run_of_the_same_job_opens_its_input_once(people, tmp_path, fin
 
 def test_values_that_are_refused_are_named_without_another_look(people, tmp_path):
     """In a CSV file the line is found by reading it again, from the same handle."""
-    with opens_of(*files_of(people)) as found, pytest.raises(CategoryError, match="3000 values that are not, first in"):
+    with opens_of(*files_of(people)) as found, pytest.raises(CategoryError, match="3,000 values that are not, first in"):
         sp.privatize_table(people, {"sex": RACE}, tmp_path / "private.csv")
     assert found == each(people, 1)
 

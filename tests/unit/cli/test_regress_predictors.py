@@ -177,7 +177,7 @@ WRONG = [
     ([FORMULA, "--family", "logit"], "Hint: --family linear takes any numbers"),
     (["race ~ age", "--family", "linear"], "--family must be 'logit' or 'ordinal' for the private response race"),
     ([FORMULA, "--predict", "subsets.csv"], "column race must hold a category of its design in every row; got 1 row"),
-    ([FORMULA, "--predict", "bare.csv"], "column race must hold a category of its design in every row; got 1500 rows"),
+    ([FORMULA, "--predict", "bare.csv"], "column race must hold a category of its design in every row; got 1,500 rows"),
     ([FORMULA, "--interval", "profile"], "profile intervals need a maximum-likelihood fit"),
     ([FORMULA, "--adjusted", "height"], "--adjusted must be a variable of the model (race, age); got another one"),
     ([FORMULA, "--clusters", "rating"], "a private column must be a response or a predictor; got rating"),

@@ -201,7 +201,7 @@ def test_missing_people_are_counted_in_the_title():
 
 
 def test_repr_is_short_however_many_categories(fit):
-    assert repr(fit).startswith(f"<Estimate by mle, n = 4000: a {fit.w[0]:.4f} (se {fit.se[0]:.4f})")
+    assert repr(fit).startswith(f"<Estimate by mle, n = 4,000: a {fit.w[0]:.4f} (se {fit.se[0]:.4f})")
     many = sp.estimate(sp.simulate(sp.uniform(range(20)), np.full(20, 0.05), 3000, seed=1))
     assert repr(many).endswith(", …>")
     assert len(repr(many)) < 250

@@ -62,7 +62,7 @@ def test_frame_has_a_row_per_measure_and_category(found):
 
 def test_summary_prints_measures_in_words(found):
     text = str(found.summary(0.9))
-    assert "Classifier, evaluated on subsets: n = 2000" in text
+    assert "Classifier, evaluated on subsets: n = 2,000" in text
     assert "lower 90%" in text
     assert "subset log loss" in text
     assert "Brier score" in text

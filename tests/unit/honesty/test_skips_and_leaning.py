@@ -363,7 +363,7 @@ def test_the_summaries_read():
     leaning, skips = sp.check_leaning(asked), sp.check_skips(asked)
     assert "Share of people who always say yes, minus those who always say no: 0.2" in str(leaning.summary())
     assert "would raise an alarm in 80 of 100 such samples" in str(leaning.summary())
-    assert f"{skips.skipped} of 1500 people skipped: 0.1" in str(skips.summary())
+    assert f"{skips.skipped} of 1,500 people skipped: 0.1" in str(skips.summary())
     few = sp.check_leaning(sp.QuestionCounts(FIVE, [3, 5], answers=[0, 1]))
     assert "Too few people" in str(few.summary())
     assert NoteKind.SMALL_COUNTS in {note.kind for note in few.notes}

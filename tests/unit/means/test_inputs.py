@@ -239,7 +239,7 @@ def test_designs_without_indicators(people):
         sp.group_means(y, data.codes, design=Coarse(sp.Categories(LABELS)))
     with pytest.raises(NoDataError, match="informative subset"):
         sp.group_means(y, sp.SubsetData(np.full(900, 15), DESIGN))
-    with pytest.raises(TooLargeError, match="at most 1000; got 3600 combinations"):
+    with pytest.raises(TooLargeError, match="at most 1000; got 3,600 combinations"):
         sp.group_means(y, data, by=np.arange(900))
 
 

@@ -99,7 +99,6 @@ def _panel(
             revealing.number,
             "pair" if revealing.size == 2 else f"set of {revealing.size}",
             _many(revealing.size),
-            comma=True,
         ),
         first=tuple(_line(each, cost) for each, cost in zip(revealing.sets[:_SHOWN], costs, strict=False)),
         others=tuple(_line(each) for each in revealing.sets[_SHOWN:]),
