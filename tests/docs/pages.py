@@ -11,6 +11,7 @@ DOCS = ROOT / "docs"
 README = ROOT / "README.md"
 SITE = [page for page in sorted(DOCS.rglob("*.md")) if not {"_build", "pictures", "results"} & set(page.parts)]
 PAGES = [README, *SITE]
+COMMAND = re.compile(r"^!((?:.*\\\n)*.+)$", re.MULTILINE)  # a line of a shell, which a backslash continues
 FENCE = re.compile(r"^(`{3,}|:{3,})([^\n`]*)\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 
 
@@ -127,9 +128,8 @@ def literals_of_cells(page):
     """Return the numbers in the cells of a page, those of its command lines included."""
     found = set()
     for cell in cells(page):
-        lines = cell.source.splitlines()
-        found |= literals("\n".join(line for line in lines if not line.startswith("!")))
-        for word in (word for line in lines if line.startswith("!") for word in shlex.split(line[1:], comments=True)):
+        found |= literals(COMMAND.sub("", cell.source))
+        for word in (word for line in COMMAND.findall(cell.source) for word in shlex.split(line, comments=True)):
             found |= {float(part) for part in re.split("[,=]", word) if re.fullmatch(r"\d*\.?\d+", part)}
     return found
 

@@ -1,13 +1,12 @@
 """Run the cells of a page in order, in this process, as the site does: `python run_page.py docs/tutorial.md`."""
 
 import ast
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from pages import cells
+from pages import COMMAND, cells
 
 
 def command(line):
@@ -24,8 +23,8 @@ def show(thing):
 
 
 def as_python(source):
-    """Turn the lines of a shell into calls; a backslash at the end of a line continues it."""
-    return re.sub(r"^!((?:.*\\\n)*.+)$", lambda line: f"__command__({line.group(1)!r})", source, flags=re.MULTILINE)
+    """Turn the lines of a shell into calls."""
+    return COMMAND.sub(lambda line: f"__command__({line.group(1)!r})", source)
 
 
 def run(page):

@@ -126,7 +126,8 @@ def test_limits_that_pages_state_are_those_of_the_server():
             f"| large request bodies | {security.MOST_LARGE} at a time | status 503 |",
             f"| parts of a request body | {connections.MOST_PARTS}, and one more for every {connections._PART_BYTES} "
             f"bytes |",
-            f"| work in the studio | {studio_context.MOST_AT_ONCE} requests about drafts and surveys at a time",
+            f"| work in the {{term}}`studio` | {studio_context.MOST_AT_ONCE} requests about drafts and surveys "
+            f"at a time",
             f"{password_hashing.MOST_STRANGERS} strangers wait, up to {password_hashing.LONGEST_WAIT:.0f} seconds",
             f"It writes at most {logs.LINES_A_MINUTE} lines a minute of one kind",
         ],
