@@ -44,10 +44,10 @@ def test_a_good_file_is_described(good):
     lines = result.stdout.splitlines()
     assert lines[0] == f"{good} is a valid survey: Work and health, study work-2026, code mode, batches of 25"
     rows = [line.split() for line in lines]
-    assert ["smokes", "secret", "number", "randomized", "response", "1", "2", "of", "2", "0.8"] in rows
-    assert ["sport", "drawn", "on", "the", "device", "fixed", "size", "3", "2", "of", "3", "1.0"] in rows
-    assert ["health", "yes", "or", "no", "uniform", "10", "2", "of", "5", "3.3"] in rows
-    assert ["commute", "which", "group", "partition", "280", "3", "of", "9", "8.1"] in rows
+    assert ["smokes", "secret", "number", "randomized", "response", "1", "2", "of", "2", "0.8", "bits"] in rows
+    assert ["sport", "drawn", "on", "the", "device", "fixed", "size", "3", "2", "of", "3", "1.0", "bits"] in rows
+    assert ["health", "yes", "or", "no", "uniform", "10", "2", "of", "5", "3.3", "bits"] in rows
+    assert ["commute", "which", "group", "partition", "280", "3", "of", "9", "8.1", "bits"] in rows
     said = " ".join(result.stdout.split())
     assert "Linked: health, income (6.1 bits)." in said
     assert "16.1 bits in total" in said
@@ -60,7 +60,7 @@ def test_large_numbers_of_questions_are_short(tmp_path):
     options = [f"o{k}" for k in range(48)]
     variable = {"id": "v", "question": "?", "options": options, "design": "uniform"}
     path.write_text(json.dumps({"title": "T", "variables": [variable]}), encoding="utf-8")
-    assert ["v", "yes", "or", "no", "uniform", "1.4e+14", "2", "of", "48", "47.0"] in [
+    assert ["v", "yes", "or", "no", "uniform", "1.4e+14", "2", "of", "48", "47.0", "bits"] in [
         line.split() for line in run("check", path).stdout.splitlines()
     ]
 
