@@ -51,21 +51,28 @@ class Visitor:
         self.words = WORDS[language]
         self.page = held.context.pages[0] if held.context.pages else held.page()
 
-    def open(self, link: str, screen: str = "intro") -> None:
-        """Open a link anew, and wait for a screen."""
+    def open(self, link: str, screen: str = "intro", *, then: str | None = None) -> None:
+        """Load a link, and wait for a screen and for the one that follows when someone is there."""
         if self.page.url.split("#")[0] == link.split("#")[0]:  # or a new fragment alone would not load it
             self.page.goto("about:blank")
         self.page.goto(link)
-        self.wait(screen)
+        self._arrive(screen, then)
 
     def stop_time(self) -> None:
         """Let no timer of the page run out but those that `page.clock` is told to."""
         self.page.clock.pause_at(24 * 3600 * 1000)  # later than it can be by now
 
-    def reload(self, screen: str = "intro") -> None:
+    def reload(self, screen: str = "intro", *, then: str | None = None) -> None:
         self.page.evaluate("document.querySelector('main').dataset.screen = ''")
         self.page.reload()
-        self.wait(screen)
+        self._arrive(screen, then)
+
+    def _arrive(self, screen: str, then: str | None) -> None:
+        if then is None:
+            self.wait(screen)
+        else:  # a scroll while the page loads is a sign of a person, too: the first screen may be gone already
+            self.page.wait_for_selector(f"main[data-screen={screen}], main[data-screen={then}]")
+            self.appear(then)
 
     def wait(self, screen: str) -> None:
         """Wait until a screen is shown."""
@@ -94,7 +101,7 @@ class Visitor:
         return self.words[key].format(**gaps) in self.page.inner_text("body")
 
     def appear(self, screen: str) -> None:
-        """Give the page a sign that somebody is there, and wait for what it then shows."""
+        """Give the page a sign that someone is there, and wait for what it then shows."""
         self.page.keyboard.press("Shift")
         self.wait(screen)
 

@@ -121,8 +121,7 @@ def test_a_lock_that_does_not_fit_is_refused(site):
     with site.visitor() as visitor:
         for number, lie in enumerate([wrong_share, no_share, shouted_share, other_commitment, short_wrapping]):
             site.collector.twist["lock"] = lie
-            visitor.open(site.link(manifest, site.collector.code(number)))
-            visitor.appear("problem")
+            visitor.open(site.link(manifest, site.collector.code(number)), then="problem")
             assert visitor.heading == visitor.words["problem.bad_lock.title"], lie.__name__
         assert visitor.watched.posts("/submit") == []
 
@@ -136,16 +135,14 @@ def test_a_server_that_changes_its_share_or_its_lock_is_refused(site):
         visitor.start(practised=False)
         asked = visitor.shown()
         site.collector.twist["lock"] = lambda honest: FakeReply(200, honest.document | {"share": "ab" * 32})
-        visitor.reload()
-        visitor.appear("problem")
+        visitor.reload(then="problem")
         assert visitor.heading == visitor.words["problem.bad_lock.title"]
         # A lock made by someone who kept the code: it unwraps, and still is not the one of this device.
         chosen = bytes(range(32))
         made = lock_to(chosen, half)
         share = coin.share(KEY, ticket, coin.commit(chosen)).hex()
         site.collector.twist["lock"] = lambda honest: FakeReply(200, {**made, "share": share})
-        visitor.reload()
-        visitor.appear("problem")
+        visitor.reload(then="problem")
         assert visitor.heading == visitor.words["problem.bad_lock.title"]
         site.collector.twist.clear()  # honest again: the same question as before
         visitor.reload()
@@ -159,8 +156,7 @@ def test_whoever_has_the_code_can_open_the_link_first_and_the_page_says_so(site)
     ticket, half = coin.read_code(code)
     site.collector.locks[coin.ticket_mark(manifest.id, ticket)] = lock_to(bytes(32), half)
     with site.visitor() as visitor:
-        visitor.open(site.link(manifest, code))
-        visitor.appear("elsewhere")
+        visitor.open(site.link(manifest, code), then="elsewhere")
         assert visitor.says("limit.reopened")
 
 

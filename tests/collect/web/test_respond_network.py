@@ -277,8 +277,7 @@ def test_a_link_that_leads_nowhere_says_why(site):
         for path, problem in nowhere.items():
             visitor.open(site.origin + path.format(id=manifest.id), "problem")
             assert visitor.heading == visitor.words[f"problem.{problem}.title"]
-        visitor.open(site.link(manifest, "a" * 32))
-        visitor.appear("problem")
+        visitor.open(site.link(manifest, "a" * 32), then="problem")
         assert visitor.heading == visitor.words["problem.unknown_code.title"]
 
 

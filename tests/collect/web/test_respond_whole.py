@@ -69,16 +69,14 @@ def test_replies_of_the_real_service_are_understood(service):
     manifest = publish(engine, save_draft(engine, write_survey(survey, "toml"), "toml").id)
     (code,) = make_codes(engine, manifest.id, 1)
     with site.visitor(tolerated=("status of 404", "status of 409")) as visitor:
-        visitor.open(site.link(manifest, "a" * 32))
-        visitor.appear("problem")
+        visitor.open(site.link(manifest, "a" * 32), then="problem")
         assert visitor.heading == visitor.words["problem.unknown_code.title"]
         visitor.open(site.link(manifest, code))
         visitor.start(practised=False)
         visitor.answer_all(manifest, dict.fromkeys(TRUTH))
         visitor.send()
         visitor.page.evaluate("localStorage.clear()")
-        visitor.open(site.link(manifest, code))
-        visitor.appear("problem")
+        visitor.open(site.link(manifest, code), then="problem")
         assert visitor.heading == visitor.words["problem.already_counted.title"]
     with reading(engine) as connection:
         mine = (pending.c.survey == manifest.id) & (pending.c.grp == 0)
