@@ -18,7 +18,7 @@ COMMON = settings(max_examples=25, deadline=None, suppress_health_check=[HealthC
 
 def statistic(table, method):
     part = cross(table)
-    return float(STATISTICS[method](part.sheet, part.counts[None, :])[0])
+    return float(STATISTICS[method](part.layout, part.counts[None, :])[0])
 
 
 def asymptotic(table, method):

@@ -12,7 +12,7 @@ from scipy.special import ndtr, ndtri
 
 import subsetprivacy as sp
 from subsetprivacy.estimation.contrast import signed_statistic
-from subsetprivacy.estimation.difference import _kept, _statistic
+from subsetprivacy.estimation.difference import _accepted_range, _statistic
 from subsetprivacy.estimation.linear_profile import LinearProfile
 from subsetprivacy.estimation.profile import Peak
 
@@ -81,7 +81,7 @@ def difference_coverage(setting, replications, seed=1):
                 z = abs(_statistic(profile, value, score=method == "score"))
                 inside[method][k, j] = z <= Z
                 if 1.7 < z < 2.2:
-                    low, high = _kept(profile, Z, score=method == "score")
+                    low, high = _accepted_range(profile, Z, score=method == "score")
                     inside[method][k, j] = low <= value <= high
     return {method: found.mean(axis=0) for method, found in inside.items()}
 

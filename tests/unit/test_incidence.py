@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from subsetprivacy.incidence import Affine, Bytes, DenseRows, Halves, Kronecker, Mapped, incidence
+from subsetprivacy.incidence import Affine, ByteTables, DenseRows, Halves, Kronecker, Mapped, incidence
 from subsetprivacy.subsets import bits
 
 
@@ -33,7 +33,7 @@ def halves_of(p, rows):
 
 def bytes_of(p, rows):
     codes = some_codes(p, rows)
-    return Bytes(codes, p), dense(codes, p)
+    return ByteTables(codes, p), dense(codes, p)
 
 
 def affine_of(made):
@@ -102,7 +102,7 @@ def test_affine_takes_one_number_for_all_rows():
     np.testing.assert_allclose(Affine(base, 0.5, 0.25).inner(np.arange(4.0)), (0.5 * M + 0.25) @ np.arange(4.0))
 
 
-KINDS = {"rows": lambda c, p: DenseRows(bits(c, p)), "halves": Halves, "bytes": Bytes}
+KINDS = {"rows": lambda c, p: DenseRows(bits(c, p)), "halves": Halves, "bytes": ByteTables}
 
 
 @given(st.sampled_from(sorted(KINDS)), st.integers(2, 12), st.data())
@@ -128,20 +128,20 @@ def test_inner_and_spread_are_adjoint(kind, p, data):
         (16, 8192, DenseRows),
         (16, 8193, Halves),  # more entries than two grids of all cells pay for the grid
         (22, 11915, DenseRows),
-        (22, 11916, Bytes),  # more entries than a matrix is worth
-        (22, 381300, Bytes),
+        (22, 11916, ByteTables),  # more entries than a matrix is worth
+        (22, 381300, ByteTables),
         (22, 381301, Halves),
-        (23, 1 << 19, Bytes),  # never a grid beyond 22 bits
+        (23, 1 << 19, ByteTables),  # never a grid beyond 22 bits
         (48, 2, DenseRows),
         (48, 5461, DenseRows),
-        (48, 5462, Bytes),
+        (48, 5462, ByteTables),
     ],
 )
 def test_the_cheapest_implementation_is_chosen(p, rows, kind):
     assert type(incidence(np.arange(rows, dtype=np.int64), p)) is kind
 
 
-@pytest.mark.parametrize("kind", [DenseRows, Halves, Bytes])
+@pytest.mark.parametrize("kind", [DenseRows, Halves, ByteTables])
 def test_mapped_rows(kind):
     rng = np.random.default_rng(3)
     codes = rng.choice(np.arange(1, 64), 20, replace=False)

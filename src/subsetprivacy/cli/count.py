@@ -106,10 +106,10 @@ def _entries(counts: Any, names: tuple[str, ...], at: Any = slice(None)) -> list
 
 def _texts(counts: Any, names: tuple[str, ...], at: Any = slice(None)) -> list[tuple[tuple[str, ...], Any]]:
     """Return the subsets as text, as CSV files have them, and the count; of all or of some."""
-    from subsetprivacy.design.text import is_spelled, text_of
+    from subsetprivacy.design.text import has_text_form, text_of
 
     def text(design: Any, code: int) -> str:
-        return text_of(code, design) if is_spelled(design) else str(design.format(code))
+        return text_of(code, design) if has_text_form(design) else str(design.format(code))
 
     designs = _designs(counts, names)
     return [

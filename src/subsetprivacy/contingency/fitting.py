@@ -151,7 +151,7 @@ def _more_starts(
 ) -> list[FloatArray]:
     """Return more starting parameters, independence and random ones, if there are few people."""
     if starts is None:
-        effective = counts.n * _kept(first) / max(structure.size, 1)
+        effective = counts.n * _information_kept(first) / max(structure.size, 1)
         starts = RANDOM_STARTS + 2 if effective < SMALL and structure.size * structure.cells < 1 << 16 else 1
     if starts < 2:
         return []
@@ -161,7 +161,7 @@ def _more_starts(
     return [alone, *(center + rng.standard_normal(structure.size) for _ in range(starts - 2))]
 
 
-def _kept(best: TableMaximum) -> float:
+def _information_kept(best: TableMaximum) -> float:
     """Return the mean share of information that the subsets keep."""
     J, H = best.bounded(best.at.information), best.bounded(best.at.complete)
     if not len(J):
@@ -205,7 +205,7 @@ def _finished(
         starts=starts,
         infinite=infinite,
         open_directions=open_directions,
-        kept=_kept(best),
+        kept=_information_kept(best),
     )
 
 

@@ -192,7 +192,7 @@ def _raked(base: FloatArray, Z: FloatArray, means: FloatArray, lam: FloatArray) 
 
 
 @frozen(eq=False, repr=False)
-class Reduced:
+class ReducedLikelihood:
     """The likelihood at some values of the free parameters.
 
     Attributes
@@ -220,7 +220,9 @@ class Reduced:
         return self.full.value
 
 
-def reduced(likelihood: TableLikelihood, parameters: Parameters, psi: FloatArray, start: FloatArray | None) -> Reduced:
+def reduced(
+    likelihood: TableLikelihood, parameters: Parameters, psi: FloatArray, start: FloatArray | None
+) -> ReducedLikelihood:
     r"""Return the likelihood and its derivatives with respect to the free parameters.
 
     Notes
@@ -230,11 +232,11 @@ def reduced(likelihood: TableLikelihood, parameters: Parameters, psi: FloatArray
     """
     there = likelihood.full(parameters.theta(psi, start))
     if not len(parameters.fixed):
-        return Reduced(psi, there, np.eye(len(psi)), there.gradient, there.information, there.complete)
+        return ReducedLikelihood(psi, there, np.eye(len(psi)), there.gradient, there.information, there.complete)
     w, rows = there.w, parameters.structure.rows
     N = parameters.directions(w)
     Z = rows - (rows @ w)[:, None]
     K = Z[parameters.fixed]
     lam = np.linalg.solve((K * w) @ K.T, there.gradient[parameters.fixed])
     J = there.information + (Z * (w * (lam @ K))) @ Z.T
-    return Reduced(psi, there, N, N.T @ there.gradient, N.T @ J @ N, N.T @ there.complete @ N)
+    return ReducedLikelihood(psi, there, N, N.T @ there.gradient, N.T @ J @ N, N.T @ there.complete @ N)

@@ -43,7 +43,7 @@ def terms_tests_of(
     """Return a test of each term, against the model without it and without all terms that contain it."""
     check_choice(method, METHODS, "method")
     draws = check_count(bootstrap, "bootstrap")
-    wanted = _wanted(fit, terms)
+    wanted = _chosen_terms(fit, terms)
     chosen = method if method != "auto" else "robust" if fit.is_robust else "lr"
     title = f"Terms of {fit.model}"
     if chosen != "lr":
@@ -56,7 +56,7 @@ def terms_tests_of(
     return _ratios(title, fit, smaller, draws, seed)
 
 
-def _wanted(fit: LogLinear, terms: str | Sequence[str] | None) -> dict[str, tuple[str, ...]]:
+def _chosen_terms(fit: LogLinear, terms: str | Sequence[str] | None) -> dict[str, tuple[str, ...]]:
     """Return the terms to test, by name; by default the generators of two or more variables."""
     known = {":".join(term): term for term in fit.terms}
     if terms is None:

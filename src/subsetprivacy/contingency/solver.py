@@ -14,7 +14,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 from scipy.optimize import minimize
 
 from subsetprivacy._types import FloatArray
-from subsetprivacy.contingency.known_margins import Parameters, Reduced, reduced
+from subsetprivacy.contingency.known_margins import Parameters, ReducedLikelihood, reduced
 from subsetprivacy.contingency.likelihood import TableDerivatives, TableLikelihood, softmax
 
 TOLERANCE = 1e-8  # the total log-likelihood still to gain (decision 38)
@@ -44,7 +44,7 @@ class TableMaximum:
         change.
     """
 
-    at: Reduced
+    at: ReducedLikelihood
     gap: float
     converged: bool
     flat: FloatArray
@@ -100,7 +100,7 @@ def maximize(likelihood: TableLikelihood, parameters: Parameters, theta: FloatAr
     return TableMaximum(here, abs(gap), abs(gap) <= max(TOLERANCE, 1e-14 * abs(here.value)), flat, steps)
 
 
-def _direction(here: Reduced) -> FloatArray:
+def _direction(here: ReducedLikelihood) -> FloatArray:
     """Return Newton's step, or a step in the metric of complete answers if Newton's is not an ascent."""
     g, J = here.gradient, here.information
     if not len(g):
@@ -114,13 +114,15 @@ def _direction(here: Reduced) -> FloatArray:
         return np.asarray(vectors @ ((g @ vectors) / np.maximum(np.abs(values), _KEPT)))
 
 
-def _at(likelihood: TableLikelihood, parameters: Parameters, here: Reduced, move: FloatArray) -> Reduced:
+def _at(
+    likelihood: TableLikelihood, parameters: Parameters, here: ReducedLikelihood, move: FloatArray
+) -> ReducedLikelihood:
     return reduced(likelihood, parameters, here.psi + move, here.full.theta[parameters.fixed])
 
 
 def _advance(
-    likelihood: TableLikelihood, parameters: Parameters, here: Reduced, step: FloatArray, longest: float
-) -> tuple[Reduced | None, float]:
+    likelihood: TableLikelihood, parameters: Parameters, here: ReducedLikelihood, step: FloatArray, longest: float
+) -> tuple[ReducedLikelihood | None, float]:
     """Return the likelihood after the part of the step that increases it, and the next limit; None if no part does."""
     length, farther = 1.0, longest
     eta = parameters.structure.apply(here.N @ step)
@@ -136,7 +138,7 @@ def _advance(
     return None, farther
 
 
-def _flat_directions(parameters: Parameters, here: Reduced) -> FloatArray:
+def _flat_directions(parameters: Parameters, here: ReducedLikelihood) -> FloatArray:
     """Return directions in which little is still to gain, and only far away."""
     values, vectors = np.linalg.eigh(here.information)
     kept = []

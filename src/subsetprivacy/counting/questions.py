@@ -14,7 +14,7 @@ from subsetprivacy.counting.tables import check_parts, column_name
 from subsetprivacy.data import QuestionCounts
 from subsetprivacy.data.questions import ANSWERS, KINDS, SKIPPED, UNKNOWN, are_questions, question_kind
 from subsetprivacy.design import Design, require_design
-from subsetprivacy.design.text import is_spelled, looks_like_codes
+from subsetprivacy.design.text import has_text_form, looks_like_codes
 from subsetprivacy.engines import Groups, Key, check_columns, is_ordered, tally
 from subsetprivacy.errors import ArgumentError, CodeError, MissingDependencyError, SubsetPrivacyError
 from subsetprivacy.messages.for_data import IS_THIS_THE_DESIGN
@@ -153,7 +153,7 @@ def count_question_columns(table: Any, columns: QuestionColumns) -> QuestionCoun
 
 def _without_text(key: Key, design: Design) -> Key:
     """Return codes that are text, as in a CSV file, as numbers. Other columns stay unchanged."""
-    if key.kind != "text" or (is_spelled(design) and looks_like_codes(design)):
+    if key.kind != "text" or (has_text_form(design) and looks_like_codes(design)):
         return key
     texts = [None if gone else str(text).strip() for text, gone in zip(key.values, key.absent, strict=True)]
     if not all(text is None or (text.isascii() and text.isdigit()) for text in texts):

@@ -161,7 +161,7 @@ class GroupedCounts(Result, dict[Label, C], Generic[C]):
         for group, counts in self.items():
             at = designs.setdefault(counts.design, len(designs))
             entries = {"codes": counts.codes, "counts": counts.counts, "squares": counts.squares}
-            groups.append({"group": _written(group), "kind": type(counts).__name__, **plain(entries), "design": at})
+            groups.append({"group": _to_json(group), "kind": type(counts).__name__, **plain(entries), "design": at})
         documents = [design.document() for design in designs]
         notes = [note.to_dict() for note in self.notes]
         return {"by": list(self.by), "groups": groups, "designs": documents, "notes": notes}
@@ -184,7 +184,7 @@ class GroupedCounts(Result, dict[Label, C], Generic[C]):
             if at not in designs:
                 raise ArgumentError(f"`facts` must have a design for each group; got {len(designs)}.", AS_TO_DICT_WROTE)
             made = JointCounts if kind == JointCounts.__name__ else SubsetCounts
-            restored[_read(group)] = made(codes, counts, designs[at], squares)
+            restored[_from_json(group)] = made(codes, counts, designs[at], squares)
         return cls(restored, by)
 
 
@@ -225,12 +225,12 @@ _READERS: dict[str, Callable[[str], Label]] = {
 }
 
 
-def _written(group: Label) -> Any:
+def _to_json(group: Label) -> Any:
     """Return a group in the form of JSON: a list for a tuple, an object for a date."""
     if isinstance(group, np.generic):
         group = group.item()
     if isinstance(group, tuple):
-        return [_written(part) for part in group]
+        return [_to_json(part) for part in group]
     if group is None or type(group) in (str, int, bool) or (type(group) is float and isfinite(group)):
         return group
     for kind, (name, write) in _WRITERS.items():
@@ -241,9 +241,9 @@ def _written(group: Label) -> Any:
     )
 
 
-def _read(written: Any) -> Label:
+def _from_json(written: Any) -> Label:
     if isinstance(written, Sequence) and not isinstance(written, str):
-        return tuple(_read(part) for part in written)
+        return tuple(_from_json(part) for part in written)
     if isinstance(written, Mapping):
         ((name, text),) = written.items()
         return _READERS[name](text)

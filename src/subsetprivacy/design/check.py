@@ -87,7 +87,7 @@ def _read_channel(P: Any, subsets: Any, categories: Any) -> tuple[Categories, In
         labels = _check_categories(tuple(P) if categories is None else categories)
         if set(P) != set(labels):
             raise ArgumentError(f"`P` must have one distribution for each of the {labels.p} categories, and no other.")
-        laws = [_read_law(P[label], labels) for label in labels]
+        laws = [_read_distribution(P[label], labels) for label in labels]
         codes = sorted(set().union(*laws))
         return labels, np.array(codes, np.int64), np.array([[law.get(a, 0.0) for a in codes] for law in laws])
     matrix = _numbers(P)
@@ -116,7 +116,7 @@ def _numbers(P: Any) -> FloatArray:
         raise ArgumentError(f"`P` must be a matrix of numbers, or a mapping; got {type(P).__name__}.") from None
 
 
-def _read_law(law: Any, labels: Categories) -> dict[int, float]:
+def _read_distribution(law: Any, labels: Categories) -> dict[int, float]:
     if not isinstance(law, Mapping):
         raise ArgumentError(f"`P` must map each category to {{subset: probability}}; got {type(law).__name__}.")
     codes = [read_subset(a, labels) for a in law]

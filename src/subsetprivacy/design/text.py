@@ -136,7 +136,7 @@ def problem_with(text: str | None, design: Design) -> str:
     return _spelling(design).problem(text)
 
 
-def is_spelled(design: Design) -> bool:
+def has_text_form(design: Design) -> bool:
     """Tell whether the subsets of a design can be written as text and read back."""
     try:
         _spelling(design)
@@ -147,7 +147,7 @@ def is_spelled(design: Design) -> bool:
 
 def looks_like_codes(design: Design) -> bool:
     """Tell whether a label looks like a whole number, so that a subset can look like a code."""
-    return is_spelled(design) and any(name.lstrip("'+-").isdigit() for name in _spelling(design).names)
+    return has_text_form(design) and any(name.lstrip("'+-").isdigit() for name in _spelling(design).names)
 
 
 @frozen

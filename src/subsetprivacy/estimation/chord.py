@@ -45,7 +45,7 @@ class Chords:
         """Return the information about share j with the others estimated and zeros fixed, and its direction."""
         at = w <= 0
         at[j] = False
-        column = self._held(self._V[:, j], at.nonzero()[0], 0.0)[0]
+        column = self._with_fixed(self._V[:, j], at.nonzero()[0], 0.0)[0]
         return (1 / float(column[j]), column / column[j]) if column[j] > 0 else (0.0, np.zeros(len(w)))
 
     def climb(self, j: int, v: float, near: FloatArray | None, tol: float) -> FloatArray | None:
@@ -79,8 +79,8 @@ class Chords:
         for _ in range(_PIVOTS):
             fixed[j] = False
             at = fixed.nonzero()[0]
-            step, force = self._held(free_step, at, -w[at])
-            along, pull = self._held(own, at, 0.0)
+            step, force = self._with_fixed(free_step, at, -w[at])
+            along, pull = self._with_fixed(own, at, 0.0)
             back = step[j] / along[j]
             step, force = step - back * along, force - back * pull
             negative = w + step < -1e-15
@@ -94,7 +94,7 @@ class Chords:
             fixed[wanting] = False
         return step
 
-    def _held(self, step: FloatArray, at: IntArray, wanted: FloatArray | float) -> tuple[FloatArray, FloatArray]:
+    def _with_fixed(self, step: FloatArray, at: IntArray, wanted: FloatArray | float) -> tuple[FloatArray, FloatArray]:
         """Return the step with these entries fixed at the given values, and their multipliers."""
         if not len(at):
             return step, np.zeros(0)

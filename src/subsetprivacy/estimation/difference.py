@@ -309,7 +309,7 @@ class Difference(Result):
             half = z * self._se
             return np.clip(np.column_stack([self.estimate - half, self.estimate + half]), -1.0, 1.0)
         both = zip(self._profiles, z, strict=True)
-        return np.array([_kept(profile, float(own), score=kind == "score") for profile, own in both])
+        return np.array([_accepted_range(profile, float(own), score=kind == "score") for profile, own in both])
 
     @property
     def _together(self) -> str:
@@ -467,7 +467,7 @@ def _statistic(profile: TwoSamples | LinearProfile, null: float, *, score: bool)
     return signed_statistic(profile, null, score=score)
 
 
-def _kept(profile: TwoSamples | LinearProfile, z: float, *, score: bool) -> tuple[float, float]:
+def _accepted_range(profile: TwoSamples | LinearProfile, z: float, *, score: bool) -> tuple[float, float]:
     """Return the smallest and the largest difference that the test does not reject."""
     if isinstance(profile, TwoSamples):
         return profile.interval(z, score=score)

@@ -12,7 +12,7 @@ from subsetprivacy.design.base import solve_alike
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.estimation.simplex import lifted
-from subsetprivacy.estimation.uncertainty import FromMatrix, Uncertainty, Unknown, known_part
+from subsetprivacy.estimation.uncertainty import FromMatrix, Uncertainty, UnknownUncertainty, known_part
 from subsetprivacy.incidence import MAX_MATRIX, Affine, Incidence, joint_incidence
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_estimates import ANY_DESIGN_OR_DATA
@@ -83,7 +83,7 @@ def moment_estimate(
     """Return the moment estimate; its error is unknown if the reports do not vary."""
     if varies:
         return Estimate(w, counts, method, uncertainty, in_simplex=False)
-    return Estimate(w, counts, method, Unknown(), in_simplex=False, remarks=(NO_VARIATION,))
+    return Estimate(w, counts, method, UnknownUncertainty(), in_simplex=False, remarks=(NO_VARIATION,))
 
 
 def subsets_vary(counts: SubsetCounts) -> bool:
@@ -163,16 +163,18 @@ def _by_inverse(fit: Estimate) -> FloatArray:
     return _spread_by(np.linalg.inv(fit.counts.design.informative_Q), fit)
 
 
-def alike_pairs(design: Design) -> "AlikePairs | None":
+def alike_pairs(design: Design) -> "ExchangeableMoments | None":
     """Return the closed form if all pairs of categories are alike, also with dummies; else None."""
     base = design.exposed
     if base.pair_probability is None or base.mu_full > 0:
         return None
-    return AlikePairs(base.pair_probability, base.p, design.real_share, design.dummy_share, design.dummy_categories)
+    return ExchangeableMoments(
+        base.pair_probability, base.p, design.real_share, design.dummy_share, design.dummy_categories
+    )
 
 
 @frozen
-class AlikePairs:
+class ExchangeableMoments:
     r"""Moments under :math:`Q = aI + b11^\top`, in closed form for any number of categories.
 
     Rows are :math:`r = c\,1_a + \alpha 1` (c = 1 and :math:`\alpha = 0` without dummies), so :math:`a = c^2(1-q)` and

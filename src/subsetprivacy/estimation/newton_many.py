@@ -65,7 +65,7 @@ def newton_many(
         w[open_] = here + t[:, None] * (x - here)
         L[open_] = sizes + t[:, None] * change
     for k in open_:
-        w[k], gap[k] = _alone(inc, f[k], tol)
+        w[k], gap[k] = _fit_one(inc, f[k], tol)
     return SimplexMaxima(w / w.sum(axis=1, keepdims=True), np.maximum(gap, 0.0))
 
 
@@ -118,7 +118,7 @@ def _lengths(f: FloatArray, change: FloatArray, g: FloatArray, d: FloatArray) ->
     return t
 
 
-def _alone(inc: Listable, f: FloatArray, tol: float) -> tuple[FloatArray, float]:
+def _fit_one(inc: Listable, f: FloatArray, tol: float) -> tuple[FloatArray, float]:
     """Fit one sample that did not converge in the batch."""
     seen = np.flatnonzero(f)
     solution = newton(Cells(inc, seen), f[seen], tol=tol)

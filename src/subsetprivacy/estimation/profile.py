@@ -203,7 +203,7 @@ class Profile:
     def _rows(self, v: float) -> Incidence:
         """Return the rows for a distribution of the other categories."""
         if self._explicit is None:
-            return OneFixed(self._peak.inc, self._j, v)
+            return FixedShareRows(self._peak.inc, self._j, v)
         others, own = self._explicit
         return DenseRows((1 - v) * others + v * own)
 
@@ -257,7 +257,7 @@ def _efficient(H: FloatArray, j: int) -> tuple[float, FloatArray]:
     return 1 / float(V[j, j]), np.nan_to_num(V[j] / V[j, j])
 
 
-class OneFixed:
+class FixedShareRows:
     """Rows for w = (1-v)u, with v for one category; homogeneous in u, as Newton's method requires."""
 
     def __init__(self, base: Incidence, j: int, v: float) -> None:

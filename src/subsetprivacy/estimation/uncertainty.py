@@ -63,7 +63,7 @@ class FromMatrix:
 
 
 @frozen
-class Unknown:
+class UnknownUncertainty:
     """The error of an estimate from a sample without variation, which has no information on its precision."""
 
     def matrix(self, fit: Any) -> FloatArray:

@@ -30,7 +30,7 @@ _PLAIN: dict[Any, dict[str, Any]] = {
 }
 
 
-def written(kind: type) -> tuple[str, ...]:
+def field_names(kind: type) -> tuple[str, ...]:
     """Return the names that are written for a class, in order."""
     chosen = getattr(kind, "DOCUMENT", None)
     return tuple(attribute.name for attribute in fields(kind)) if chosen is None else chosen
@@ -49,7 +49,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
         return [plain(part) for part in value]
     if has(type(value)):
-        return {name: plain(getattr(value, name)) for name in written(type(value))}
+        return {name: plain(getattr(value, name)) for name in field_names(type(value))}
     return rounded(float(value)) if isinstance(value, Real) else str(value)  # labels may be dates
 
 
@@ -93,7 +93,7 @@ def schema_of(kind: type, title: str, *, inline: bool = False, **constants: Any)
 
 
 def _object_schema(kind: type, known: dict[str, Any] | None) -> dict[str, Any]:
-    names = written(kind)
+    names = field_names(kind)
     return {
         "type": "object",
         "description": (kind.__doc__ or "").strip().partition("\n")[0],

@@ -234,7 +234,7 @@ def _look(
     test, refused = _test(counts, pair.names, pairs, settings) if tested else (None, ())
     se, lower, upper = (np.array(facts[name], np.float64).reshape(shape) for name in ("se", "lower", "upper"))
     deviation, deviation_se = _deviations(fit, shape)
-    notes = [*_too_few(lower), *fit.notes, *_of_limit_law(test), *captured, *refused]
+    notes = [*_too_few(lower), *fit.notes, *_limit_notes(test), *captured, *refused]
     return evolve(
         pair,
         method=fit.method.partition(",")[0],
@@ -256,7 +256,7 @@ def is_heavy(counts: JointCounts) -> bool:
     return len(counts.observed_codes) * counts.categories.p > HEAVY
 
 
-def _of_limit_law(test: IndependenceResult | None) -> list[Note]:
+def _limit_notes(test: IndependenceResult | None) -> list[Note]:
     """Return the notes on an asymptotic distribution, which are irrelevant if the p-value comes from tables."""
     if test is None or test.null != "asymptotic":
         return []

@@ -140,7 +140,7 @@ class SeveralSources:
 
 
 @frozen(slots=False, eq=False)
-class CountedOnce:
+class CachedSource:
     """A source that counts each column and each pair of columns only once."""
 
     source: FindingsSource
@@ -172,7 +172,7 @@ def source_of(what: Any) -> FindingsSource:
     ArgumentError
         If it is not a release, counts or data.
     """
-    return CountedOnce(_source_of(what))
+    return CachedSource(_source_of(what))
 
 
 def _source_of(what: Any) -> FindingsSource:

@@ -85,11 +85,11 @@ class CovariateProblems:
         others = {key: rows for key, rows in self._found.items() if key[1] not in _OTHERS}
         if others:
             cells = any(problem != "undefined" for _, problem in others)
-            raise ArgumentError(self._told(others), FILL_OR_LEAVE_OUT if cells else FINITE_TERMS)
+            raise ArgumentError(self._message(others), FILL_OR_LEAVE_OUT if cells else FINITE_TERMS)
         if levels:
-            raise CategoryError(self._told(levels), known)
+            raise CategoryError(self._message(levels), known)
 
-    def _told(self, problems: dict[tuple[str, str], tuple[int, int]]) -> str:
+    def _message(self, problems: dict[tuple[str, str], tuple[int, int]]) -> str:
         lines = []
         for (what, problem), (many, first) in problems.items():
             must, words = _MUST[problem]

@@ -236,10 +236,10 @@ def check_names(table: Any, names: Sequence[str]) -> None:
     if is_table(table):
         check_columns(plain_table(table), list(names))
     else:
-        _check_held(names_of(table), names)
+        _check_existing(names_of(table), names)
 
 
-def _check_held(existing: Sequence[str], wanted: Sequence[str]) -> None:
+def _check_existing(existing: Sequence[str], wanted: Sequence[str]) -> None:
     for name in wanted:
         if name not in existing:
             raise ArgumentError(*no_such_column(name, existing, "the table", "names"))
@@ -295,7 +295,7 @@ def covariates_of(table: Any, names: Sequence[str] | None = None) -> Covariates:
     (2, ['Female', 'Male'])
     """
     if isinstance(table, Covariates):
-        _check_held(list(table.columns), list(names or table.columns))
+        _check_existing(list(table.columns), list(names or table.columns))
         return table
     wanted = list(names_of(table) if names is None else names)
     ordered = not is_table(table) or is_ordered(table)

@@ -16,7 +16,7 @@ from subsetprivacy.engines import arrow_batches
 from subsetprivacy.errors import SubsetPrivacyError
 from subsetprivacy.frames.files import KEY
 from subsetprivacy.frames.refused_rows import RefusedRows
-from subsetprivacy.frames.worker import CountTask, DrawDummiesTask, DrawTask, LayOutTask, marked
+from subsetprivacy.frames.worker import CountTask, DrawDummiesTask, DrawTask, LayOutTask, encoded_error
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,7 +48,7 @@ def draw_part(part: Any, number: int, task: DrawTask | CountTask, folder: str, d
         batches = task.rows(arrow_batches(part, task.kernel.columns, BATCH_ROWS), number, refused)
         file, reports = _write(batches, number, folder, document, task.reports)
     except SubsetPrivacyError as error:
-        return TaskResult(trouble=str(marked(error)))
+        return TaskResult(trouble=str(encoded_error(error)))
     except Exception as error:  # messages of libraries may quote a cell
         return TaskResult(trouble=type(error).__name__)
     return TaskResult(file, len(part), reports, tuple(refused))

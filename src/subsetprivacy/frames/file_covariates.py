@@ -177,9 +177,9 @@ class FileCovariates:
             for name, values in column_values(part, self.names, levels, problems).items():
                 columns[name][part.first : part.first + part.rows] = values
         problems.refuse()  # in case a file changed meanwhile
-        return Covariates({name: self._held(name, values) for name, values in columns.items()}, self.rows)
+        return Covariates({name: self._covariate(name, values) for name, values in columns.items()}, self.rows)
 
-    def _held(self, name: str, values: Any) -> CovariateColumn:
+    def _covariate(self, name: str, values: Any) -> CovariateColumn:
         facts = self.facts[name]
         if facts.levels is not None:
             return LabelColumn(values, list(facts.levels), declared=True)

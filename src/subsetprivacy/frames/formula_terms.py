@@ -323,7 +323,7 @@ class _Expression:
         self.remembers = False
 
     def factor(self) -> FormulaFactor:
-        body = ast.parse(_QUOTED.sub(self._stand_in, self.text), mode="eval").body
+        body = ast.parse(_QUOTED.sub(self._placeholder, self.text), mode="eval").body
         if not (isinstance(body, ast.Call) and isinstance(body.func, ast.Name) and body.func.id == "C" and body.args):
             self.read(body)
             return FormulaFactor(self.text, tuple(self.variables), remembers=self.remembers)
@@ -332,15 +332,15 @@ class _Expression:
         column = self._column(body.args[0])
         given = any(keyword.arg == "levels" for keyword in body.keywords)
         return FormulaFactor(
-            self.text, tuple(self.variables), column, self._written(body.args[0]), given, self.remembers
+            self.text, tuple(self.variables), column, self._with_names(body.args[0]), given, self.remembers
         )
 
-    def _stand_in(self, match: "re.Match[str]") -> str:
+    def _placeholder(self, match: "re.Match[str]") -> str:
         word = f"_column_{len(self.quoted)}"
         self.quoted[word] = match[1]
         return word
 
-    def _written(self, node: ast.AST) -> str:
+    def _with_names(self, node: ast.AST) -> str:
         text = ast.unparse(node)
         for word, name in self.quoted.items():
             text = re.sub(rf"\b{word}\b", lambda _, name=name: f"`{name}`", text)  # type: ignore[misc]
@@ -407,7 +407,7 @@ class _Expression:
         return False
 
     def _refused(self, node: ast.AST) -> ArgumentError:
-        inside = self._written(node)
+        inside = self._with_names(node)
         where = f"the term {self.term}" if inside == self.term else f"{inside} in the term {self.term}"
         advice: Advice = COMPUTE_THE_COLUMN_FIRST
         return ArgumentError(f"`formula` must have terms that are computed row by row; got {where}.", advice)

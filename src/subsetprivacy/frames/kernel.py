@@ -13,7 +13,7 @@ from subsetprivacy.design import Covered, Design, as_product, require_design
 from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.frames.cleaning import Cleaning, Values, cleaned_columns, usual_marks
 from subsetprivacy.frames.refused_rows import RefusedRows
-from subsetprivacy.mechanism.ids import Ids, UnfitIds, scan_ids
+from subsetprivacy.mechanism.ids import IdProblems, Ids, scan_ids
 from subsetprivacy.mechanism.keyed import check_key, keyed_source
 from subsetprivacy.mechanism.publisher import Publisher
 from subsetprivacy.mechanism.randomness import SecureSource
@@ -294,7 +294,7 @@ class Kernel:
             return "Not one is written as in the design, letter for letter."
         return f"Not one is, and the categories are of type {', '.join(kinds)}."
 
-    def _refused_ids(self, ids: Ids | UnfitIds | None) -> list[RefusedRows]:
+    def _refused_ids(self, ids: Ids | IdProblems | None) -> list[RefusedRows]:
         unfit = ids.repeated if isinstance(ids, Ids) else ids
         return [] if unfit is None else [RefusedRows(str(self.id), f"id {unfit.problem}", unfit.count, unfit.first)]
 

@@ -131,7 +131,7 @@ def _weights(part: Any, where: str) -> WeightsColumn | None:
 # Where documents are found ------------------------------------------------------------------------
 
 
-def found_with(file: DataFile) -> list[tuple[str, TableMetadata]]:
+def documents_of(file: DataFile) -> list[tuple[str, TableMetadata]]:
     """Return the documents of a file and where each was found, in order of precedence."""
     documents = [(where, metadata_from_json(text, where)) for where, text in _keys(file)]
     beside = sidecar_of(file.path)

@@ -34,7 +34,7 @@ from subsetprivacy.frames.worker import (
     DrawTask,
     LayOutTask,
     WorkerTasks,
-    error_told,
+    decoded_error,
     shares_of_work,
 )
 from subsetprivacy.messages.for_files import REPLACE_OUTPUT
@@ -183,7 +183,7 @@ class _DaskRun:
         results = _computed(tasks)
         for each in results:
             if each.trouble:
-                raise error_told(each.trouble) or DataFileError(f"Dask could not draw or write: {each.trouble}.")
+                raise decoded_error(each.trouble) or DataFileError(f"Dask could not draw or write: {each.trouble}.")
         first, refused = 0, []
         for each in results:
             refused += [rows.moved(first) for rows in each.refused]

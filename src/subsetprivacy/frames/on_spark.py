@@ -26,7 +26,7 @@ from subsetprivacy.frames.spark_folder import (
     remove,
     write_document,
 )
-from subsetprivacy.frames.spark_package import ship
+from subsetprivacy.frames.spark_package import send_package
 from subsetprivacy.frames.worker import (
     COUNTED,
     CountTask,
@@ -107,7 +107,7 @@ class _SparkRun:
         self._check_free()
         codes_document(self.kernel.designs)  # raises early if labels cannot be written as JSON
         is_new_here = (here := local_path(output)) is None or not here.exists()
-        quietly(lambda: ship(spark), "send this package to its workers")
+        quietly(lambda: send_package(spark), "send this package to its workers")
         try:
             with larger_batches(spark):
                 designs = quietly(self._write, f"read the table and write {output}")

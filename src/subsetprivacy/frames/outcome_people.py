@@ -14,7 +14,7 @@ from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, Mismat
 from subsetprivacy.frames.covariates import Covariates, LabelColumn, numbers_of
 from subsetprivacy.frames.formula_terms import FormulaTerms, read_terms
 from subsetprivacy.frames.formulas import TableOfCovariates, encoder_of_terms
-from subsetprivacy.frames.outcomes import SeenOutcome, seen_outcome
+from subsetprivacy.frames.outcomes import ObservedOutcome, observed_outcome
 from subsetprivacy.frames.predictor_encoder import (
     PredictorEncoder,
     PrivatePredictor,
@@ -88,7 +88,7 @@ class PredictorPeople:
     """Data with private predictors, in memory, ready to be fitted."""
 
     data: OutcomeData
-    outcome: SeenOutcome | None
+    outcome: ObservedOutcome | None
     layout: ModelLayout
     V: FloatArray
     baseline: Label | None = None
@@ -169,7 +169,7 @@ def _with_response(data: OutcomeData) -> OutcomeData:
     )
 
 
-def _response(data: OutcomeData, arguments: RegressArguments) -> tuple[SeenOutcome | None, dict[str, Label]]:
+def _response(data: OutcomeData, arguments: RegressArguments) -> tuple[ObservedOutcome | None, dict[str, Label]]:
     names = [each.name for each in data.predictors]
     if data.private_response is not None:
         if arguments.family not in (None, "logit"):
@@ -184,7 +184,7 @@ def _response(data: OutcomeData, arguments: RegressArguments) -> tuple[SeenOutco
     named = isinstance(arguments.baseline, Mapping) and data.response in arguments.baseline
     baselines = baselines_of(arguments.baseline, data.response if named else None, names)
     own = baselines.get(data.response)
-    return seen_outcome(data.covariates, data.response, arguments.family, own, data.place), baselines
+    return observed_outcome(data.covariates, data.response, arguments.family, own, data.place), baselines
 
 
 def _encoder(data: OutcomeData, predictors: Sequence[PrivatePredictor]) -> PredictorEncoder:

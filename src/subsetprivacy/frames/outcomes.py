@@ -27,7 +27,7 @@ OUTCOME_FAMILIES: tuple[OutcomeFamily, ...] = get_args(OutcomeFamily)
 
 
 @frozen(eq=False, repr=False)
-class SeenOutcome:
+class ObservedOutcome:
     """An observed response.
 
     Attributes
@@ -64,9 +64,9 @@ class SeenOutcome:
         return (Note(NoteKind.OUTCOME, text, OTHER_LEVEL(name=self.name, level=second, written=written, other=first)),)
 
 
-def seen_outcome(
+def observed_outcome(
     covariates: Covariates, name: str, family: Family | None = None, baseline: Any = None, place: Any = "row {}".format
-) -> SeenOutcome:
+) -> ObservedOutcome:
     """Read an observed response.
 
     Parameters
@@ -111,12 +111,12 @@ def seen_outcome(
         return _of_levels(name, y, levels, family, baseline)
     if baseline is not None:
         raise ArgumentError(f"`baseline` must be a level of a column of levels; got one of {name}, which has numbers.")
-    return SeenOutcome(name, y, _family_of_numbers(y, name, family), chosen=family is None)
+    return ObservedOutcome(name, y, _family_of_numbers(y, name, family), chosen=family is None)
 
 
 def _of_levels(
     name: str, y: FloatArray, levels: tuple[Label, Label], family: Family | None, baseline: Any
-) -> SeenOutcome:
+) -> ObservedOutcome:
     if baseline is not None and baseline not in levels:
         listed = ", ".join(map(label_text, levels))
         raise CategoryError(
@@ -125,7 +125,7 @@ def _of_levels(
     if baseline is not None and baseline == levels[1]:
         y, levels = 1.0 - y, (levels[1], levels[0])
     chosen: OutcomeFamily = "logit" if family is None else family  # type: ignore[assignment]
-    return SeenOutcome(name, y, chosen, levels, family is None)
+    return ObservedOutcome(name, y, chosen, levels, family is None)
 
 
 def _two(levels: Sequence[Label], name: str) -> tuple[Label, Label]:

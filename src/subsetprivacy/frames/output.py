@@ -9,7 +9,7 @@ from subsetprivacy._checks import check_choice
 from subsetprivacy._choices import Form
 from subsetprivacy._paths import local_path
 from subsetprivacy.design import Design
-from subsetprivacy.design.text import is_spelled, text_of
+from subsetprivacy.design.text import has_text_form, text_of
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.frames.csv_writer import CsvWriter
 from subsetprivacy.frames.data_file import DataFile
@@ -114,7 +114,7 @@ class Output:
         if self.form == "labels":
             for design in designs.values():
                 text_of(design.missing_code, design)  # raises with the reason
-        return {name: "labels" if is_spelled(design) else "codes" for name, design in designs.items()}
+        return {name: "labels" if has_text_form(design) else "codes" for name, design in designs.items()}
 
     def begin(
         self,

@@ -38,7 +38,7 @@ class Partitions:
 
     def values(self, file: Path) -> dict[str, Any]:
         """Return the value of each column in a file, None if missing."""
-        texts = _said(file, self.folder)
+        texts = _values_in_path(file, self.folder)
         pa = arrow()
         return {
             each.name: None
@@ -65,7 +65,7 @@ def partitions_of(path: Path, files: Sequence[Path]) -> Partitions:
     pa = arrow()
     by_name: dict[str, list[str]] = {}
     for file in files if path.is_dir() else ():
-        for name, text in _said(file, path).items():
+        for name, text in _values_in_path(file, path).items():
             by_name.setdefault(name, []).extend([] if text is None else [text])
     kinds = {
         name: pa.int64() if texts and all(_WHOLE.fullmatch(text) for text in texts) else pa.string()
@@ -74,6 +74,6 @@ def partitions_of(path: Path, files: Sequence[Path]) -> Partitions:
     return Partitions(pa.schema(list(kinds.items())), path)
 
 
-def _said(file: Path, folder: Path) -> dict[str, str | None]:
+def _values_in_path(file: Path, folder: Path) -> dict[str, str | None]:
     parts = (part.partition("=") for part in file.relative_to(folder).parts[:-1])
     return {unquote(name): None if text == _NULL else unquote(text) for name, equals, text in parts if name and equals}

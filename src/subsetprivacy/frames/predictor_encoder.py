@@ -285,21 +285,21 @@ def encode_predictors(
         for term in terms.terms
         for at in whole.terms[term.name]
     }
-    return _taken_apart(whole, private, scales)
+    return _split(whole, private, scales)
 
 
 def encode_predictor_columns(covariates: Covariates, private: Sequence[PrivatePredictor]) -> PredictorEncoder:
     """Make an encoder with all observed columns and private predictors as terms, plus an intercept."""
     tokens = _tokens(private)
     whole = encode_covariates(with_constants(covariates, tokens), tokens)
-    return _taken_apart(whole, private, {})
+    return _split(whole, private, {})
 
 
 def _tokens(private: Sequence[PrivatePredictor]) -> dict[str, tuple[str, ...]]:
     return {each.name: each.tokens(k) for k, each in enumerate(private)}
 
 
-def _taken_apart(whole: Encoder, private: Sequence[PrivatePredictor], scales: Mapping[int, str]) -> PredictorEncoder:
+def _split(whole: Encoder, private: Sequence[PrivatePredictor], scales: Mapping[int, str]) -> PredictorEncoder:
     """Split the columns of an encoder into numbers of cells and observed columns; `scales` are numbers in terms."""
     tokens = _tokens(private)
     columns = [_Column.of(name, tokens, scales.get(k, "")) for k, name in enumerate(whole.columns)]

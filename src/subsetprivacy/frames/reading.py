@@ -7,12 +7,12 @@ from subsetprivacy._checks import check_choice
 from subsetprivacy._choices import Form
 from subsetprivacy._paths import local_path
 from subsetprivacy.design import Design, require_design
-from subsetprivacy.design.text import is_spelled, looks_like_codes, text_of
+from subsetprivacy.design.text import has_text_form, looks_like_codes, text_of
 from subsetprivacy.errors import ArgumentError, DataFileError
 from subsetprivacy.frames.data_file import DataFile, check_present
 from subsetprivacy.frames.file_errors import arrow
 from subsetprivacy.frames.files import format_of
-from subsetprivacy.frames.metadata import FORMS, TableMetadata, agreed, found_with
+from subsetprivacy.frames.metadata import FORMS, TableMetadata, agreed, documents_of
 from subsetprivacy.frames.release import Release
 from subsetprivacy.messages.for_files import SAY_THE_FORM
 
@@ -63,7 +63,7 @@ def read_release(
     arrow()  # or raise with install advice
     place = local_path(path).absolute()  # the working directory may change; links are not resolved
     file = DataFile(place, format_of(place))
-    documents = found_with(file)
+    documents = documents_of(file)
     given = _given(designs, file, documents)
     stored = agreed(given, documents, place)
     check_present(file, list(given))
@@ -105,7 +105,7 @@ def _form(file: DataFile, design: Design, name: str, known: str | None, given: s
     chosen = known or given
     if not file.is_text(name):
         return "codes"
-    if chosen is None and not is_spelled(design):
+    if chosen is None and not has_text_form(design):
         return "codes"
     if chosen is None and looks_like_codes(design):
         raise ArgumentError(f"`form` must be said for column {name!r}, whose labels look like codes.", SAY_THE_FORM)

@@ -34,7 +34,7 @@ from subsetprivacy.frames.formulas import encoder_of_terms
 from subsetprivacy.frames.on_spark import chosen, larger_batches
 from subsetprivacy.frames.regression_people import RegressArguments, StreamedPeople
 from subsetprivacy.frames.spark_folder import quietly
-from subsetprivacy.frames.spark_package import ship
+from subsetprivacy.frames.spark_package import send_package
 from subsetprivacy.frames.streamed_blocks import BlockMaker, Progress, Tally
 from subsetprivacy.frames.worker_sums import SUMS, RowReader, SpreadTask, SumTask, run_task, unpacked
 from subsetprivacy.messages.for_regression import IN_MEMORY
@@ -254,7 +254,7 @@ class SparkBlocks:
         if self._kept is None:
             raise ArgumentError("the table of Spark must be at hand for this; got a fit that was stored.", IN_MEMORY)
         spark, content = self._kept.spark, pickle.dumps(task)
-        quietly(lambda: ship(spark), "send this package to its workers")
+        quietly(lambda: send_package(spark), "send this package to its workers")
 
         def part(batches: Iterator[Any]) -> Iterator[Any]:
             from pyspark import TaskContext

@@ -13,7 +13,7 @@ from subsetprivacy.errors import ArgumentError, warn_of
 from subsetprivacy.frames.streamed_blocks import Progress, Tally
 from subsetprivacy.messages.for_regression import NAME_A_COLUMN, PRIVATE_BASELINE, WITHOUT_A_STREAM
 from subsetprivacy.regression.blocks import Blocks
-from subsetprivacy.regression.caveats import doubts
+from subsetprivacy.regression.caveats import warned_notes
 from subsetprivacy.regression.problem import CovariateColumns, Options
 from subsetprivacy.regression.response import CHOSEN, fit_response, fit_sample
 from subsetprivacy.regression.result import Regression
@@ -205,7 +205,7 @@ class StreamedPeople:
             lasso=arguments.lasso,
         )
         made = evolve(made, n_missing=self.tally.missing, weighted=self.weights_kind)
-        for note in doubts(made):
+        for note in warned_notes(made):
             warn_of(note, stacklevel=stacklevel)
         return made
 

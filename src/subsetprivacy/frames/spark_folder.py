@@ -14,7 +14,7 @@ from uuid import uuid4
 from subsetprivacy.errors import ArgumentError, DataFileError, SubsetPrivacyError, SubsetPrivacyWarning
 from subsetprivacy.frames.files import FOLDER_SIDECAR
 from subsetprivacy.frames.metadata import TableMetadata, metadata_from_json
-from subsetprivacy.frames.worker import error_told
+from subsetprivacy.frames.worker import decoded_error
 from subsetprivacy.messages.for_files import LOOK_INTO_SPARKS_LOG, REMOVE_BY_HAND
 
 _ELSEWHERE = FOLDER_SIDECAR.removesuffix(".json")
@@ -154,7 +154,7 @@ def quietly(work: Callable[[], T], doing: str) -> T:
     except SubsetPrivacyError:
         raise
     except Exception as error:
-        failure = error_told(str(error)) or _of_spark(error, doing)
+        failure = decoded_error(str(error)) or _of_spark(error, doing)
     raise failure  # outside the handler, so that no log prints the original error
 
 

@@ -13,7 +13,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)  # so that equal files give equal archives
 _reached: "WeakSet[Any]" = WeakSet()
 
 
-def ship(spark: Any) -> None:
+def send_package(spark: Any) -> None:
     """Send this package and attrs to the workers of a Spark session, once.
 
     Workers need only Python, NumPy and PyArrow. Drawing subsets does not use SciPy.

@@ -77,7 +77,7 @@ def staged(output: Path, job: dict[str, Any] | None) -> Iterator[Stage]:
     """
     folder = stage_of(output)
     text = json.dumps(job, sort_keys=True)
-    with _alone(output):
+    with _locked(output):
         for draft in output.parent.glob(f".{escape(output.name)}.*.part*"):  # of a run that was killed
             draft.unlink(missing_ok=True)
         if folder.exists() and (job is None or _read(folder / "job.json") != text):
@@ -94,13 +94,13 @@ def staged(output: Path, job: dict[str, Any] | None) -> Iterator[Stage]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def can_go_on(output: Path) -> bool:
+def can_continue(output: Path) -> bool:
     """Return whether an interrupted run left a folder to continue from."""
     return (stage_of(output) / "job.json").exists()
 
 
 @contextmanager
-def _alone(output: Path) -> Iterator[None]:
+def _locked(output: Path) -> Iterator[None]:
     """Refuse a second run with the same output at the same time, if the system has locks."""
     try:
         import fcntl

@@ -56,7 +56,7 @@ class DrawTask:
         refused: list[RefusedRows] = []
         yield from self.rows(batches, number, refused)
         if refused:
-            raise _told(refused, f"part {number} of the table")
+            raise _refusal(refused, f"part {number} of the table")
 
     def rows(
         self, batches: Iterable["pa.RecordBatch"], number: int, refused: list[RefusedRows]
@@ -254,29 +254,29 @@ def _drawn(kernel: Kernel, batch: "pa.RecordBatch") -> DrawnBatch:
     try:
         return kernel.draw(batch)
     except errors.SubsetPrivacyError as error:
-        failure: Exception = marked(error)
+        failure: Exception = encoded_error(error)
     except Exception as error:  # messages of libraries may quote a cell
         failure = RuntimeError(f"a worker could not draw its rows ({type(error).__name__}).")
     raise failure
 
 
-def _told(refused: list[RefusedRows], where: str) -> Exception:
+def _refusal(refused: list[RefusedRows], where: str) -> Exception:
     try:
         refuse(refused, where)
     except errors.SubsetPrivacyError as error:
-        return marked(error)
+        return encoded_error(error)
     raise AssertionError("nothing was refused")
 
 
-def marked(error: errors.SubsetPrivacyError) -> Exception:
-    """Return an error whose text contains kind, message and advice, for `error_told` to restore."""
+def encoded_error(error: errors.SubsetPrivacyError) -> Exception:
+    """Return an error whose text contains kind, message and advice, for `decoded_error` to restore."""
     kind, advice = type(error), error.advice
     # As JSON without <, which would end the mark.
     text = "" if advice is None else json.dumps(advice.to_dict()).replace("<", "\\u003c")
     return kind(f"<subset-privacy {kind.__name__}>{error.message}<advice>{text}</subset-privacy>")
 
 
-def error_told(text: str) -> errors.SubsetPrivacyError | None:
+def decoded_error(text: str) -> errors.SubsetPrivacyError | None:
     """Restore the error of a worker from the message of an engine."""
     match = _MARKED.search(text)
     kind = getattr(errors, match[1], None) if match else None

@@ -12,7 +12,7 @@ import numpy as np
 from attrs import frozen
 
 from subsetprivacy.errors import DataFileError, SubsetPrivacyError
-from subsetprivacy.frames.worker import marked
+from subsetprivacy.frames.worker import encoded_error
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -120,7 +120,7 @@ def run_task(pickled: bytes, batches: Iterable["pa.RecordBatch"], number: int) -
     Raises
     ------
     SubsetPrivacyError
-        The error, marked for `error_told`, without any cell.
+        The error, marked for `decoded_error`, without any cell.
     """
     import pyarrow as pa
 
@@ -129,9 +129,9 @@ def run_task(pickled: bytes, batches: Iterable["pa.RecordBatch"], number: int) -
         arrays = task.part(batches)
     except ImportError as error:
         missing = f"workers of Spark must have {error.name or 'all packages'} installed for this regression."
-        failure: Exception = marked(DataFileError(missing))
+        failure: Exception = encoded_error(DataFileError(missing))
     except SubsetPrivacyError as error:
-        failure = marked(type(error)(f"part {number} of the table: {error.message}", error.advice))
+        failure = encoded_error(type(error)(f"part {number} of the table: {error.message}", error.advice))
     except Exception as error:  # messages of libraries may quote a cell
         failure = RuntimeError(f"a worker could not add up its rows ({type(error).__name__}).")
     else:

@@ -14,7 +14,7 @@ from attrs import frozen
 from subsetprivacy._types import FloatArray
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.estimation.simplex import project_many
-from subsetprivacy.honesty.linear import LinearModel, Step
+from subsetprivacy.honesty.linear import LinearModel, UnconstrainedFit
 from subsetprivacy.honesty.random_answers import chance_model
 from subsetprivacy.honesty.resampling import NullSampler
 from subsetprivacy.honesty.table import tabulate
@@ -30,7 +30,7 @@ class _FittedAnswers:
     """A model of the answers, fitted to the data."""
 
     model: LinearModel
-    fit: Step
+    fit: UnconstrainedFit
 
     def redraw(self, generator: np.random.Generator, number: int) -> FloatArray:
         """Draw new answers to the same questions from the fit, a row for each sample."""

@@ -10,7 +10,7 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy._words import counted
 from subsetprivacy.errors import NotIdentifiableError
 from subsetprivacy.honesty.fits import GoodnessOfFit
-from subsetprivacy.honesty.linear import LinearModel, Step
+from subsetprivacy.honesty.linear import LinearModel, UnconstrainedFit
 from subsetprivacy.honesty.pvalue_method import CHI_SQUARE, PValueMethod, chi_square_pvalue
 from subsetprivacy.honesty.reading import one_at_a_time
 from subsetprivacy.honesty.resampling import NullSampler
@@ -34,7 +34,7 @@ class AnswersTest:
     """A test of the answers, its fit, and optionally a second statistic with its bootstrap p-value."""
 
     part: GoodnessOfFit
-    fit: Step
+    fit: UnconstrainedFit
     second: float
     second_pvalue: float | None
 
@@ -81,7 +81,9 @@ def answers_part(
     return AnswersTest(part, fit, value, second_pvalue)
 
 
-def _statistics(model: LinearModel, fit: Step, second: Second, generator: np.random.Generator) -> tuple[float, float]:
+def _statistics(
+    model: LinearModel, fit: UnconstrainedFit, second: Second, generator: np.random.Generator
+) -> tuple[float, float]:
     """Return both statistics of a sample drawn from the fit."""
     observed = model.table.redraw(fit.expected, generator)
     start = model.estimate(observed)

@@ -139,7 +139,7 @@ class RandomAnswers(Result):
     @property
     def notes(self) -> tuple[Note, ...]:
         """The share that would be detected, and the caveats of the test."""
-        return (Note(NoteKind.RANDOM_ANSWERS, _found_line(self.detectable)), *self.test.notes)
+        return (Note(NoteKind.RANDOM_ANSWERS, _detectable_line(self.detectable)), *self.test.notes)
 
     def __repr__(self) -> str:
         p = pvalue_text(self.test.pvalue)
@@ -235,7 +235,7 @@ class RandomAnswers(Result):
         )
 
 
-def _found_line(share: float) -> str:
+def _detectable_line(share: float) -> str:
     if share >= 1:
         return "Too few people to find random answers: if all were, fewer than 80 of 100 such samples would show it."
     return (

@@ -148,9 +148,9 @@ class LeaningCheck(DataCheck):
 
     def summary(self) -> Table:
         """Return the table to print or to show in a notebook: the test, and the share or the positions."""
-        return self._table(*self._found())
+        return self._table(*self._share_or_positions())
 
-    def _found(self) -> tuple[Note, ...]:
+    def _share_or_positions(self) -> tuple[Note, ...]:
         if self.positions:
             text = f"Positions chosen, from the first: {', '.join(f'{n:,}' for n in self.positions)}."
             return (Note(NoteKind.LEGEND, text),)
@@ -161,9 +161,9 @@ class LeaningCheck(DataCheck):
             f"Share of people who always say yes, minus those who always say no: {number(self.share)}, std. error "
             f"{number(self.se or 0.0)}, {interval}."
         )
-        return (Note(NoteKind.LEGEND, text), *self._found_line())
+        return (Note(NoteKind.LEGEND, text), *self._detectable_note())
 
-    def _found_line(self) -> tuple[Note, ...]:
+    def _detectable_note(self) -> tuple[Note, ...]:
         least = self.detectable
         if least is None:
             return ()

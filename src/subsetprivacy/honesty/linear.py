@@ -32,7 +32,7 @@ _REGULAR = 1e-9
 _DEPENDENT = 1e-12  # rows are small numbers, so dependence is clear up to rounding
 
 
-class WithChance:
+class RandomAnswerRows:
     """Rows [r_a, 1/m]: people who pick one of the m answers at random form an additional category."""
 
     def __init__(self, base: Incidence, chance: float) -> None:
@@ -75,7 +75,7 @@ class LinearModel:
 
     def _rows_of(self, codes: IntArray) -> Incidence:
         base = self.table.design.incidence(codes)
-        return base if self.chance is None else WithChance(base, self.chance)
+        return base if self.chance is None else RandomAnswerRows(base, self.chance)
 
     @cached_property
     def rows(self) -> Incidence:
@@ -108,7 +108,7 @@ class LinearModel:
         lift = min(p / self.table.n, _MOST_LIFTED)
         return (1 - lift) * w + lift / p
 
-    def step(self, observed: FloatArray, w: FloatArray) -> "Step":
+    def step(self, observed: FloatArray, w: FloatArray) -> "UnconstrainedFit":
         """Fit freely from w: one step of scoring."""
         L = self.rows.inner(w)
         E = self.table.exposure * L
@@ -117,11 +117,11 @@ class LinearModel:
         solver = Solver(H, self.rank)
         change = solver.solve(g)
         statistic = float(((observed - E) ** 2 / E).sum() - g @ change)
-        return Step(w, change, max(statistic, 0.0), E, solver)
+        return UnconstrainedFit(w, change, max(statistic, 0.0), E, solver)
 
 
 @frozen(slots=False, eq=False)
-class Step:
+class UnconstrainedFit:
     """An unconstrained fit: its start, the change, and the unexplained part."""
 
     start: FloatArray

@@ -23,7 +23,7 @@ from subsetprivacy.estimation.newton import newton
 from subsetprivacy.estimation.simplex import project
 from subsetprivacy.honesty.answers import AnswersTest
 from subsetprivacy.honesty.fits import GoodnessOfFit, RandomAnswers
-from subsetprivacy.honesty.linear import MOST_EXACT, LinearModel, Step
+from subsetprivacy.honesty.linear import MOST_EXACT, LinearModel, UnconstrainedFit
 from subsetprivacy.honesty.pvalue_method import HALF, PValueMethod, half_pvalue
 from subsetprivacy.honesty.reading import one_at_a_time
 from subsetprivacy.incidence import Affine
@@ -76,7 +76,7 @@ def random_part(tested: AnswersTest, pvalue_method: PValueMethod) -> GoodnessOfF
     return GoodnessOfFit("random", tested.second, 1, pvalue, law, tested.part.least_expected)
 
 
-def random_answers(model: LinearModel, fit: Step, test: GoodnessOfFit) -> RandomAnswers:
+def random_answers(model: LinearModel, fit: UnconstrainedFit, test: GoodnessOfFit) -> RandomAnswers:
     """Return the share of random answers and the distribution of the other people."""
     cov = fit.covariance(model.table.n)
     share = float(fit.free[-1])
@@ -89,7 +89,7 @@ def random_answers(model: LinearModel, fit: Step, test: GoodnessOfFit) -> Random
     return RandomAnswers(share, float(np.sqrt(cov[-1, -1])), test, labels, read_only(w), read_only(w_se))
 
 
-def honest_distribution(model: LinearModel, fit: Step, rho: float) -> FloatArray:
+def honest_distribution(model: LinearModel, fit: UnconstrainedFit, rho: float) -> FloatArray:
     """Return the maximum likelihood estimate with a fixed share rho of random answers; the free fit if p is large."""
     table = model.table
     assert model.chance is not None

@@ -12,7 +12,7 @@ from subsetprivacy._deprecated import warn_deprecated
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy._words import counted
 from subsetprivacy.errors import NotIdentifiableError
-from subsetprivacy.honesty.linear import LinearModel, Step
+from subsetprivacy.honesty.linear import LinearModel, UnconstrainedFit
 from subsetprivacy.honesty.table import AnswerTable
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_tests import RESIDUAL_COUNTS
@@ -122,7 +122,7 @@ class Residuals(Result):
         return plain({**self._columns(), "notes": self.notes})
 
 
-def residuals(model: LinearModel, fit: Step) -> Residuals:
+def residuals(model: LinearModel, fit: UnconstrainedFit) -> Residuals:
     """Return the residuals of a free fit."""
     table = model.table
     expected = table.exposure * model.rows.inner(fit.free)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def completed_frames(imputations: Imputations, table: Any, engine: Engine | None) -> Iterator[Any]:
     """Return the completed frames, one at a time. Errors in the table are raised at once."""
-    return completed_sets(imputations, read_seen(imputations, table, engine))
+    return completed_sets(imputations, read_observed(imputations, table, engine))
 
 
 def completed_sets(imputations: Imputations, seen: Any) -> Iterator[Any]:
@@ -28,7 +28,7 @@ def completed_sets(imputations: Imputations, seen: Any) -> Iterator[Any]:
     return (_completed(imputations, seen, k) for k in range(imputations.m))
 
 
-def read_seen(imputations: Imputations, table: Any, engine: Engine | None = None) -> Any:
+def read_observed(imputations: Imputations, table: Any, engine: Engine | None = None) -> Any:
     """Return the table of observed columns in the given library. The table is not changed.
 
     Raises

@@ -12,7 +12,7 @@ from subsetprivacy.engines.imputed import metadata
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.frames.file_errors import arrow, file_error
 from subsetprivacy.frames.files import format_of, replacing
-from subsetprivacy.imputation.completing import completed_sets, read_seen
+from subsetprivacy.imputation.completing import completed_sets, read_observed
 from subsetprivacy.messages.for_analyses import DISTINCT_NAMES, WRITE_PARQUET
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def write_imputations(imputations: Imputations, path: str | Path, table: Any, *,
         raise file_error(
             place, "must be able to say that its values are imputed; CSV files and folders cannot", WRITE_PARQUET
         )
-    seen = read_seen(imputations, table, "pyarrow")
+    seen = read_observed(imputations, table, "pyarrow")
     taken = sorted(set(seen.column_names) & set(NUMBERS))
     if taken:
         raise ArgumentError(

@@ -16,7 +16,7 @@ answering, a cell probability is :math:`c_a 1_a^\top w + d_a` on the simplex.
 from subsetprivacy._types import IntArray
 from subsetprivacy.incidence.base import MAX_MATRIX, Incidence, Listable
 from subsetprivacy.incidence.derived import Affine, Mapped, Stacked
-from subsetprivacy.incidence.masks import MAX_DENSE_BITS, Bytes, DenseRows, Halves
+from subsetprivacy.incidence.masks import MAX_DENSE_BITS, ByteTables, DenseRows, Halves
 from subsetprivacy.incidence.products import Branches, Cells, Kronecker, RowByRow, joint_incidence
 from subsetprivacy.incidence.walsh import Walsh
 from subsetprivacy.subsets import bits
@@ -26,7 +26,7 @@ __all__ = [
     "MAX_MATRIX",
     "Affine",
     "Branches",
-    "Bytes",
+    "ByteTables",
     "Cells",
     "DenseRows",
     "Halves",
@@ -45,11 +45,11 @@ __all__ = [
 _SMALL, _LARGE = 1 << 15, 1 << 18
 
 
-def incidence(codes: IntArray, p: int) -> "DenseRows | Halves | Bytes":
+def incidence(codes: IntArray, p: int) -> "DenseRows | Halves | ByteTables":
     """Return the rows of bit masks in the cheapest implementation."""
     entries = len(codes) * p
     if p <= MAX_DENSE_BITS and entries > max(_SMALL, 2 << p):
         return Halves(codes, p)
     if entries <= _LARGE:
         return DenseRows(bits(codes, p))
-    return Bytes(codes, p)
+    return ByteTables(codes, p)

@@ -128,7 +128,7 @@ class Halves:
         return cells.reshape(*values.shape[:-1], len(self._high_bits), len(self._low_bits))
 
 
-class Bytes:
+class ByteTables:
     """Sparse masks of up to 48 bits, read a byte at a time through tables of 256 entries."""
 
     def __init__(self, codes: IntArray, p: int) -> None:

@@ -87,7 +87,7 @@ class CrossedVariable:
         return (1 - 1 / self.n) * w + 1 / self.n / self.design.p
 
     @cached_property
-    def law(self) -> FloatArray:
+    def probabilities(self) -> FloatArray:
         """The fitted probability of each subset that occurs, given that it is informative."""
         return self.design.mu(self.codes) * self.sizes / (1 - self.design.mu_full)
 
@@ -96,14 +96,14 @@ class CrossedVariable:
         """The question that each subset answers, if the subset determines it."""
         return self.design.strata(self.codes)
 
-    def asked(self, at: IntArray) -> IntArray:
+    def questions_at(self, at: IntArray) -> IntArray:
         """Return the question of the subsets at these positions; all equal if the subsets do not determine it."""
         return np.zeros(len(at), np.int64) if self.questions is None else self.questions[at]
 
     @cached_property
-    def answer(self) -> FloatArray:
+    def answer_probabilities(self) -> FloatArray:
         """The fitted probability of each subset, given the question if the subset determines it."""
-        return self.law if self.questions is None else self.sizes
+        return self.probabilities if self.questions is None else self.sizes
 
     @cached_property
     def members(self) -> FloatArray:
@@ -157,7 +157,7 @@ class CrossedVariable:
 
 
 @frozen(slots=False, eq=False)
-class Sheet:
+class CellLayout:
     """The layout of a table, or of a batch of tables: a pair of subsets for each cell."""
 
     first: CrossedVariable
@@ -181,20 +181,20 @@ class Sheet:
             return Kronecker(DenseRows(first), DenseRows(second))
         return joint_incidence([(DenseRows(first), self.at_a), (DenseRows(second), self.at_b)])
 
-    def seen(self, n: FloatArray) -> "Sheet":
-        """Return the sheet of the cells that occur in one table."""
+    def observed(self, n: FloatArray) -> "CellLayout":
+        """Return the layout of the cells that occur in one table."""
         at = np.flatnonzero(n)
-        return Sheet(self.first, self.second, self.at_a[at], self.at_b[at], False)
+        return CellLayout(self.first, self.second, self.at_a[at], self.at_b[at], False)
 
     @cached_property
     def by_question(self) -> tuple[IntArray, IntArray, IntArray]:
         """The order that groups cells by pairs of questions, the start of each group, and the pair of each cell."""
-        pairs = np.column_stack([self.first.asked(self.at_a), self.second.asked(self.at_b)])
+        pairs = np.column_stack([self.first.questions_at(self.at_a), self.second.questions_at(self.at_b)])
         _, pair = np.unique(pairs, axis=0, return_inverse=True)
         order = np.argsort(pair, kind="stable")
         return order, np.searchsorted(pair[order], np.arange(int(pair.max()) + 1)), pair
 
-    def asked(self, n: FloatArray) -> FloatArray:
+    def people_asked(self, n: FloatArray) -> FloatArray:
         """Return, for each cell, the number of people who were asked that pair of questions."""
         order, begin, pair = self.by_question
         return np.add.reduceat(n[..., order], begin, axis=-1)[..., pair]
@@ -237,16 +237,16 @@ class Crossing:
         return grid <= min(max(_WORTH * len(self.cells[2]), 1 << 12), _GRID)
 
     @cached_property
-    def sheet(self) -> Sheet:
+    def layout(self) -> CellLayout:
         """The layout of the observed table and, on a grid, of all tables with these margins."""
         if not self.on_grid:
-            return Sheet(self.first, self.second, self.cells[0], self.cells[1], False)
+            return CellLayout(self.first, self.second, self.cells[0], self.cells[1], False)
         s, r = self.shape
-        return Sheet(self.first, self.second, np.repeat(np.arange(s), r), np.tile(np.arange(r), s), True)
+        return CellLayout(self.first, self.second, np.repeat(np.arange(s), r), np.tile(np.arange(r), s), True)
 
     @cached_property
     def counts(self) -> FloatArray:
-        """The observed numbers of people, in the order of `sheet`."""
+        """The observed numbers of people, in the order of `layout`."""
         at_a, at_b, n = self.cells
         if not self.on_grid:
             return n

@@ -41,7 +41,7 @@ def degrees(crossing: Crossing, method: str, kind: str = "corrected") -> float:
 def _free_cells(crossing: Crossing) -> int:
     """Return the sum, over the pairs of questions that were asked, of the number of their cells minus one."""
     at_a, at_b, _ = crossing.cells
-    pairs = np.unique(np.column_stack([crossing.first.asked(at_a), crossing.second.asked(at_b)]), axis=0)
+    pairs = np.unique(np.column_stack([crossing.first.questions_at(at_a), crossing.second.questions_at(at_b)]), axis=0)
     cells = np.ones(len(pairs), np.int64)
     for side, questions in zip((crossing.first, crossing.second), pairs.T, strict=True):
         cells *= side.possible if side.questions is None else side.answers(questions)

@@ -87,7 +87,7 @@ class GroupTable:
         gains = (n * np.log(np.divide(L, together, out=np.ones_like(L), where=n > 0))).sum(axis=1)
         return np.maximum(2 * gains.reshape(-1, groups).sum(axis=1), 0.0)
 
-    def law(self, settings: PermutationOptions) -> NullDistribution:
+    def null_distribution(self, settings: PermutationOptions) -> NullDistribution:
         """Return the statistics of all tables with these margins if there are few, else of random ones."""
         rows, columns = self.observed.sum(axis=1), self.observed.sum(axis=0)
         each = self._seconds()

@@ -30,7 +30,7 @@ from subsetprivacy.independence.result import IndependenceResult
 from subsetprivacy.independence.strata import without_group
 from subsetprivacy.independence.tables import LARGEST
 from subsetprivacy.independence.testing import BUDGET, METHODS, read_permutation_options, run_test
-from subsetprivacy.mechanism.simulate import informative_law, simulate_informative
+from subsetprivacy.mechanism.simulate import informative_probabilities, simulate_informative
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_tests import COUNT_BY_GROUP, NAME_THE_OPTION, UNPACK_GROUPS, WEIGHT_ALL_GROUPS
 from subsetprivacy.subsets import MAX_CATEGORIES, Categories
@@ -220,7 +220,7 @@ def _comparing(
     if kind == "asymptotic" or not settings.permutations:
         law = ASYMPTOTIC
     elif kind == "permutation":
-        law = GroupTable.of(samples, pooled).law(settings)
+        law = GroupTable.of(samples, pooled).null_distribution(settings)
     else:
         law = _simulated(samples, sizes, pooled, settings)
         asked = "as asked for" if exchangeable else _why_not(samples, reason)
@@ -253,7 +253,7 @@ def _caveats(samples: Sequence[SubsetCounts], w: FloatArray) -> list[Note]:
         notes.append(Note(NoteKind.WEIGHTED, WEIGHTED_GROUPS))
     if not all(counts.design.enumerable for counts in samples):
         return notes
-    laws = [counts.n * informative_law(counts.design, w)[1] for counts in samples]
+    laws = [counts.n * informative_probabilities(counts.design, w)[1] for counts in samples]
     few, possible = sum(int((law < FEW).sum()) for law in laws), sum(len(law) for law in laws)
     if few:
         text = (

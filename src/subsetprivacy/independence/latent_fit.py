@@ -19,7 +19,7 @@ from subsetprivacy.estimation.mle import maximize
 from subsetprivacy.estimation.newton_many import newton_many
 from subsetprivacy.estimation.simplex import lifted
 from subsetprivacy.incidence import Cells, Incidence, Listable
-from subsetprivacy.mechanism.simulate import simulate, subset_law
+from subsetprivacy.mechanism.simulate import simulate, subset_probabilities
 from subsetprivacy.messages.for_tests import PRODUCT_OF_DESIGNS
 from subsetprivacy.variables import JointCategories
 
@@ -261,7 +261,7 @@ def _free(inc: Listable, f: FloatArray, start: FloatArray, tol: float) -> FloatA
     """Return the maximum likelihood distribution of every sample without any hypothesis."""
     if inc.p <= MANY and len(f) > 1:
         return newton_many(inc, f, start=start, tol=tol).w
-    return np.array([maximize(*_seen(inc, row), tol, start).w for row in f])
+    return np.array([maximize(*_observed_cells(inc, row), tol, start).w for row in f])
 
 
 def _best(inc: Incidence, f: FloatArray, begin: FloatArray, model: ConditionalIndependence, tol: float) -> LocalMaxima:
@@ -285,13 +285,13 @@ def _draw(
 ) -> tuple[Listable, FloatArray, float]:
     """Return rows, the shares of each sample, and the number of informative people, n."""
     if grid:
-        codes, law = subset_law(design, w)
+        codes, law = subset_probabilities(design, w)
         law = np.where(design.is_missing(codes), 0.0, law)
         return design.support_incidence, generator.multinomial(n, law / law.sum(), size=size) / n, n
     sample = simulate(design, w, design.people_in(n), seed=generator)
     return sample.incidence, sample.shares[None], sample.total
 
 
-def _seen(inc: Listable, f: FloatArray) -> tuple[Incidence, FloatArray]:
+def _observed_cells(inc: Listable, f: FloatArray) -> tuple[Incidence, FloatArray]:
     at = np.flatnonzero(f)
     return (inc, f) if len(at) == len(f) else (Cells(inc, at), f[at])

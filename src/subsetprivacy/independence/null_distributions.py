@@ -13,7 +13,7 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.data import JointCounts
 from subsetprivacy.errors import NotIdentifiableError, TooLargeError, warn_of
 from subsetprivacy.estimation.likelihood import MANY
-from subsetprivacy.independence.crossing import Crossing, Sheet, cross
+from subsetprivacy.independence.crossing import CellLayout, Crossing, cross
 from subsetprivacy.independence.statistics import STATISTICS, Statistic
 from subsetprivacy.independence.tables import LARGEST, all_tables, drawing, one_table, shuffled
 from subsetprivacy.mechanism.simulate import simulate_informative
@@ -103,10 +103,10 @@ def null_distribution(
     total = np.full(size, -np.inf if method == "bonferroni" else 0.0)
     for number, crossing in enumerate(crossings):
         at = 0
-        for sheet, n in draw(crossing, size, settings.generator):
+        for layout, n in draw(crossing, size, settings.generator):
             here = slice(at, at + len(n))
-            # Without a sheet, everyone reported the same subset of a variable, and no dependence is visible.
-            total[here] = together(total[here], 0.0 if sheet is None else statistic(sheet, n))
+            # Without a layout, everyone reported the same subset of a variable, and no dependence is visible.
+            total[here] = together(total[here], 0.0 if layout is None else statistic(layout, n))
             at += len(n)
             if settings.progress is not None:
                 settings.progress(number * size + at, len(crossings) * size)
@@ -128,7 +128,7 @@ def _all(
         return None
     tables, law = every
     flat = tables.reshape(len(tables), -1).astype(np.float64)
-    blocks = [statistic(crossing.sheet, flat[start : start + 256]) for start in range(0, len(flat), 256)]
+    blocks = [statistic(crossing.layout, flat[start : start + 256]) for start in range(0, len(flat), 256)]
     if settings.progress is not None:
         settings.progress(len(flat), len(flat))
     return NullDistribution("exact", np.concatenate(blocks), law)
@@ -190,7 +190,7 @@ def affordable(
 
 def simulated(
     crossing: Crossing, size: int, generator: np.random.Generator
-) -> Iterator[tuple[Sheet | None, FloatArray]]:
+) -> Iterator[tuple[CellLayout | None, FloatArray]]:
     """Draw tables of new people from the fitted independent table; their margins vary and are refitted."""
     people = max(round(crossing.n), 2)
     design = crossing.table.design
@@ -207,4 +207,4 @@ def simulated(
         except NotIdentifiableError:
             yield None, np.zeros((1, 0))
         else:
-            yield drawn.sheet, drawn.counts[None, :]
+            yield drawn.layout, drawn.counts[None, :]

@@ -119,7 +119,7 @@ class PairTests(Result):
 
 def pair_tests(part: Crossing, law: NullDistribution) -> PairTests:
     """Return the 2 x 2 tables of a crossing, with p-values from the distribution of the largest statistic."""
-    statistics = pair_statistics(part.sheet, part.counts[None, :])[0]
+    statistics = pair_statistics(part.layout, part.counts[None, :])[0]
     if len(law.statistics):
         pvalues = law.pvalue(statistics)
     else:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from subsetprivacy._types import FloatArray, IntArray
-from subsetprivacy.independence.crossing import Crossing, Sheet
+from subsetprivacy.independence.crossing import CellLayout, Crossing
 
 _PER_DRAW, _PER_CALL, _PER_ROW = 1.2e-7, 1e-5, 5e-8  # measured seconds per cell of a table, per call, and per row
 LARGEST = 10**9  # NumPy's generator cannot draw from so many people
@@ -80,14 +80,14 @@ def one_table(rows: IntArray, columns: IntArray, generator: np.random.Generator)
     return pairs // r, pairs % r, n
 
 
-def shuffled(crossing: Crossing, size: int, generator: np.random.Generator) -> Iterator[tuple[Sheet, FloatArray]]:
-    """Draw tables with the margins of this one, in batches: a sheet and counts (tables, cells)."""
+def shuffled(crossing: Crossing, size: int, generator: np.random.Generator) -> Iterator[tuple[CellLayout, FloatArray]]:
+    """Draw tables with the margins of this one, in batches: a layout and counts (tables, cells)."""
     rows, columns = (np.rint(side.n_a).astype(np.int64) for side in (crossing.first, crossing.second))
     if not crossing.on_grid:
         yield from _one_by_one(crossing, rows, columns, size, generator)
         return
     for block in blocks(rows, columns, size, generator):
-        yield crossing.sheet, block
+        yield crossing.layout, block
 
 
 def blocks(rows: IntArray, columns: IntArray, size: int, generator: np.random.Generator) -> Iterator[FloatArray]:
@@ -132,8 +132,8 @@ def _by_shuffling(rows: IntArray, columns: IntArray, size: int, generator: np.ra
 
 def _one_by_one(
     crossing: Crossing, rows: IntArray, columns: IntArray, size: int, generator: np.random.Generator
-) -> Iterator[tuple[Sheet, FloatArray]]:
+) -> Iterator[tuple[CellLayout, FloatArray]]:
     """Permute rows if there are too many pairs of subsets for one layout; each table has its own cells."""
     for _ in range(size):
         at_a, at_b, n = one_table(rows, columns, generator)
-        yield Sheet(crossing.first, crossing.second, at_a, at_b, False), n[None, :].astype(np.float64)
+        yield CellLayout(crossing.first, crossing.second, at_a, at_b, False), n[None, :].astype(np.float64)

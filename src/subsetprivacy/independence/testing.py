@@ -177,7 +177,7 @@ def run_test(
         raise ArgumentError("`null` must be another for lrt-mom, which has no limit distribution; got 'asymptotic'.")
     if method == "lrt-mom" and not settings.permutations:
         raise ArgumentError("`permutations` must be at least 1 for lrt-mom, which has no limit distribution; got 0.")
-    each = [float(STATISTICS[method](part.sheet, part.counts[None, :])[0]) for part in parts]
+    each = [float(STATISTICS[method](part.layout, part.counts[None, :])[0]) for part in parts]
     statistic = _no_rounding(max(each) if method == "bonferroni" else sum(each), sum(part.n for part in parts))
     freedom = 1 if method == "bonferroni" else sum(degrees(part, method, df) for part in parts)
     pairs = sum(part.first.different_members * part.second.different_members for part in parts)

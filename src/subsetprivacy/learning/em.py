@@ -19,7 +19,7 @@ _TINY = float(np.finfo(np.float64).eps)  # smallest probability of a subset in a
 
 
 @frozen
-class Stopping:
+class StoppingRule:
     """When training stops: after `max_iter` rounds, or `patience` rounds without an improvement above `tol`."""
 
     max_iter: int
@@ -28,7 +28,7 @@ class Stopping:
 
 
 @frozen(eq=False, repr=False)
-class Trained:
+class TrainedModel:
     """A trained model: its number of rounds, and the log-likelihood after every round."""
 
     model: Any
@@ -36,7 +36,7 @@ class Trained:
     history: FloatArray
 
 
-class Rounds:
+class TrainingRounds:
     """Training in rounds, with people to learn from and people to validate on.
 
     Parameters
@@ -64,7 +64,7 @@ class Rounds:
         self.judge_R = target.among(others).rows(slice(None))
         self.judge_weight = None if weight is None else weight[others]
 
-    def run(self, model: Any, stopping: Stopping) -> Trained:
+    def run(self, model: Any, stopping: StoppingRule) -> TrainedModel:
         """Train a model in rounds, in place."""
         growing = parameter_of_growth(model)
         P = np.broadcast_to(self.shares[:, None], self.R.shape)
@@ -84,7 +84,7 @@ class Rounds:
                 P = predicted(model, self.X, self.classes).T
         if not self.has_judges:
             best, best_round = model, len(history)
-        return Trained(best, best_round, np.array(history))
+        return TrainedModel(best, best_round, np.array(history))
 
     def _rows(self, model: Any) -> Any:
         """Return the covariates of each person for each possible category, stacked."""

@@ -12,7 +12,7 @@ from subsetprivacy._checks import check_count, check_number, shown
 from subsetprivacy._types import AnyArray, FloatArray, Label
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.learning.em import Rounds, Stopping, parameter_of_growth, predicted
+from subsetprivacy.learning.em import StoppingRule, TrainingRounds, parameter_of_growth, predicted
 from subsetprivacy.learning.inputs import is_of_subsets, learners, read_target, read_weights, require_target
 from subsetprivacy.learning.scoring import ScoredOnSubsets
 from subsetprivacy.messages.for_regression import SCALE_OUTSIDE, STOP_OUTSIDE, WITH_PROBABILITIES
@@ -149,7 +149,7 @@ class SubsetClassifier(MetaEstimatorMixin, ScoredOnSubsets, BaseEstimator):  # t
         NotIdentifiableError
             If the design cannot distinguish some distributions, or there is only one subset.
         """
-        stopping = Stopping(
+        stopping = StoppingRule(
             check_count(self.max_iter, "max_iter", least=1),
             check_number(self.tol, "tol", 0),
             check_count(self.patience, "patience", least=1),
@@ -165,7 +165,7 @@ class SubsetClassifier(MetaEstimatorMixin, ScoredOnSubsets, BaseEstimator):  # t
         random = check_random_state(self.random_state)
         people = random.permutation(np.flatnonzero(kept))
         aside = int(share * len(people))
-        rounds = Rounds(X, target, np.sort(people[aside:]), np.sort(people[:aside]), weight)
+        rounds = TrainingRounds(X, target, np.sort(people[aside:]), np.sort(people[:aside]), weight)
         seed = None if self.random_state is None else int(random.randint(2**31 - 1))
         made = rounds.run(_prepared(self.estimator, seed), stopping)
         self.classes_, self._design = target.classes, target.design

@@ -33,7 +33,7 @@ def small_groups(made: GroupMeans, sizes: FloatArray) -> list[Note]:
     return [Note(NoteKind.SMALL_COUNTS, text + "individuals.", MERGE_SMALL_GROUPS)]
 
 
-def doubts(made: GroupMeans) -> list[Note]:
+def warned_notes(made: GroupMeans) -> list[Note]:
     """Return the caveats that are also warnings."""
     return _rare(made)
 

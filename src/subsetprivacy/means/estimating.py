@@ -109,7 +109,7 @@ def estimate_means(
         made = with_model(made, sample)
     few = caveats.small_groups(made, sizes[small])
     made = caveats.with_notes(made, (*note_of_missing(int(missing), design), *_notes(weighting.sampling), *few))
-    for note in (*few, *caveats.doubts(made)):
+    for note in (*few, *caveats.warned_notes(made)):
         warn_of(note, stacklevel=stacklevel)
     return made
 

@@ -14,7 +14,7 @@ from subsetprivacy.subsets import is_frame, is_missing, library_of
 
 
 @frozen
-class UnfitIds:
+class IdProblems:
     """Problems with a batch of ids. Row numbers count from 0 within the batch.
 
     Attributes
@@ -63,7 +63,7 @@ class Ids:
         return f"<{len(self)} ids>"
 
     @cached_property
-    def repeated(self) -> UnfitIds | None:
+    def repeated(self) -> IdProblems | None:
         """The rows whose id occurred before, or None if all ids are distinct."""
         if len(set(self.texts)) == len(self.texts):
             return None
@@ -73,7 +73,7 @@ class Ids:
             if text in seen:
                 repeats.append(row)
             seen.add(text)
-        return UnfitIds("repeated", len(repeats), repeats[0])
+        return IdProblems("repeated", len(repeats), repeats[0])
 
     def require_distinct(self) -> "Ids":
         """Return self if no two rows have the same id.
@@ -104,12 +104,12 @@ def read_ids(ids: Any) -> Ids:
         has the number of such rows and the first one, never an id.
     """
     result = scan_ids(ids)
-    if isinstance(result, UnfitIds):
+    if isinstance(result, IdProblems):
         raise result.error()
     return result
 
 
-def scan_ids(ids: Any) -> Ids | UnfitIds:
+def scan_ids(ids: Any) -> Ids | IdProblems:
     """Return the ids or their problems, for callers with other row numbers."""
     column = _plain(ids)
     is_time = isinstance(column, np.ndarray) and column.dtype.kind in "mM"
@@ -128,13 +128,13 @@ def _text(value: str | int) -> bytes:
     return str.__str__(value).encode("utf-8", "surrogatepass") if isinstance(value, str) else b"%d" % int(value)
 
 
-def _unfit(values: list[Any]) -> UnfitIds | None:
+def _unfit(values: list[Any]) -> IdProblems | None:
     missing = [row for row, value in enumerate(values) if is_missing(value)]
     if missing:
-        return UnfitIds("missing", len(missing), missing[0])
+        return IdProblems("missing", len(missing), missing[0])
     others = [row for row, value in enumerate(values) if not _is_id(value)]
     if others:
-        return UnfitIds("type", len(others), others[0], type(values[others[0]]).__name__)
+        return IdProblems("type", len(others), others[0], type(values[others[0]]).__name__)
     return None
 
 

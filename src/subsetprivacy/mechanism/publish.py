@@ -16,14 +16,14 @@ from subsetprivacy.engines.imputed import imputed_columns, named_as_imputed, ref
 from subsetprivacy.errors import ArgumentError, CategoryError, MismatchError, NotPrivateWarning, UnknownDesignError
 from subsetprivacy.mechanism.ids import Ids, read_ids
 from subsetprivacy.mechanism.keyed import check_key, keyed_source
-from subsetprivacy.mechanism.publisher import Publisher, Unfit
+from subsetprivacy.mechanism.publisher import Publisher, ValueProblems
 from subsetprivacy.mechanism.randomness import random_source
 from subsetprivacy.mechanism.shuffle import shuffled
 from subsetprivacy.messages.for_data import DRAW_ONCE, PASS_A_KEY, PUBLISH_ONCE, TABLE_OF_DESIGNS
 from subsetprivacy.subsets import library_of
 from subsetprivacy.variables import JointCategories
 
-__all__ = ["Publisher", "Unfit", "privatize", "warn_if_revealing"]
+__all__ = ["Publisher", "ValueProblems", "privatize", "warn_if_revealing"]
 
 
 @overload

@@ -20,7 +20,7 @@ from subsetprivacy.messages.for_data import PRIVATIZE_A_PRODUCT, SAME_TYPES, STO
 
 
 @frozen
-class Unfit:
+class ValueProblems:
     """Problems with a batch of values. Row numbers count from 0 within the batch.
 
     Attributes
@@ -91,13 +91,13 @@ class Publisher:
         """Return the position of each value (-1 if it is not a category), and which are missing (None if none is)."""
         return self.design.exposed.categories.positions(values)
 
-    def unfit(self, x: IntArray, absent: BoolArray | None) -> Unfit | None:
+    def unfit(self, x: IntArray, absent: BoolArray | None) -> ValueProblems | None:
         """Return the problems with the values, or None if there are none."""
         unknown = x < 0 if absent is None else (x < 0) & ~absent
         refused = absent if self.missing == "error" else None
         if not unknown.any() and (refused is None or not refused.any()):
             return None
-        return Unfit(*_how_many(unknown), *_how_many(refused), len(x))
+        return ValueProblems(*_how_many(unknown), *_how_many(refused), len(x))
 
     def require_fit(self, x: IntArray, absent: BoolArray | None) -> None:
         """Raise if a value is not a category, or is missing although missing values are not allowed.

@@ -56,7 +56,7 @@ def simulate(design: Design, w: Distribution, n: int, *, seed: Seed | None = Non
     if not design.enumerable or len(design.support()[0]) > max(size, _FEW):
         x = generator.choice(design.p, size, p=weights)
         return count_codes(draw_given(x, design, SeededSource(generator)), design)
-    codes, law = subset_law(design, weights)
+    codes, law = subset_probabilities(design, weights)
     return as_joint(SubsetCounts(codes, generator.multinomial(size, law), design))
 
 
@@ -81,7 +81,7 @@ def simulate_many(design: Design, w: Distribution, n: int, size: int, *, seed: S
     people, samples = check_count(n, "n"), check_count(size, "size", least=1)
     if design.covered is not None or not design.enumerable:
         return _one_by_one(design, weights, people, samples, generator)
-    codes, law = subset_law(design, weights)
+    codes, law = subset_probabilities(design, weights)
     return CountsBatch(codes, generator.multinomial(people, law, size=samples), design)
 
 
@@ -95,15 +95,15 @@ def _one_by_one(design: Design, w: FloatArray, n: int, size: int, generator: Any
     return CountsBatch(codes, counts, samples[0].design)
 
 
-def subset_law(design: Design, w: FloatArray) -> tuple[Any, FloatArray]:
+def subset_probabilities(design: Design, w: FloatArray) -> tuple[Any, FloatArray]:
     """Return the support and the probability mu_a L(a) of each subset."""
     codes, mu = design.support()
     return codes, _exact(mu * design.support_incidence.inner(w))
 
 
-def informative_law(design: Design, w: FloatArray) -> tuple[Any, FloatArray]:
+def informative_probabilities(design: Design, w: FloatArray) -> tuple[Any, FloatArray]:
     """Return the informative subsets, and the probability of each given that the subset is informative."""
-    codes, law = subset_law(design, w)
+    codes, law = subset_probabilities(design, w)
     kept = ~design.is_missing(codes)
     return codes[kept], _exact(law[kept])
 
@@ -111,7 +111,7 @@ def informative_law(design: Design, w: FloatArray) -> tuple[Any, FloatArray]:
 def simulate_informative(design: Design, w: FloatArray, n: int, generator: np.random.Generator) -> SubsetCounts:
     """Draw the counts of n people with informative subsets."""
     if design.enumerable:
-        codes, law = informative_law(design, w)
+        codes, law = informative_probabilities(design, w)
         return SubsetCounts.trusted(codes, generator.multinomial(n, law), design)
     rows = np.empty(0, np.int64)
     while len(rows) < n:

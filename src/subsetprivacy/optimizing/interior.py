@@ -184,7 +184,7 @@ class _Search:
         if step is not None and _longest(point, step) < 0.1:  # too large: first move closer to the central path
             goal = max(0.3 * product, goal)
             step = system.direction(self._residuals(point, self._at), [goal - point.primal * point.dual])
-        return None if step is None else self._taken(point, step)
+        return None if step is None else self._line_search(point, step)
 
     def _residuals(self, point: Iterate, at: Expansion) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         program = self._program
@@ -196,7 +196,7 @@ class _Search:
         slope, _, _, tops = self._residuals(point, at)
         return float(np.abs(slope * x).sum() + point.pi @ np.abs(tops) + point.primal @ point.dual)
 
-    def _taken(self, point: Iterate, step: Iterate) -> Iterate | None:
+    def _line_search(self, point: Iterate, step: Iterate) -> Iterate | None:
         """Take the step as far as the residuals decrease, and restore the linear conditions."""
         before = self._merit(point, self._at, point.x)
         length = min(1.0, _TO_THE_EDGE * _longest(point, step))

@@ -117,9 +117,9 @@ class JointAlternative:
             raise TooLargeError(
                 "the limit distributions need a list of all pairs of subsets; got too many.", SIMULATE_POWER
             )
-        return self._law(self.W), self._law(self.independent)
+        return self._subset_probabilities(self.W), self._subset_probabilities(self.independent)
 
-    def _law(self, W: FloatArray) -> FloatArray:
+    def _subset_probabilities(self, W: FloatArray) -> FloatArray:
         first, second = self.sides
         half = _weighted(second, W)  # (p, r): first value by subset of the second variable
         return np.asarray(_weighted(first, half.T).T)

@@ -101,7 +101,7 @@ class RepeatRisk(Result):
         """Whether an answer can rule out a value."""
         return not isfinite(self.design.exposed.epsilon)
 
-    def _said_of_odds(self) -> str:
+    def _odds_text(self) -> str:
         what = "combination" if self.parts else "value"
         most = f"up to {self.odds:.3g}" if isfinite(self.odds) else "more than 1e300"
         return f"{self._draws()} can multiply the odds of a {what} by {most}"
@@ -129,10 +129,10 @@ class RepeatRisk(Result):
         repeated = "Only new draws add up. Asking the same question again reveals nothing new."
         notes = [Note(NoteKind.REPEATED, repeated, ASK_ONCE)]
         if not self._rules_out:
-            notes.append(Note(NoteKind.LEAKAGE, f"No answer rules out a value, but {self._said_of_odds()}."))
+            notes.append(Note(NoteKind.LEAKAGE, f"No answer rules out a value, but {self._odds_text()}."))
         for name, part in self.parts.items():
             if not part._rules_out:
-                notes.append(Note(NoteKind.LEAKAGE, f"{name}: {part._said_of_odds()}."))
+                notes.append(Note(NoteKind.LEAKAGE, f"{name}: {part._odds_text()}."))
         if not self.parts and isinstance(self.design.categories, JointCategories):
             text = "These are numbers of combinations. A single variable can be revealed sooner."
             notes.append(Note(NoteKind.REVEALED, text))
@@ -140,7 +140,7 @@ class RepeatRisk(Result):
 
     def __repr__(self) -> str:
         if not self._rules_out:
-            return f"<RepeatRisk: {self._said_of_odds()}; none of {self.design.p} candidates is ruled out>"
+            return f"<RepeatRisk: {self._odds_text()}; none of {self.design.p} candidates is ruled out>"
         return (
             f"<RepeatRisk: {self._draws()} for one person {plural(self.times, 'leaves', 'leave')} "
             f"{self.expected:.4g} of {self.design.p} candidates, one alone with probability {self.probability:.4g}>"

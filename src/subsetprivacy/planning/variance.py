@@ -166,7 +166,7 @@ def moment_variances(design: Design, w: FloatArray) -> FloatArray:
     share of dummy rows.
     """
     balance = _Balance.of(design)
-    law, kappa, size = balance.law(w), balance.kappa, balance.size
+    law, kappa, size = balance.probabilities(w), balance.kappa, balance.size
     squares = balance.rows.spread(law * (1 - 2 * kappa * size)) + kappa**2 * float(law @ size**2)
     mean = balance.scale * w + balance.dummy_mean
     return (squares / (1 - balance.q) ** 2 - mean**2) / balance.scale
@@ -176,7 +176,7 @@ def _moment_variance(design: Design, w: FloatArray, c: FloatArray) -> float:
     balance = _Balance.of(design)
     z = (balance.rows.inner(c) - balance.kappa * c.sum() * balance.size) / (1 - balance.q)
     mean = balance.scale * float(c @ w) + balance.dummy_mean * float(c.sum())
-    return (float(balance.law(w) @ z**2) - mean**2) / balance.scale
+    return (float(balance.probabilities(w) @ z**2) - mean**2) / balance.scale
 
 
 @frozen(eq=False)
@@ -205,7 +205,7 @@ class _Balance:
         kappa = q / (1 - q + base.p * q)
         return cls(rows, mu, rows.inner(np.ones(base.p)), q, kappa, design.real_share, design.dummy_share)
 
-    def law(self, w: FloatArray) -> FloatArray:
+    def probabilities(self, w: FloatArray) -> FloatArray:
         """Return the probability of each subset among the released rows."""
         return self.mu * (self.scale * self.rows.inner(w) + self.offset)
 

@@ -28,13 +28,13 @@ def caveats(fit: OutcomeRegression) -> tuple[Note, ...]:
         *_likelihood(fit),
         *_missing(fit),
         *_unknown_design(fit),
-        *doubts(fit),
+        *warned_notes(fit),
         *_comparison(fit),
         *_errors(fit),
     )
 
 
-def doubts(fit: OutcomeRegression) -> tuple[Note, ...]:
+def warned_notes(fit: OutcomeRegression) -> tuple[Note, ...]:
     """Return the notes that are also warnings: no solution, or an uncertain one."""
     return (*_unsolved(fit), *_several(fit), *_separated(fit), *_small(fit))
 

@@ -17,7 +17,7 @@ from subsetprivacy.estimation.indicator import require_indicators
 from subsetprivacy.messages import Note
 from subsetprivacy.messages.for_regression import CENTER_THE_COLUMN, FEWER_TERMS, LEAVE_COLUMNS_OUT
 from subsetprivacy.predictors.atoms import Atoms
-from subsetprivacy.predictors.caveats import doubts
+from subsetprivacy.predictors.caveats import warned_notes
 from subsetprivacy.predictors.fitting import fit
 from subsetprivacy.predictors.layout import ModelLayout
 from subsetprivacy.predictors.people import CellPeople
@@ -119,7 +119,7 @@ def fit_outcome(
         sample, family, method, answers.categories, kept, kind, cluster, sampling, starts=starts, table=table
     )
     made = OutcomeRegression(name, problem, fit(problem, on_step=on_step), missing, notes)
-    for note in doubts(made):
+    for note in warned_notes(made):
         warn_of(note, stacklevel=stacklevel)
     return made
 

@@ -293,11 +293,11 @@ def _notes(words: Words, check: DataCheck) -> tuple[Html, ...]:
 def _test(words: Words, key: str, test: DataTest | None) -> list[tuple[str, str]]:
     if test is None:
         return []
-    law = _law(words, test)
+    law = _null_distribution(words, test)
     return [(words(key), words("check.fact", p=words.pvalue(test.pvalue), level=words.small(test.level), law=law))]
 
 
-def _law(words: Words, test: DataTest) -> str:
+def _null_distribution(words: Words, test: DataTest) -> str:
     """Say which null distribution the p-value uses."""
     if test.samples or re.match(r"simulated|bootstrap", test.law):
         return words("check.law.simulated", n=words.whole(test.samples))

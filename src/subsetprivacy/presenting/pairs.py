@@ -63,13 +63,13 @@ def verdict(words: Words, pair: PairFindings, titles: tuple[str, str]) -> str:
 def _facts(words: Words, pair: PairFindings, level: float) -> list[tuple[str, str]]:
     rows = [(words("pair.people"), words.whole(pair.n))]
     if pair.test is not None:
-        rows.append((words("pair.test"), f"{words.pvalue(pair.test.pvalue)} ({_law(words, pair.test)})"))
+        rows.append((words("pair.test"), f"{words.pvalue(pair.test.pvalue)} ({_null_distribution(words, pair.test)})"))
     if pair.strength is not None:
         rows.append((words("pair.strength", level=words.level(level)), _strength(words, pair.strength)))
     return rows
 
 
-def _law(words: Words, test: DependenceTest) -> str:
+def _null_distribution(words: Words, test: DependenceTest) -> str:
     """Say which null distribution the p-value uses."""
     if test.law not in ("permutation", "bootstrap"):
         return words(f"law.{test.law}")

@@ -13,7 +13,7 @@ from subsetprivacy.errors import ArgumentError, DistributionError, MismatchError
 from subsetprivacy.messages.for_tests import DIVIDE_EACH_ROW, DUMMIES_HAVE_NO_COVARIATES
 from subsetprivacy.privacy.given_result import ATTACKERS, AttackerView, CovariateLeakage
 from subsetprivacy.privacy.posteriors import (
-    Readings,
+    PosteriorNumbers,
     RowNumbers,
     entropies,
     exceeds,
@@ -134,7 +134,7 @@ def alone_in_covariates(covariates: ArrayLike) -> BoolArray:
 # Averages over rows -----------------------------------------------------------------------------
 
 
-def _views(readings: Readings, P: FloatArray, weight: FloatArray, w: FloatArray) -> dict[str, AttackerView]:
+def _views(readings: PosteriorNumbers, P: FloatArray, weight: FloatArray, w: FloatArray) -> dict[str, AttackerView]:
     """Return what each of the four attackers learns, averaged over the rows."""
     by_covariates = max(float(entropies(w) - weight @ entropies(P)), 0.0)
     views = (
@@ -163,7 +163,7 @@ def _view(best_guess: float, information: float, above: FloatArray, largest: flo
     return AttackerView(best_guess, information, above_90, above_95, above_99, largest, size)
 
 
-def _above_95(readings: Readings | None, lonely: BoolArray) -> float:
+def _above_95(readings: PosteriorNumbers | None, lonely: BoolArray) -> float:
     """Return the share of the selected rows in which one value has more than 95%."""
     if readings is None or not readings.both.weight[lonely].sum():
         return np.nan
@@ -171,7 +171,9 @@ def _above_95(readings: Readings | None, lonely: BoolArray) -> float:
     return float(readings.both.above[1, lonely] @ weight / weight.sum())
 
 
-def _by_row(P: FloatArray, expected: Readings | None, published: Readings | None) -> dict[str, FloatArray]:
+def _by_row(
+    P: FloatArray, expected: PosteriorNumbers | None, published: PosteriorNumbers | None
+) -> dict[str, FloatArray]:
     """Return the numbers of each row under the names of `CovariateLeakage.rows`."""
     columns = {"covariates_best_guess": P.max(axis=1)}
     for name, readings in (("expected", expected), ("published", published)):

@@ -57,7 +57,7 @@ class RowNumbers:
 
 
 @frozen(eq=False)
-class Readings:
+class PosteriorNumbers:
     """The numbers of each row for an attacker with covariates and subset, and for one with the subset alone.
 
     Attributes
@@ -73,7 +73,7 @@ class Readings:
     simulation_error: float = 0.0
 
 
-def read_expected(design: Design, P: FloatArray, weight: FloatArray, w: FloatArray) -> Readings:
+def read_expected(design: Design, P: FloatArray, weight: FloatArray, w: FloatArray) -> PosteriorNumbers:
     """Return the averages over the draw of the subsets, exactly or from simulated rows.
 
     Parameters
@@ -89,16 +89,18 @@ def read_expected(design: Design, P: FloatArray, weight: FloatArray, w: FloatArr
     """
     subsets = _support_size(design)
     if subsets is not None and subsets * P.size <= MOST_PRODUCTS:
-        return Readings(over_the_draw(design, P, weight), over_the_draw(design, w[None], np.ones(1)))
+        return PosteriorNumbers(over_the_draw(design, P, weight), over_the_draw(design, w[None], np.ones(1)))
     chosen, codes = _draw_rows(design, P, weight)
     readings = read_published(design, P[chosen], codes, np.full(len(codes), 1 / len(codes)), w)
-    return Readings(readings.both, readings.subset, _standard_error(readings))
+    return PosteriorNumbers(readings.both, readings.subset, _standard_error(readings))
 
 
-def read_published(design: Design, P: FloatArray, codes: IntArray, weight: FloatArray, w: FloatArray) -> Readings:
+def read_published(
+    design: Design, P: FloatArray, codes: IntArray, weight: FloatArray, w: FloatArray
+) -> PosteriorNumbers:
     """Return the numbers of published rows, each with its own subset."""
     alone = np.broadcast_to(w, P.shape)
-    return Readings(at_subsets(design, P, codes, weight), at_subsets(design, alone, codes, weight))
+    return PosteriorNumbers(at_subsets(design, P, codes, weight), at_subsets(design, alone, codes, weight))
 
 
 def over_the_draw(design: Design, P: FloatArray, weight: FloatArray) -> RowNumbers:
@@ -192,7 +194,7 @@ def _draw_rows(design: Design, P: FloatArray, weight: FloatArray) -> tuple[IntAr
     return chosen, draw_given(x, design, SeededSource(generator))
 
 
-def _standard_error(readings: Readings) -> float:
+def _standard_error(readings: PosteriorNumbers) -> float:
     numbers = [
         column
         for rows in (readings.both, readings.subset)

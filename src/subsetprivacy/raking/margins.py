@@ -186,7 +186,7 @@ def columns_of_people(
         made = {name: _indicators(columns[name], name, margin, sampling) for name in margin.names}
         private += [name for name in margin.names if isinstance(columns[name], SubsetData)]
         part = _numbers(columns[margin.names[0]], margin.name, sampling.n) if margin.is_mean else _crossed(made, margin)
-        _check_held(part, margin, sampling)
+        _check_labels_occur(part, margin, sampling)
         parts.append(part)
         totals += margin.totals.tolist()
         terms += [(margin.name, label_text(label)) for label in margin.labels] or [(margin.name, "mean")]
@@ -244,7 +244,7 @@ def _crossed(made: Mapping[str, _Found], margin: KnownMargin) -> FloatArray:
     return np.stack(columns, axis=1)
 
 
-def _check_held(part: FloatArray, margin: KnownMargin, sampling: Sampling) -> None:
+def _check_labels_occur(part: FloatArray, margin: KnownMargin, sampling: Sampling) -> None:
     empty = ~((part != 0) & (sampling.weights > 0)[:, None]).any(axis=0)
     each = zip(margin.labels, empty, margin.totals, strict=False)
     lacking = [label_text(label) for label, gone, total in each if gone and total]

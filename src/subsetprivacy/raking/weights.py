@@ -21,7 +21,7 @@ _Ratio: TypeAlias = Callable[[FloatArray], tuple[FloatArray, FloatArray]]  # F a
 
 
 @frozen(eq=False, repr=False)
-class Calibrated:
+class CalibratedWeights:
     """New weights, and how the search ended.
 
     Attributes
@@ -46,7 +46,7 @@ def calibrate(
     totals: FloatArray,
     method: CalibrationMethod,
     bounds: tuple[float, float] | None,
-) -> Calibrated:
+) -> CalibratedWeights:
     """Return weights for which the columns of X, (n, k), have these totals.
 
     Notes
@@ -62,7 +62,7 @@ def calibrate(
     for iteration in range(MAX_ITERATIONS):
         error = float(np.abs(gap).max()) / scale
         if error <= TOLERANCE:
-            return Calibrated(ratio, iteration, True, error)
+            return CalibratedWeights(ratio, iteration, True, error)
         step = _solved((X.T * (weights * slope)) @ X, gap)
         size = 1.0
         while size > 1e-10:
@@ -75,7 +75,7 @@ def calibrate(
         else:
             break
         multiplier, ratio, slope, gap = multiplier + size * step, tried, tried_slope, left
-    return Calibrated(ratio, iteration + 1, False, float(np.abs(gap).max()) / scale)
+    return CalibratedWeights(ratio, iteration + 1, False, float(np.abs(gap).max()) / scale)
 
 
 def _solved(gram: FloatArray, gap: FloatArray) -> FloatArray:

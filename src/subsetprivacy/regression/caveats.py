@@ -30,14 +30,14 @@ def caveats(fit: Regression) -> tuple[Note, ...]:
         *_price(fit),
         *_missing(fit),
         *_unknown_design(fit),
-        *doubts(fit),
+        *warned_notes(fit),
         *_specification(fit),
         *_errors(fit),
         _rows(fit),
     )
 
 
-def doubts(fit: Regression) -> tuple[Note, ...]:
+def warned_notes(fit: Regression) -> tuple[Note, ...]:
     """Return the notes that are also warnings: no convergence, several maxima, or infinite coefficients."""
     return (*_convergence(fit), *_several(fit), *_separated(fit), *_small(fit))
 

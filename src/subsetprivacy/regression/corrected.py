@@ -19,7 +19,7 @@ _SAMPLE = 20_000  # people whose fitted shares determine the working distributio
 
 
 @frozen(eq=False, repr=False)
-class Working:
+class WorkingIndicators:
     """Indicators of people, with a fitted model's shares, rounded to a few, as working distributions.
 
     Attributes
@@ -45,9 +45,9 @@ class Working:
         return nearest(np.ascontiguousarray(shares.T), self.table.w)
 
 
-def working_indicators(blocks: Blocks, model: Model, theta: FloatArray) -> Working:
+def working_indicators(blocks: Blocks, model: Model, theta: FloatArray) -> WorkingIndicators:
     """Return indicators that use the shares of a fitted model as working distributions."""
     some = blocks.some(_SAMPLE)
     shares = model.link.shares(model.predictors(theta, some.X, some.offset))
     centers = quantize(np.ascontiguousarray(shares.T), min(BLOCKS, most_blocks(model.link.p)))[0]
-    return Working(model, theta, IndicatorTable(blocks.design, centers))
+    return WorkingIndicators(model, theta, IndicatorTable(blocks.design, centers))

@@ -23,7 +23,7 @@ _LASSOS = 20
 
 
 @frozen(eq=False, repr=False)
-class Choice:
+class ChosenPenalty:
     """A penalty chosen by cross-validation.
 
     Attributes
@@ -48,7 +48,7 @@ class Choice:
 Path = Callable[[Objective], list[FloatArray]]  # the parameters along the grid
 
 
-def choose_ridge(problem: ResponseProblem) -> Choice:
+def choose_ridge(problem: ResponseProblem) -> ChosenPenalty:
     """Choose the ridge penalty."""
     free = _require_penalized(problem)
     variance = problem.gram.diagonal()[free > 0].mean()
@@ -65,7 +65,7 @@ def choose_ridge(problem: ResponseProblem) -> Choice:
     return _best(problem, grid, path)
 
 
-def choose_lasso(problem: ResponseProblem) -> Choice:
+def choose_lasso(problem: ResponseProblem) -> ChosenPenalty:
     """Choose the lasso penalty."""
     link = problem.model.link
     assert isinstance(link, MultinomialLogit)
@@ -100,7 +100,7 @@ def penalized_columns(problem: ResponseProblem) -> FloatArray:
     return free
 
 
-def _best(problem: ResponseProblem, grid: FloatArray, path: Path) -> Choice:
+def _best(problem: ResponseProblem, grid: FloatArray, path: Path) -> ChosenPenalty:
     sample = problem.blocks
     if not isinstance(sample, InMemoryBlocks):
         raise ArgumentError("a penalty can only be chosen for people in memory; got a stream.", IN_MEMORY)
@@ -113,4 +113,4 @@ def _best(problem: ResponseProblem, grid: FloatArray, path: Path) -> Choice:
         objective = Objective(train, model, amount)
         score += [float(rest.total(LikelihoodKernel(model, theta))[0]) for theta in path(objective)]
     score /= problem.n
-    return Choice(float(grid[int(score.argmax())]), grid, score)
+    return ChosenPenalty(float(grid[int(score.argmax())]), grid, score)

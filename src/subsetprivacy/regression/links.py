@@ -16,7 +16,7 @@ from subsetprivacy._types import BoolArray, FloatArray, IntArray
 
 
 @frozen(eq=False, repr=False)
-class Linked:
+class LinkDerivatives:
     """Log-likelihood (m,), gradient (k, m), and curvature (k (k+1) / 2, m) or None, of m people."""
 
     loglik: FloatArray
@@ -36,7 +36,7 @@ class Link(Protocol):
         """Return the shares, shape (p, m), of predictors (p - 1, m)."""
         ...
 
-    def of(self, U: FloatArray, R: FloatArray, *, curvature: bool = False) -> Linked:
+    def of(self, U: FloatArray, R: FloatArray, *, curvature: bool = False) -> LinkDerivatives:
         """Return the log-likelihood of subsets and its derivatives."""
         ...
 
@@ -104,7 +104,7 @@ class MultinomialLogit:
         E /= E.sum(axis=0)
         return E
 
-    def of(self, U: FloatArray, R: FloatArray, *, curvature: bool = False) -> Linked:
+    def of(self, U: FloatArray, R: FloatArray, *, curvature: bool = False) -> LinkDerivatives:
         """Return the log-likelihood of subsets and its derivatives."""
         H = self._all(U)
         H -= H.max(axis=0)
@@ -118,13 +118,13 @@ class MultinomialLogit:
             G = R / inside
             G -= 1 / every
             G *= P
-            return Linked(loglik, G[self.free])
+            return LinkDerivatives(loglik, G[self.free])
         Q = R * P
         Q /= inside
         P /= every
         return self._derived(loglik, P, Q, curvature=True)
 
-    def _with_lost(self, H: FloatArray, R: FloatArray, lost: BoolArray, *, curvature: bool) -> Linked:
+    def _with_lost(self, H: FloatArray, R: FloatArray, lost: BoolArray, *, curvature: bool) -> LinkDerivatives:
         """Return the same by logarithms, for subsets whose probability is lost to rounding."""
         P = np.exp(H)
         Q = R * P
@@ -140,16 +140,16 @@ class MultinomialLogit:
         loglik -= np.log(every)
         return self._derived(loglik, P, Q, curvature=curvature)
 
-    def _derived(self, loglik: FloatArray, P: FloatArray, Q: FloatArray, *, curvature: bool) -> Linked:
+    def _derived(self, loglik: FloatArray, P: FloatArray, Q: FloatArray, *, curvature: bool) -> LinkDerivatives:
         """Return the derivatives from shares and posteriors."""
         P, Q = P[self.free], Q[self.free]
         if not curvature:
-            return Linked(loglik, Q - P)
+            return LinkDerivatives(loglik, Q - P)
         G = Q - P
         C = outer_squares(Q)
         C -= outer_squares(P)
         C[_diagonal(self.p - 1)] -= G
-        return Linked(loglik, G, C)
+        return LinkDerivatives(loglik, G, C)
 
     def slopes(self, U: FloatArray) -> FloatArray:
         """Return the derivatives of the shares: p_j (1{j = k} - p_k)."""
@@ -158,7 +158,7 @@ class MultinomialLogit:
         out[self.free, np.arange(self.p - 1)] += P[self.free]
         return out
 
-    def complete(self, U: FloatArray, D: FloatArray) -> Linked:
+    def complete(self, U: FloatArray, D: FloatArray) -> LinkDerivatives:
         """Return the same for labels, or for indicators D of them, shape (p, m): sum_j D_j ln p_j."""
         H = self._all(U)
         H -= H.max(axis=0)
@@ -172,7 +172,7 @@ class MultinomialLogit:
         first, second = pairs(self.p - 1)
         C = -amount * P[first] * P[second]
         C[first == second] += amount * P
-        return Linked(loglik, G, C)
+        return LinkDerivatives(loglik, G, C)
 
 
 @frozen(eq=False, repr=False)
@@ -191,17 +191,17 @@ class CumulativeLogit:
         inner = np.where(U[:-1] > 0, high[:-1] - high[1:], low[1:] - low[:-1])
         return np.concatenate([low[:1], inner, high[-1:]])
 
-    def of(self, U: FloatArray, R: FloatArray, *, curvature: bool = False) -> Linked:
+    def of(self, U: FloatArray, R: FloatArray, *, curvature: bool = False) -> LinkDerivatives:
         """Return the log-likelihood of subsets and its derivatives."""
         L = np.maximum(np.einsum("jm,jm->m", R, self.shares(U)), 1e-100)
         F, other = expit(U), expit(-U)
         c = (R[:-1] - R[1:]) / L
         G = c * F * other
         if not curvature:
-            return Linked(np.log(L), G)
+            return LinkDerivatives(np.log(L), G)
         C = outer_squares(G)
         C[_diagonal(self.p - 1)] -= G * (other - F)
-        return Linked(np.log(L), G, C)
+        return LinkDerivatives(np.log(L), G, C)
 
     def slopes(self, U: FloatArray) -> FloatArray:
         """Return the derivatives of the shares: f(u_k) for category k, minus that for category k + 1."""
@@ -212,7 +212,7 @@ class CumulativeLogit:
         out[k + 1, k] = -f
         return out
 
-    def complete(self, U: FloatArray, D: FloatArray) -> Linked:
+    def complete(self, U: FloatArray, D: FloatArray) -> LinkDerivatives:
         """Return the same for labels, or for indicators D of them, shape (p, m): sum_j D_j ln p_j."""
         P = np.maximum(self.shares(U), 1e-150)  # the square of which is not 0
         loglik = np.einsum("jm,jm->m", D, np.log(P))
@@ -224,4 +224,4 @@ class CumulativeLogit:
         C = np.zeros((len(first), U.shape[1]))
         C[first == second] = f**2 * (square[:-1] + square[1:]) - f * (other - F) * (ratio[:-1] - ratio[1:])
         C[second == first + 1] = -f[:-1] * f[1:] * square[1:-1]
-        return Linked(loglik, G, C)
+        return LinkDerivatives(loglik, G, C)

@@ -16,7 +16,7 @@ NEAR = 2.0  # of log-likelihood: a second maximum this close is an equally good 
 
 
 @frozen(eq=False, repr=False)
-class Search:
+class BestMaximum:
     """The best of several maxima.
 
     Attributes
@@ -36,7 +36,7 @@ class Search:
 
 def search(
     objective: Maximand, coordinates: Coordinates, first: SolverResult, more: list[FloatArray], *, random: int
-) -> Search:
+) -> BestMaximum:
     """Start from given parameters and from random ones, and keep the best maximum.
 
     The seed of random starts is fixed, so that the same data give the same fit.
@@ -53,7 +53,7 @@ def search(
     best = max(arrived, key=lambda optimum: optimum.value)
     if best.value <= first.value + SAME and first.converged:
         best = first
-    return Search(best, different(sorted((optimum.value for optimum in arrived), reverse=True)), len(results))
+    return BestMaximum(best, different(sorted((optimum.value for optimum in arrived), reverse=True)), len(results))
 
 
 def different(values: list[float]) -> tuple[float, ...]:

@@ -12,7 +12,7 @@ from attrs import frozen
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy.regression.blocks import Block
-from subsetprivacy.regression.links import CumulativeLogit, Linked, MultinomialLogit, pairs
+from subsetprivacy.regression.links import CumulativeLogit, LinkDerivatives, MultinomialLogit, pairs
 
 AnyLink: TypeAlias = MultinomialLogit | CumulativeLogit
 
@@ -178,7 +178,7 @@ class LikelihoodKernel:
             return loglik, gradient
         return loglik, gradient, self.model.information(block.weighted(linked.curvature), block.X)
 
-    def linked(self, block: Block) -> Linked:
+    def linked(self, block: Block) -> LinkDerivatives:
         """Return the log-likelihood and derivatives of each person."""
         U = self.model.predictors(self.theta, block.X, block.offset)
         if self.indicators is not None:

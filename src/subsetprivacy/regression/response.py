@@ -13,7 +13,7 @@ from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError, CodeError, MismatchError, NoDataError, warn_of
 from subsetprivacy.messages.for_regression import LOGIT_FAMILY
 from subsetprivacy.regression.blocks import Blocks, InMemoryBlocks, grouped
-from subsetprivacy.regression.caveats import doubts
+from subsetprivacy.regression.caveats import warned_notes
 from subsetprivacy.regression.covariance import SamplingCovariance
 from subsetprivacy.regression.crossvalidation import choose_lasso, choose_ridge
 from subsetprivacy.regression.fitting import OnStep, fit
@@ -121,7 +121,7 @@ def fit_response(
     )
     kind: WeightsKind | None = None if weights is None else "frequency" if frequency else "sampling"
     made = evolve(made, n_missing=missing, weighted=kind, clusters=cluster, sampling=sampling, fitted_people=rows)
-    for note in doubts(made):
+    for note in warned_notes(made):
         warn_of(note, stacklevel=stacklevel)
     return made
 

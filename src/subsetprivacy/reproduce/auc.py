@@ -68,7 +68,7 @@ def limit_pvalue(crossing: Crossing, method: IndependenceMethod, df: DegreesOfFr
 
     Bonferroni's is the smallest of the 2 x 2 tables times pq. It is not capped at 1, because many would then tie.
     """
-    statistic = float(STATISTICS[method](crossing.sheet, crossing.counts[None, :])[0])
+    statistic = float(STATISTICS[method](crossing.layout, crossing.counts[None, :])[0])
     pairs = crossing.first.design.p * crossing.second.design.p if method == "bonferroni" else 1
     return pairs * float(chdtrc(degrees(crossing, method, df), max(statistic, 0.0)))
 

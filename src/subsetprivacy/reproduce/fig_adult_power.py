@@ -20,7 +20,7 @@ from subsetprivacy.reproduce.gender_income import (
     VALUES,
     false_rejections,
     independent,
-    laws,
+    limit_distributions,
     open_rejections,
     rarest,
     ratio_rejections,
@@ -98,7 +98,7 @@ class Decisions:
 def perform(run: Run) -> ExperimentResult:
     """Simulate every size, and compare the tests with their limit distributions and with each other."""
     W = run.adult.sex_income / run.adult.sex_income.sum()
-    outcome, exact = simulate(run, W), laws(W)
+    outcome, exact = simulate(run, W), limit_distributions(W)
     checks = [
         *ratios(outcome, exact),
         *information(outcome, exact),

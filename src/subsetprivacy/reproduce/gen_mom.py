@@ -7,14 +7,14 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.design import Design, conditional, uniform
 from subsetprivacy.draw import quantiles
 from subsetprivacy.estimation.dispatch import estimate
-from subsetprivacy.mechanism.simulate import simulate, subset_law
+from subsetprivacy.mechanism.simulate import simulate, subset_probabilities
 from subsetprivacy.reproduce import as_printed
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, corrected, says, theory
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 from subsetprivacy.reproduce.simulations import (
     as_columns,
     covariance_check,
-    law_check,
+    distribution_check,
     mean_and_error,
     moment_limit,
     random_design,
@@ -74,7 +74,7 @@ def statistics(rng: np.random.Generator, design: Design, n: int) -> list[float]:
 
 def expected(design: Design, w: FloatArray) -> FloatArray:
     """Return the expectation of the estimate: the mean of one person's, over all subsets and their distribution."""
-    codes, law = subset_law(design, w)
+    codes, law = subset_probabilities(design, w)
     single = [as_printed.mom(row[None], design.Q) for row in bits(codes, design.p)]
     return np.asarray(law @ np.array(single))
 
@@ -106,7 +106,7 @@ def limit_checks(name: str, results: FloatArray, T: FloatArray) -> list[Check]:
     whitened = results[:, 1:] @ T
     form = (whitened**2).sum(axis=1)
     return [
-        law_check(f"{name}: the squared error is chi-squared with {d} df", form, stats.chi2(d).cdf, LIMIT),
+        distribution_check(f"{name}: the squared error is chi-squared with {d} df", form, stats.chi2(d).cdf, LIMIT),
         covariance_check(f"{name}: covariance of the errors", whitened, LIMIT),
         theory(f"{name}: coverage of 95% intervals", 0.95, *mean_and_error(results[:, 0])),
     ]

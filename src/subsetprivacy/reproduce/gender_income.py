@@ -87,7 +87,7 @@ def pearson(table: IntArray) -> float:
     return float(chdtrc(df, ((seen - expected) ** 2 / expected).sum())) if df else 1.0
 
 
-def laws(W: FloatArray) -> dict[str, NoncentralChiSquare]:
+def limit_distributions(W: FloatArray) -> dict[str, NoncentralChiSquare]:
     """Return the limit distribution of every test that has one, and of the likelihood ratio of X and of Y."""
     enlarged = np.kron(W, np.full((2, 2), 0.25))
     values, four = nonprivate(range(2)), nonprivate(range(4))

@@ -42,13 +42,13 @@ def price(design: Design, w: FloatArray) -> float:
     codes, mu = design.support()
     law = mu * design.support_incidence.inner(w)
     size = design.sizes(codes).astype(float)
-    q = float(law_of_pair(design))
+    q = float(pair_probability(design))
     c = q / (1 - q + q * design.p)
     square = size - 2 * c * size**2 + c**2 * size**2 * design.p
     return float((law @ square / (1 - q) ** 2 - w @ w) / (1 - w @ w))
 
 
-def law_of_pair(design: Design) -> float:
+def pair_probability(design: Design) -> float:
     """Return the probability that the subset of one category holds a given other one, alike for all pairs."""
     codes, mu = design.support()
     both = design.holds(codes, np.int64(0)) & design.holds(codes, np.int64(1))

@@ -99,7 +99,7 @@ def _each(
 ) -> Iterator[Finished]:
     own = {label: _settings(label, settings) for label in labels}
     known = {} if rerun else {label: read(folder, label) for label in labels}
-    kept = {label: record for label, record in known.items() if record and _stands(record, own[label])}
+    kept = {label: record for label, record in known.items() if record and _has_settings(record, own[label])}
     with process_pool(jobs if jobs > 1 and len(kept) < len(labels) else 0) as pool:
         for label in labels:
             if label in kept:
@@ -117,7 +117,7 @@ def _each(
             yield Finished(label, record)
 
 
-def _stands(record: Record, wanted: RunSettings) -> bool:
+def _has_settings(record: Record, wanted: RunSettings) -> bool:
     """Tell whether a result has the wanted settings, or is the long form of it."""
     return record.settings in (wanted, evolve(wanted, quick=False))
 

@@ -9,7 +9,7 @@ from subsetprivacy.draw import paths
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.likelihood import limit_covariance
 from subsetprivacy.estimation.limit_quantiles import quadratic_form_quantile
-from subsetprivacy.mechanism.simulate import subset_law
+from subsetprivacy.mechanism.simulate import subset_probabilities
 from subsetprivacy.reproduce.checks import Check, says, stated, theory
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 
@@ -34,7 +34,7 @@ MISS = 1e-3  # chance that the last error of some path is beyond its bound
 def errors(rng: np.random.Generator, w: tuple[float, ...]) -> list[float]:
     """Return the distance of the estimate to w after each of SIZES people of one growing sample."""
     design, truth = uniform(range(len(w))), np.array(w)
-    codes, law = subset_law(design, truth)
+    codes, law = subset_probabilities(design, truth)
     counts, results = np.zeros(len(codes), np.int64), []
     for more in np.diff(SIZES, prepend=0):
         counts = counts + rng.multinomial(more, law)

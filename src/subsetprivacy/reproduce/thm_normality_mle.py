@@ -11,7 +11,7 @@ from subsetprivacy.estimation.likelihood import expected_information, limit_cova
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, corrected, stated, theory
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
-from subsetprivacy.reproduce.simulations import LEVEL, covariance_check, law_check, mean_and_error, whitener
+from subsetprivacy.reproduce.simulations import LEVEL, covariance_check, distribution_check, mean_and_error, whitener
 
 ABOUT = """In large samples the error of the maximum should be normal with covariance BI⁻¹B'/n, where I is the Fisher
 information. Standard errors and intervals rest on this. Then n(ŵ − w)'I(ŵ − w) follows the chi-squared distribution
@@ -73,7 +73,9 @@ def _inside(results: FloatArray) -> list[Check]:
     coverage, error = mean_and_error(results[:, 1])
     return [
         theory("mean of n(ŵ − w)'I(ŵ − w)", d, *mean_and_error(results[:, 0]), digits=3),
-        law_check(f"it follows the chi-squared distribution with {d} df", results[:, 0], stats.chi2(d).cdf, PRINTED),
+        distribution_check(
+            f"it follows the chi-squared distribution with {d} df", results[:, 0], stats.chi2(d).cdf, PRINTED
+        ),
         covariance_check("empirical covariance against BI⁻¹B'", results[:, 3:] @ T, PRINTED),
         theory("coverage of 95% intervals", 0.95, coverage, error),
     ]

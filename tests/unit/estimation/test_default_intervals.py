@@ -18,7 +18,7 @@ from subsetprivacy.errors import BoundaryWarning, CategoryError, SmallCountWarni
 from subsetprivacy.estimation.intervals import cut_quantile
 from subsetprivacy.estimation.likelihood import mean_loglik
 from subsetprivacy.estimation.newton import newton
-from subsetprivacy.estimation.profile import OneFixed
+from subsetprivacy.estimation.profile import FixedShareRows
 from subsetprivacy.incidence import Walsh
 
 RARE = (0.97, 0.01, 0.01, 0.01)
@@ -216,7 +216,7 @@ def test_profiles_of_many_categories_end_where_the_likelihood_has_dropped_enough
     for j in (zero, largest, 50):
         low, high = many.interval(method="profile", categories=[j])[0]
         for end in {low, high} - {0.0}:
-            rows = OneFixed(counts.incidence, j, end)
+            rows = FixedShareRows(counts.incidence, j, end)
             fixed = newton(rows, counts.shares)
             drop = many.loglik / counts.total - mean_loglik(rows, counts.shares, fixed.w)
             assert 2 * counts.total * drop == pytest.approx(chi2.ppf(0.95, 1), rel=2e-3)

@@ -10,7 +10,7 @@ from scipy.stats import chi2, chi2_contingency, norm
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, MismatchError, SmallCountWarning
 from subsetprivacy.estimation import linear_profile
-from subsetprivacy.estimation.difference import _kept
+from subsetprivacy.estimation.difference import _accepted_range
 from subsetprivacy.messages import NoteKind
 from subsetprivacy.messages.for_estimates import COLLAPSE_FIRST, CONTRAST_BY_WALD, JOINT_WAVES
 
@@ -432,7 +432,7 @@ def test_an_interval_is_never_a_point():
     widths = []
     for one, two in zip(*(sp.simulate_many(U4, [0.9, 0.1, 0, 0], 200, 8, seed=seed) for seed in (1, 2)), strict=True):
         found = sp.estimate(one).difference(sp.estimate(two))
-        low, high = _kept(found._profiles[3], 1.96, score=True)
+        low, high = _accepted_range(found._profiles[3], 1.96, score=True)
         assert low <= found.estimate[3] <= high
         widths.append(high - low)
     assert min(widths) > 0.02

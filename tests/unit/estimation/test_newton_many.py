@@ -9,7 +9,7 @@ from subsetprivacy.estimation.newton import newton
 from subsetprivacy.estimation.newton_many import newton_many
 from subsetprivacy.estimation.simplex import project, project_many
 from subsetprivacy.incidence import DenseRows, Kronecker
-from subsetprivacy.mechanism.simulate import subset_law
+from subsetprivacy.mechanism.simulate import subset_probabilities
 
 TOLERANCE = 1e-11
 URN = np.array([0.01, 0.1, 0.2, 0.69])
@@ -29,7 +29,7 @@ def certified_gap(rows, f, w):
 
 def samples(design, w, n, size, seed):
     """Rows of all subsets that can be reported, and shares of `size` samples of n people."""
-    codes, law = subset_law(design, np.asarray(w))
+    codes, law = subset_probabilities(design, np.asarray(w))
     drawn = np.random.default_rng(seed).multinomial(n, law, size=size)
     return design.incidence(codes).inner(np.eye(design.p)).T, drawn / n
 

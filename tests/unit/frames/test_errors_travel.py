@@ -10,7 +10,7 @@ import subsetprivacy as sp
 from subsetprivacy.errors import CategoryError, CodeError, DataFileError, DesignDocumentError
 from subsetprivacy.frames.file_errors import naming_file
 from subsetprivacy.frames.metadata import FORMAT, VERSION, metadata_from_json
-from subsetprivacy.frames.worker import error_told, marked
+from subsetprivacy.frames.worker import decoded_error, encoded_error
 from subsetprivacy.messages.for_files import (
     CLEAN_VALUES,
     GIVE_DESIGNS_OF_COLUMNS,
@@ -34,14 +34,14 @@ TOLD = [
 
 @pytest.mark.parametrize("error", TOLD, ids=["advice", "fields", "no advice"])
 def test_an_error_is_found_again_in_the_text_of_an_engine(error):
-    again = error_told(f"Job aborted: Traceback ...\n{type(error).__name__}: {marked(error)}\n\tat Executor.scala")
+    again = decoded_error(f"Job aborted: Traceback ...\n{type(error).__name__}: {encoded_error(error)}\n\tat Executor.scala")
     assert type(again) is type(error)
     assert (again.message, again.advice, str(again)) == (error.message, error.advice, str(error))
 
 
 def test_text_of_others_holds_no_error_of_ours():
-    assert error_told("java.lang.OutOfMemoryError") is None
-    assert error_told("<subset-privacy Nothing>text<advice></subset-privacy>") is None
+    assert decoded_error("java.lang.OutOfMemoryError") is None
+    assert decoded_error("<subset-privacy Nothing>text<advice></subset-privacy>") is None
 
 
 def test_advice_comes_home_from_another_process():

@@ -20,7 +20,7 @@ from subsetprivacy.frames import drawing, input_files, packing, pipeline, shuffl
 from subsetprivacy.frames.kernel import Kernel, variables_of
 from subsetprivacy.frames.packing import Packing
 from subsetprivacy.frames.privatizing import privatize_table
-from subsetprivacy.frames.staging import Stage, can_go_on, stage_of
+from subsetprivacy.frames.staging import Stage, can_continue, stage_of
 
 RACE = sp.uniform(["white", "black", "asian", "other", "native"])
 
@@ -69,14 +69,14 @@ def test_the_same_call_goes_on_after_an_interrupt(values, tmp_path, stopped, mon
     with pytest.raises(KeyboardInterrupt):
         privatize_table(values, {"race": RACE}, output, progress=progress)
     assert not output.exists()
-    assert can_go_on(output)
+    assert can_continue(output)
     before = {path.name: path.read_bytes() for path in stage_of(output).glob("unit-*.arrow")}
     drawn = units_drawn(monkeypatch)
     release = privatize_table(values, {"race": RACE}, output)
     assert drawn == list(range(min(stopped, 10), 10))
     assert len(before) == min(stopped, 10)
     assert release.rows == 10_000
-    assert not can_go_on(output)
+    assert not can_continue(output)
 
 
 def test_what_was_drawn_before_the_interrupt_is_what_is_published(values, tmp_path):
@@ -244,4 +244,4 @@ def test_a_killed_process_is_told_in_our_words(values, tmp_path, monkeypatch):
     monkeypatch.setattr(pipeline, "_drawn", killed)
     with pytest.raises(DataFileError, match=r"was killed, perhaps for lack of memory.*the same call continues"):
         privatize_table(values, {"race": RACE}, tmp_path / "private.parquet")
-    assert can_go_on(tmp_path / "private.parquet")
+    assert can_continue(tmp_path / "private.parquet")

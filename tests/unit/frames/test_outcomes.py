@@ -6,11 +6,11 @@ import pytest
 
 from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.frames.covariates import covariates_of
-from subsetprivacy.frames.outcomes import seen_outcome
+from subsetprivacy.frames.outcomes import observed_outcome
 
 
 def outcome(column, family=None, baseline=None):
-    return seen_outcome(covariates_of({"y": column}), "y", family, baseline)
+    return observed_outcome(covariates_of({"y": column}), "y", family, baseline)
 
 
 @pytest.mark.parametrize(

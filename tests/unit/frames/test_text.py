@@ -12,7 +12,7 @@ import subsetprivacy as sp
 from subsetprivacy.design import coarse
 from subsetprivacy.design.text import (
     codes_of,
-    is_spelled,
+    has_text_form,
     looks_like_codes,
     parsed,
     plain_header,
@@ -125,7 +125,7 @@ def test_a_persons_text_is_never_shown():
     ],
 )
 def test_codes_that_are_no_masks_have_no_text(design):
-    assert not is_spelled(design)
+    assert not has_text_form(design)
     with pytest.raises(CodeError, match="must be written as codes"):
         text_of(1, design)
     with pytest.raises(CodeError, match="form='codes'"):

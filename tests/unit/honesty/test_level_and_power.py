@@ -7,7 +7,7 @@ from subsetprivacy.design import hadamard, uniform
 from subsetprivacy.estimation.newton import newton
 from subsetprivacy.examples import adult
 from subsetprivacy.honesty import check_honesty
-from subsetprivacy.honesty.linear import WithChance
+from subsetprivacy.honesty.linear import RandomAnswerRows
 
 
 def rejections(draw, design, w, n, share, samples, seed):
@@ -43,7 +43,7 @@ def test_estimates_of_zero_do_not_pull_the_share_down(with_random_answers):
     for _ in range(60):
         counts = with_random_answers(design, w / w.sum(), 0.2, 4000, source)
         free.append(check_honesty(counts, method="chi-square").random_share)
-        likely.append(newton(WithChance(counts.incidence, 0.5), counts.shares).w[-1])
+        likely.append(newton(RandomAnswerRows(counts.incidence, 0.5), counts.shares).w[-1])
     assert abs(np.mean(free) - 0.2) < 3 * np.std(free) / np.sqrt(60)
     assert np.mean(likely) < 0.05
 

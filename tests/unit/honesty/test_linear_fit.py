@@ -11,7 +11,7 @@ from subsetprivacy.design import independent, uniform
 from subsetprivacy.errors import ArgumentError, NoDataError, UnknownDesignError
 from subsetprivacy.estimation.likelihood import tangent_inverse
 from subsetprivacy.estimation.newton import newton
-from subsetprivacy.honesty.linear import LinearModel, Solver, WithChance
+from subsetprivacy.honesty.linear import LinearModel, RandomAnswerRows, Solver
 from subsetprivacy.honesty.table import tabulate
 from subsetprivacy.incidence import DenseRows
 from subsetprivacy.mechanism.simulate import simulate
@@ -92,7 +92,7 @@ def test_an_estimate_of_zero_is_lifted_off_the_boundary():
 def test_rows_with_chance_are_an_extra_column():
     rng = np.random.default_rng(3)
     M = rng.integers(0, 2, (7, 4)).astype(float)
-    mine, plain = WithChance(DenseRows(M), 0.25), DenseRows(np.column_stack([M, np.full(7, 0.25)]))
+    mine, plain = RandomAnswerRows(DenseRows(M), 0.25), DenseRows(np.column_stack([M, np.full(7, 0.25)]))
     w, y = rng.random((3, 5)), rng.random((3, 7))
     assert (mine.rows, mine.p) == (7, 5)
     assert_allclose(mine.inner(w), plain.inner(w))

@@ -86,9 +86,9 @@ def test_simulated_people_follow_the_fitted_independent_table():
     tables = list(simulated(part, 200, np.random.default_rng(2)))
     assert len(tables) == 200
     total = {}
-    for sheet, n in tables:
+    for layout, n in tables:
         assert n.sum() == part.n
-        for a, b, people in zip(sheet.first.codes[sheet.at_a], sheet.second.codes[sheet.at_b], n[0]):
+        for a, b, people in zip(layout.first.codes[layout.at_a], layout.second.codes[layout.at_b], n[0]):
             total[int(a), int(b)] = total.get((int(a), int(b)), 0) + people
     codes = [side.design.support()[0] for side in (part.first, part.second)]
     laws = []
@@ -104,7 +104,7 @@ def test_simulated_people_follow_the_fitted_independent_table():
 
 def test_the_margins_of_simulated_people_vary():
     part = crossed(60)
-    margins = {tuple(sheet.first.n_a.tolist()) for sheet, _ in simulated(part, 10, np.random.default_rng(3))}
+    margins = {tuple(layout.first.n_a.tolist()) for layout, _ in simulated(part, 10, np.random.default_rng(3))}
     assert len(margins) > 1
 
 
@@ -113,7 +113,7 @@ def test_simulated_people_who_all_say_the_same_show_no_dependence():
     small = cross(sp.JointCounts.of_table([[1, 0], [1, 1]], two))
     drawn = list(simulated(small, 30, np.random.default_rng(1)))
     assert len(drawn) == 30
-    alike = [sheet is None for sheet, _ in drawn]
+    alike = [layout is None for layout, _ in drawn]
     assert 0 < sum(alike) < 30
     law = null_distribution([small], "pearson", "bootstrap", effort(30, None))
     assert len(law.statistics) == 30

@@ -39,7 +39,7 @@ def table_of(one, two, n=700, seed=1):
 
 def statistic(table, method):
     part = cross(table)
-    return float(STATISTICS[method](part.sheet, part.counts[None, :])[0])
+    return float(STATISTICS[method](part.layout, part.counts[None, :])[0])
 
 
 def cells(table):
@@ -263,7 +263,7 @@ def test_a_batch_is_its_tables_one_by_one(method, pair):
     for table in batch:
         np.add.at(table, (first, rng.permutation(second)), 1)
     flat = batch.reshape(7, -1)
-    together = STATISTICS[method](part.sheet, flat)
+    together = STATISTICS[method](part.layout, flat)
     alone = []
     for table in batch:
         a, b = np.nonzero(table)
@@ -277,10 +277,10 @@ def test_a_batch_is_its_tables_one_by_one(method, pair):
 @pytest.mark.parametrize("pair", MIXED.values(), ids=MIXED)
 def test_without_a_grid_the_statistic_is_the_same(method, pair, monkeypatch):
     table = table_of(*pair, n=120)
-    assert cross(table).sheet.is_grid
+    assert cross(table).layout.is_grid
     on_grid = statistic(table, method)
     monkeypatch.setattr(crossing, "_GRID", 0)
-    assert not cross(table).sheet.is_grid
+    assert not cross(table).layout.is_grid
     assert statistic(table, method) == pytest.approx(on_grid, rel=1e-6, abs=1e-6)
 
 

@@ -141,11 +141,11 @@ def test_drawn_cells_follow_the_law(monkeypatch):
 def test_tables_without_a_grid_follow_the_law(monkeypatch):
     monkeypatch.setattr(crossing, "_GRID", 0)
     drawn = []
-    for sheet, n in shuffled(crossed(), 5000, np.random.default_rng(7)):
+    for layout, n in shuffled(crossed(), 5000, np.random.default_rng(7)):
         assert n.shape[0] == 1
         assert n.min() > 0  # only cells that occur
         table = np.zeros((3, 3), int)
-        table[sheet.at_a, sheet.at_b] = n[0]
+        table[layout.at_a, layout.at_b] = n[0]
         drawn.append(table)
     assert len(drawn) == 5000
     assert agrees_with(law_of(ROWS, COLUMNS), drawn) > 1e-4

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.mechanism.ids import Ids, UnfitIds, read_ids, scan_ids
+from subsetprivacy.mechanism.ids import IdProblems, Ids, read_ids, scan_ids
 
 NUMBERS = [5, -3, 12345678901234567]
 TEXTS = ["5", "-3", "12345678901234567"]
@@ -114,14 +114,14 @@ def test_other_types_are_counted_and_never_shown(ids, count, first, kind):
 
 
 def test_callers_may_have_the_numbers_instead():
-    assert scan_ids(["a", None, 2.5]) == UnfitIds("missing", 1, 1)
-    assert scan_ids(["a", 2.5]) == UnfitIds("type", 1, 1, "float")
+    assert scan_ids(["a", None, 2.5]) == IdProblems("missing", 1, 1)
+    assert scan_ids(["a", 2.5]) == IdProblems("type", 1, 1, "float")
     assert isinstance(scan_ids(["a", 2]), Ids)
 
 
 def test_repeated_ids_are_counted_and_never_shown():
     ids = read_ids(["secret", "b", 7, "secret", "7", "secret"])
-    assert ids.repeated == UnfitIds("repeated", 3, 3)
+    assert ids.repeated == IdProblems("repeated", 3, 3)
     with pytest.raises(ArgumentError, match="distinct; got 3 rows whose id came before, first in row 3") as caught:
         ids.require_distinct()
     assert "secret" not in str(caught.value)

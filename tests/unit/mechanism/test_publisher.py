@@ -10,7 +10,7 @@ import subsetprivacy as sp
 from subsetprivacy.design import Covered, Product
 from subsetprivacy.errors import ArgumentError, CategoryError, UnknownDesignError
 from subsetprivacy.mechanism import cover, reports
-from subsetprivacy.mechanism.publish import Publisher, Unfit
+from subsetprivacy.mechanism.publish import Publisher, ValueProblems
 from subsetprivacy.mechanism.randomness import SeededSource, random_source
 
 ONE_COLUMN = {name: design for name, design in {**DESIGNS, **NEW}.items() if not isinstance(design, Product)}
@@ -73,9 +73,9 @@ def test_privatize_draws_the_same():
         (["a", "b"], "error", None),
         ([], "error", None),
         (["a", None], "full", None),
-        (["a", None, None], "error", Unfit(0, None, 2, 1, 3)),
-        (["a", "q", None, "q"], "error", Unfit(2, 1, 1, 2, 4)),
-        (["a", "q", None], "full", Unfit(1, 1, 0, None, 3)),
+        (["a", None, None], "error", ValueProblems(0, None, 2, 1, 3)),
+        (["a", "q", None, "q"], "error", ValueProblems(2, 1, 1, 2, 4)),
+        (["a", "q", None], "full", ValueProblems(1, 1, 0, None, 3)),
     ],
 )
 def test_what_does_not_fit_is_counted(values, missing, unfit):

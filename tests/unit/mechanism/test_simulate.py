@@ -5,7 +5,7 @@ from scipy.stats import chisquare
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, DistributionError, UnknownDesignError
-from subsetprivacy.mechanism.simulate import subset_law
+from subsetprivacy.mechanism.simulate import subset_probabilities
 
 W = np.array([0.1, 0.2, 0.3, 0.4])
 
@@ -15,7 +15,7 @@ def weights(p):
 
 
 def test_the_law_of_subsets_spelt_out():
-    codes, law = subset_law(ASKED, W)
+    codes, law = subset_probabilities(ASKED, W)
     assert codes.tolist() == [3, 5, 6, 9, 10, 12]
     np.testing.assert_allclose(law, [0.5 * 0.3, 0.3 * 0.4, 0.2 * 0.5, 0.2 * 0.5, 0.3 * 0.6, 0.5 * 0.7], atol=1e-15)
 
@@ -24,7 +24,7 @@ def test_the_law_of_subsets_spelt_out():
 def test_the_law_of_subsets_is_one_and_has_mean_Qw(name):
     design = DESIGNS[name]
     w = weights(design.p)
-    codes, law = subset_law(design, w)
+    codes, law = subset_probabilities(design, w)
     assert law.sum() == pytest.approx(1)
     np.testing.assert_allclose(((codes[:, None] >> np.arange(design.p)) & 1).T @ law, design.Q @ w, atol=1e-12)
 
@@ -34,7 +34,7 @@ def test_simulated_counts_follow_the_law(name):
     design = DESIGNS[name]
     w = weights(design.p)
     counts = sp.simulate(design, w, 200_000, seed=1)
-    codes, law = subset_law(design, w)
+    codes, law = subset_probabilities(design, w)
     assert counts.counts.sum() == 200_000
     assert counts.codes.tolist() == codes.tolist()
     if len(codes) > 1:
@@ -45,7 +45,7 @@ def test_simulating_equals_privatizing_in_law():
     # The long way round: draw the people, then their subsets.
     x = np.random.default_rng(2).choice(list(ABCD), 200_000, p=W)
     seen = sp.privatize(x, GIVEN, seed=3).counts()
-    assert chisquare(seen.counts, 200_000 * subset_law(GIVEN, W)[1]).pvalue > 1e-4
+    assert chisquare(seen.counts, 200_000 * subset_probabilities(GIVEN, W)[1]).pvalue > 1e-4
 
 
 def test_distributions_may_be_given_by_label():
@@ -91,7 +91,7 @@ def test_many_samples():
     assert len(batch) == 400
     assert batch.counts.shape == (400, 6)
     assert (batch.counts.sum(axis=1) == 500).all()
-    assert chisquare(batch.counts.sum(axis=0), 400 * 500 * subset_law(ASKED, W)[1]).pvalue > 1e-4
+    assert chisquare(batch.counts.sum(axis=0), 400 * 500 * subset_probabilities(ASKED, W)[1]).pvalue > 1e-4
     assert len({tuple(row) for row in batch.counts.tolist()}) > 390  # samples, not copies
     assert batch[3].counts.tolist() == batch.counts[3].tolist()
     assert [sample.n for sample in batch] == [500] * 400

@@ -34,8 +34,8 @@ from subsetprivacy.reproduce.checks import DIFFERS, ERRATUM, HOLDS, STATED, UNCH
 from subsetprivacy.reproduce.experiment import Run
 from subsetprivacy.reproduce.simulations import (
     covariance_check,
+    distribution_check,
     falling,
-    law_check,
     mean_and_error,
     moment_limit,
     normal_checks,
@@ -222,7 +222,7 @@ def test_the_histogram_over_random_populations_looks_normal_and_has_zeros():
     """`fig:high_2`: with random populations only the exact zeros show that the maximum is not normal."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SubsetPrivacyWarning)
-        found = np.array([fig_high_2.anew(rng(seed), fig_high_2.P) for seed in range(40)])
+        found = np.array([fig_high_2.random_coordinate(rng(seed), fig_high_2.P) for seed in range(40)])
     assert fig_high_2.blended(found).verdict == ERRATUM
     lumps = found.copy()
     lumps[:, 0] = np.maximum(lumps[:, 0], 0)
@@ -311,7 +311,7 @@ def test_another_covariance_or_law_is_noticed():
     assert drawn.shape == (2000, 4), "the sum of the shares does not vary"
     for factor, verdict in ((1.0, HOLDS), (1.1, DIFFERS)):
         assert covariance_check("", factor * drawn).verdict == verdict
-        assert law_check("", factor * (drawn**2).sum(axis=1), stats.chi2(4).cdf).verdict == verdict
+        assert distribution_check("", factor * (drawn**2).sum(axis=1), stats.chi2(4).cdf).verdict == verdict
 
 
 def test_with_an_empty_category_the_maximum_is_not_normal():

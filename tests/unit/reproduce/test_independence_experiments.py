@@ -95,7 +95,7 @@ def test_bonferroni_is_the_least_of_all_two_by_two_tables():
 
 
 def test_moments_below_zero_have_a_pvalue_of_one(monkeypatch):
-    monkeypatch.setitem(STATISTICS, "lrt-mom", lambda sheet, n: np.array([-3.0]))
+    monkeypatch.setitem(STATISTICS, "lrt-mom", lambda layout, n: np.array([-3.0]))
     assert auc.limit_pvalue(crossing(), "lrt-mom") == 1.0
 
 
@@ -326,7 +326,7 @@ def test_columns_are_the_subsets_of_the_people():
 def test_em_finds_the_likelihood_ratio_that_newton_finds(p):
     columns = fig_ct_time.draw_columns(np.random.default_rng(p), p, 500, rho=0.1)
     table = cross(read_table(sp.count(columns.codes, design=columns.design)))
-    ours = float(STATISTICS["lrt"](table.sheet, table.counts[None, :])[0])
+    ours = float(STATISTICS["lrt"](table.layout, table.counts[None, :])[0])
     people, pairs = fig_ct_time.em_by_people(columns), fig_ct_time.em_by_pairs(columns)
     assert people == pytest.approx(pairs, abs=1e-6)
     assert people == pytest.approx(ours, abs=0.1)  # EM stops early, in the joint fit more than in the margins

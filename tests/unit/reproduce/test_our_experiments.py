@@ -108,7 +108,7 @@ def test_the_price_of_moments_without_matrices(design, even):
     w = np.ones(design.p) if even else np.arange(1.0, design.p + 1)
     w /= w.sum()
     assert ours_large_p.price(design, w) == pytest.approx(dense_price(design, w), rel=1e-9)
-    assert ours_large_p.law_of_pair(design) == pytest.approx(design.Q[0, 1])
+    assert ours_large_p.pair_probability(design) == pytest.approx(design.Q[0, 1])
 
 
 def test_simulated_prices_must_agree_with_theory():
