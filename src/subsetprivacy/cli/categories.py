@@ -189,7 +189,7 @@ def infer_labels(
 
     cleaning = Cleaning(strip, na)
     distinct: dict[str, set[Any]] = {column: set() for column in columns}
-    for unit in table.source(columns).units():
+    for unit in table.reader(columns).units():
         for batch in unit.batches():
             for column, labels in distinct.items():
                 values = map(cleaning.label, batch.column(column).unique().to_pylist())

@@ -19,7 +19,7 @@ from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.packing import Packing
 from subsetprivacy.frames.refused_rows import RefusedRows
 from subsetprivacy.frames.staging import Stage
-from subsetprivacy.frames.table_source import Unit
+from subsetprivacy.frames.table_reader import Unit
 from subsetprivacy.mechanism.randomness import random_source, seeded_source
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from subsetprivacy.frames.data_file import DataFile
 from subsetprivacy.frames.file_errors import arrow, reading
 from subsetprivacy.frames.files import format_of, parquet_files
 from subsetprivacy.frames.partitions import partitions_of
-from subsetprivacy.frames.table_source import TableSource, Unit, numbered, regrouped
+from subsetprivacy.frames.table_reader import TableReader, Unit, numbered, regrouped
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,8 +38,8 @@ class Input(ABC):
     path: Path
 
     @abstractmethod
-    def source(self, columns: Sequence[str], keep: Iterable[str] = (), labels: Collection[str] = ()) -> TableSource:
-        """Return some columns as a `TableSource`.
+    def reader(self, columns: Sequence[str], keep: Iterable[str] = (), labels: Collection[str] = ()) -> TableReader:
+        """Return some columns as a `TableReader`.
 
         Parameters
         ----------
@@ -92,12 +92,12 @@ class _CsvInput(Input):
         self._identity = _identity(path, [path])
         self._file = CsvFile(path)
 
-    def source(self, columns: Sequence[str], keep: Iterable[str] = (), labels: Collection[str] = ()) -> TableSource:
+    def reader(self, columns: Sequence[str], keep: Iterable[str] = (), labels: Collection[str] = ()) -> TableReader:
         """Return some columns, as text."""
         import pyarrow as pa
 
         self._file.positions(columns, labels)  # raises if one does not exist
-        return TableSource(
+        return TableReader(
             str(self.path),
             pa.schema([(name, pa.string()) for name in columns]),
             lambda: numbered(regrouped(self._file.batches(columns))),
@@ -125,7 +125,7 @@ class _ArrowInput(Input):
             self._map = pa.memory_map(str(path))
             self._file = pa.ipc.open_file(self._map)
 
-    def source(self, columns: Sequence[str], keep: Iterable[str] = (), labels: Collection[str] = ()) -> TableSource:
+    def reader(self, columns: Sequence[str], keep: Iterable[str] = (), labels: Collection[str] = ()) -> TableReader:
         """Return some columns."""
         import pyarrow as pa
 
@@ -135,7 +135,7 @@ class _ArrowInput(Input):
             schema = pa.schema([self._file.schema.field(name) for name in columns])
             rows = sum(self._file.get_batch(k).num_rows for k in range(self._file.num_record_batches))
         units = lambda: numbered(regrouped(self._batches(list(columns))))  # noqa: E731
-        return TableSource(str(self.path), schema, units, rows, True, identity=self._identity)
+        return TableReader(str(self.path), schema, units, rows, True, identity=self._identity)
 
     def _batches(self, columns: list[str]) -> Iterator["pa.RecordBatch"]:
         with reading(self.path):
@@ -162,7 +162,7 @@ class _ParquetInput(Input):
             self._files.append(_ParquetFile(file))
             self._files[-1].look(stay_open=number < MOST_OPEN)
 
-    def source(self, columns: Sequence[str], keep: Iterable[str] = (), labels: Collection[str] = ()) -> TableSource:
+    def reader(self, columns: Sequence[str], keep: Iterable[str] = (), labels: Collection[str] = ()) -> TableReader:
         """Return some columns, including partition columns."""
         units: list[Unit] = []
         first, schema = 0, None
@@ -176,7 +176,7 @@ class _ParquetInput(Input):
             for groups, rows in _packed(file.sizes):
                 units.append(RowGroups(part, groups, first))
                 first += rows
-        return TableSource(str(self.path), schema, lambda: iter(units), first, True, identity=self._identity)
+        return TableReader(str(self.path), schema, lambda: iter(units), first, True, identity=self._identity)
 
     def _part(self, file: "_ParquetFile", columns: Sequence[str], keep: set[str], labels: Collection[str]) -> "_Part":
         """Return the columns to read from one file."""

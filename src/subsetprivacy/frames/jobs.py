@@ -18,7 +18,7 @@ from subsetprivacy._choices import Form, IfExists
 from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.files import sidecar_of
 from subsetprivacy.frames.kernel import Kernel
-from subsetprivacy.frames.table_source import TableSource
+from subsetprivacy.frames.table_reader import TableReader
 from subsetprivacy.messages.for_files import REPLACE_OUTPUT
 
 _ROUNDS = 200_000
@@ -50,13 +50,13 @@ class RunOptions:
         return self.if_exists == "overwrite"
 
 
-def job_facts(source: TableSource, kernel: Kernel, options: RunOptions) -> dict[str, Any] | None:
+def job_facts(reader: TableReader, kernel: Kernel, options: RunOptions) -> dict[str, Any] | None:
     """Return the identity of a job: files, designs and options; None if the table has no identity."""
-    if source.identity is None:
+    if reader.identity is None:
         return None
     return {
         "version": 3,
-        **source.identity,
+        **reader.identity,
         "columns": {name: design.fingerprint for name, design in kernel.designs.items()},
         "keep": list(kernel.keep),
         "missing": kernel.missing,

@@ -13,9 +13,9 @@ from subsetprivacy.frames.jobs import RunOptions
 from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.output import check_output
 from subsetprivacy.frames.overlap import check_no_overlap_with
-from subsetprivacy.frames.pipeline import Progress, privatize_source
+from subsetprivacy.frames.pipeline import Progress, privatize_rows
 from subsetprivacy.frames.refused_rows import refuse
-from subsetprivacy.frames.table_source import table_source
+from subsetprivacy.frames.table_reader import table_reader
 from subsetprivacy.mechanism.randomness import random_source
 from subsetprivacy.mechanism.shuffle import shuffled
 from subsetprivacy.messages.for_files import PRIVATIZE_IN_MEMORY
@@ -121,8 +121,8 @@ def check_lazy(table: Any, kernel: Kernel, output: Path, options: RunOptions) ->
 
 def privatize_lazy(table: Any, kernel: Kernel, output: Path, options: RunOptions, progress: Progress | None) -> Any:
     """Draw the subsets of a lazy table into a file, and return the file as a lazy table of the same engine."""
-    source = table_source(table, kernel.columns)
-    privatize_source(source, kernel, output, options, progress=progress)
+    reader = table_reader(table, kernel.columns)
+    privatize_rows(reader, kernel, output, options, progress=progress)
     return _reopened(table, output)
 
 

@@ -27,7 +27,7 @@ from subsetprivacy.frames.refused_rows import RefusedRows, refuse
 from subsetprivacy.frames.release import Release
 from subsetprivacy.frames.shuffling import buckets, hand_over
 from subsetprivacy.frames.staging import staged
-from subsetprivacy.frames.table_source import TableSource, Unit
+from subsetprivacy.frames.table_reader import TableReader, Unit
 from subsetprivacy.messages.for_files import CONTINUE_BY_THE_SAME_CALL
 from subsetprivacy.processes import process_pool
 
@@ -39,8 +39,8 @@ _MANY = 64
 Progress = Callable[[int, int | None], None]
 
 
-def privatize_source(
-    source: TableSource,
+def privatize_rows(
+    reader: TableReader,
     kernel: Kernel,
     output: Path,
     options: RunOptions,
@@ -51,7 +51,7 @@ def privatize_source(
 
     Parameters
     ----------
-    source, kernel, output, options
+    reader, kernel, output, options
         The input, what to draw, the output and how; checked already.
     facts
         The identity of the job from `job_facts`, or None.
@@ -66,7 +66,7 @@ def privatize_source(
         If a file cannot be read or written.
     """
     packing = Packing.of(kernel.designs, kernel.keep)
-    dealt = 0 if options.keep_order else _buckets(source)
+    dealt = 0 if options.keep_order else _buckets(reader)
     with (
         _described(output),
         staged(output, _stage(facts, packing, dealt)) as stage,
@@ -74,12 +74,12 @@ def privatize_source(
         process_pool(options.jobs - 1) as pool,
     ):
         job = DrawingJob(kernel, packing, stage, dealt, options.seed)
-        meter = _Meter(source, progress)
-        drawn = _draw_all(source, job, pool, options.jobs, meter)
+        meter = _Meter(reader, progress)
+        drawn = _draw_all(reader, job, pool, options.jobs, meter)
         designs, dummies = kernel.dummies(sum(unit.reports for unit in drawn), job.rng(1, 1))
         if kernel.covered is not None:
             drawn.append(draw_dummies(len(drawn), dummies, job))
-        target.begin(designs, _kept(source, kernel), job=facts)
+        target.begin(designs, _kept(reader, kernel), job=facts)
         for rows in _mixed(drawn, job, pool, options.jobs):
             target.write(packing.unpack(rows))
             meter.written(rows.num_rows)
@@ -100,9 +100,9 @@ def _described(output: Path) -> Iterator[None]:
         ) from None
 
 
-def _buckets(source: TableSource) -> int:
+def _buckets(reader: TableReader) -> int:
     """Return a number of buckets that keeps each small, a power of two; many if the number of rows is not known."""
-    wanted = max(_MANY if not source.is_exact else 1, -(-(source.rows or 0) // BUCKET_ROWS))
+    wanted = max(_MANY if not reader.is_exact else 1, -(-(reader.rows or 0) // BUCKET_ROWS))
     return min(1 << (wanted - 1).bit_length(), MOST_BUCKETS)
 
 
@@ -111,29 +111,29 @@ def _stage(facts: dict[str, Any] | None, packing: Packing, dealt: int) -> dict[s
     return None if facts is None else {**facts, "heaps": dealt, "counted": packing.is_countable}
 
 
-def _kept(source: TableSource, kernel: Kernel) -> list["pa.Field"]:
+def _kept(reader: TableReader, kernel: Kernel) -> list["pa.Field"]:
     """Return the fields of kept columns, without metadata."""
     import pyarrow as pa
 
-    types = [source.schema.field(name).type for name in kernel.keep]
+    types = [reader.schema.field(name).type for name in kernel.keep]
     plain = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in types]
     return [pa.field(name, kind) for name, kind in zip(kernel.keep, plain, strict=True)]
 
 
 def _draw_all(
-    source: TableSource, job: DrawingJob, pool: Executor | None, jobs: int, meter: "_Meter"
+    reader: TableReader, job: DrawingJob, pool: Executor | None, jobs: int, meter: "_Meter"
 ) -> list[DrawnUnit]:
     """Draw every unfinished unit; if rows are refused, check the remaining ones and then raise."""
     drawn: list[DrawnUnit] = []
     refused: list[RefusedRows] = []
-    for unit in _in_turn(partial(_drawn, job=job), enumerate(source.units()), pool, jobs):
+    for unit in _in_turn(partial(_drawn, job=job), enumerate(reader.units()), pool, jobs):
         drawn.append(unit)
         refused += unit.refused
         meter.drawn(unit.rows)
     if job.kernel.key is not None and not refused:
         repeated = repeated_ids([job.stage.ids(unit.name) for unit in drawn])
         refused += [RefusedRows(str(job.kernel.id), "id repeated", repeated, None)] if repeated else []
-    refuse(refused, source.where, rows=source.row, number=source.number)
+    refuse(refused, reader.where, rows=reader.row, number=reader.number)
     return drawn
 
 
@@ -191,9 +191,9 @@ def _done(result: Any) -> Future[Any]:
 class _Meter:
     """Reports the progress of a run in rows: drawing and writing count half each."""
 
-    def __init__(self, source: TableSource, progress: Progress | None) -> None:
+    def __init__(self, reader: TableReader, progress: Progress | None) -> None:
         self._progress = progress
-        self._rows = source.rows if source.is_exact else None
+        self._rows = reader.rows if reader.is_exact else None
         self._drawn = self._written = 0
 
     def drawn(self, rows: int) -> None:

@@ -28,11 +28,11 @@ from subsetprivacy.frames.kernel import Kernel, variables_of
 from subsetprivacy.frames.on_one_machine import check_in_memory, check_lazy, privatize_in_memory, privatize_lazy
 from subsetprivacy.frames.output import check_output
 from subsetprivacy.frames.overlap import check_no_overlap
-from subsetprivacy.frames.pipeline import Progress, privatize_source
+from subsetprivacy.frames.pipeline import Progress, privatize_rows
 from subsetprivacy.frames.plan import PlanTask, PrivatizePlan
 from subsetprivacy.frames.reading import read_release
 from subsetprivacy.frames.release import Release
-from subsetprivacy.frames.table_source import TableSource
+from subsetprivacy.frames.table_reader import TableReader
 from subsetprivacy.messages.for_files import NAME_AN_OUTPUT, PRIVATIZE_ONE_COLUMN
 from subsetprivacy.processes import cores, exit_if_reimported
 
@@ -172,15 +172,15 @@ def _of_file(table: Any, kernel: Kernel, output: Any, options: RunOptions, *, au
     format_of(target, must_exist=False)  # known before reading anything
     opened = table if isinstance(table, Input) else open_input(path)
     try:
-        source = opened.source(kernel.columns, kernel.keep, kernel.labels)
-        if automatic and (source.rows or 0) > LARGE:
+        reader = opened.reader(kernel.columns, kernel.keep, kernel.labels)
+        if automatic and (reader.rows or 0) > LARGE:
             options = evolve(options, jobs=cores())
-        run = _FileRun.of(source, kernel, target, options)
+        run = _FileRun.of(reader, kernel, target, options)
     except BaseException:
         opened.close()
         raise
     task = PlanTask(run.run, opened.close)
-    return PrivatizePlan.of(path, kernel, target, options, task, source.rows, source.is_exact, run.is_finished)
+    return PrivatizePlan.of(path, kernel, target, options, task, reader.rows, reader.is_exact, run.is_finished)
 
 
 @frozen
@@ -195,7 +195,7 @@ class _FileRun:
         Whether the same job wrote the output before, so that it can stay.
     """
 
-    source: TableSource
+    reader: TableReader
     kernel: Kernel
     output: Path
     options: RunOptions
@@ -203,22 +203,22 @@ class _FileRun:
     is_finished: bool
 
     @classmethod
-    def of(cls, source: TableSource, kernel: Kernel, output: Path, options: RunOptions) -> "_FileRun":
+    def of(cls, reader: TableReader, kernel: Kernel, output: Path, options: RunOptions) -> "_FileRun":
         """Check the output for this input."""
-        kernel = kernel.for_text() if source.as_text else kernel
-        facts = job_facts(source, kernel, options)
+        kernel = kernel.for_text() if reader.as_text else kernel
+        facts = job_facts(reader, kernel, options)
         is_finished = options.if_exists == "same" and output.exists()
         if is_finished:
             check_same(output, facts or {})
         else:
             check_output(output, kernel.designs, options.form, overwrite=options.overwrite)
-        return cls(source, kernel, output, options, facts, is_finished)
+        return cls(reader, kernel, output, options, facts, is_finished)
 
     def run(self, progress: Progress | None) -> Release:
         """Draw, or open the output of the same job."""
         if self.is_finished:
             return read_release(self.output)
-        return privatize_source(self.source, self.kernel, self.output, self.options, self.facts, progress)
+        return privatize_rows(self.reader, self.kernel, self.output, self.options, self.facts, progress)
 
 
 # Tables -------------------------------------------------------------------------------------------

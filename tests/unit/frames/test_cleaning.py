@@ -177,6 +177,6 @@ def test_a_run_with_other_settings_does_not_go_on_from_this_one(raw, tmp_path):
     def job(cleaning):
         kernel = Kernel(variables_of({"work": DESIGN}), cleaning=cleaning).for_text()
         assert kernel.cleaning == cleaning
-        return job_facts(open_input(raw).source(["work"]), kernel, RunOptions())
+        return job_facts(open_input(raw).reader(["work"]), kernel, RunOptions())
 
     assert job(Cleaning()) != job(Cleaning(strip=True)) != job(Cleaning(strip=True, na="?"))

@@ -231,7 +231,7 @@ def test_a_unit_that_another_run_draws_again_is_not_mixed_in(values, tmp_path):
             job = drawing.DrawingJob(
                 kernel := Kernel(variables_of({"race": RACE})), Packing.of(kernel.designs, ()), other, 16
             )
-            drawing.draw_unit(0, next(input_files.open_input(values).source(["race"]).units()), job)
+            drawing.draw_unit(0, next(input_files.open_input(values).reader(["race"]).units()), job)
 
     release = privatize_table(values, {"race": RACE}, output, progress=progress, keep_order=False)
     assert release.rows == 10_000

@@ -45,7 +45,7 @@ def test_values_in_the_names_of_folders(people, tmp_path, monkeypatch):
 
 
 def test_another_process_reads_the_same(people):
-    unit = next(input_files.open_input(people).source(["town", "age", "sex"]).units())
+    unit = next(input_files.open_input(people).reader(["town", "age", "sex"]).units())
     sent = pickle.loads(pickle.dumps(unit))
     assert [batch.to_pydict() for batch in sent.batches()] == [batch.to_pydict() for batch in unit.batches()]
     assert next(sent.batches()).schema.names == ["town", "age", "sex"]

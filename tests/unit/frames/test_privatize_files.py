@@ -13,7 +13,7 @@ import pytest
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CategoryError, DataFileError, NotPrivateWarning
-from subsetprivacy.frames import drawing, input_files, pipeline, shuffling, table_source
+from subsetprivacy.frames import drawing, input_files, pipeline, shuffling, table_reader
 from subsetprivacy.frames.privatizing import privatize_table
 
 RACE = sp.uniform(["white", "black", "asian", "other", "native"])
@@ -25,7 +25,7 @@ KEY = bytes(range(32))
 @pytest.fixture
 def small_units(monkeypatch):
     """Cut small files into many pieces, as large ones are."""
-    monkeypatch.setattr(table_source, "BATCH_ROWS", 256)
+    monkeypatch.setattr(table_reader, "BATCH_ROWS", 256)
     monkeypatch.setattr(input_files, "BATCH_ROWS", 256)
     monkeypatch.setattr(input_files, "UNIT_ROWS", 1024)
     monkeypatch.setattr(pipeline, "BUCKET_ROWS", 512)

@@ -1,4 +1,4 @@
-"""`TableSource`: a table of values, read in units of rows."""
+"""`TableReader`: a table of values, read in units of rows."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -40,7 +40,7 @@ class LoadedRows:
 
 
 @frozen
-class TableSource:
+class TableReader:
     """A table of values, read in units.
 
     Attributes
@@ -72,15 +72,15 @@ class TableSource:
     number: Callable[[int], int] = int
 
 
-def table_source(table: Any, columns: list[str]) -> TableSource:
+def table_reader(table: Any, columns: list[str]) -> TableReader:
     """Return some columns of a table on this machine; its engine begins to compute them."""
     import pyarrow as pa
 
     batches = regrouped(arrow_batches(table, columns, BATCH_ROWS))
     head = next(batches, None)
     if head is None:
-        return TableSource("", pa.schema([(name, pa.null()) for name in columns]), lambda: iter(()), 0, True)
-    return TableSource("", head.schema, partial(_chained, head, batches))
+        return TableReader("", pa.schema([(name, pa.null()) for name in columns]), lambda: iter(()), 0, True)
+    return TableReader("", head.schema, partial(_chained, head, batches))
 
 
 def regrouped(batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
