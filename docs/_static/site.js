@@ -76,6 +76,22 @@
     }).observe(box);
   }
 
+  // Names of code are not broken inside a word: short ones stay on a line, long ones break after a joint.
+  function breakAtJoints(name) {
+    const text = name.textContent;
+    if (name.children.length > 0) {
+      return;
+    }
+    if (text.length <= (name.closest("td") ? 12 : 24)) {
+      name.classList.add("whole");
+      return;
+    }
+    name.replaceChildren();
+    for (const part of text.split(/(?<=[_./:,=|])/)) {
+      name.append(part, document.createElement("wbr"));
+    }
+  }
+
   document.addEventListener("DOMContentLoaded", () => {
     const status = document.createElement("div");
     status.setAttribute("role", "status");
@@ -86,6 +102,7 @@
         addButton(block, status);
       }
     }
+    document.querySelectorAll("article code .pre, article :not(pre) > code:not(:has(.pre))").forEach(breakAtJoints);
     document.querySelectorAll("article :is(pre, .cell_output, .math-block)").forEach(watchWidth);
     for (const table of document.querySelectorAll("article table")) {
       let box = table.parentElement;

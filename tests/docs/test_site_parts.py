@@ -382,6 +382,29 @@ def test_what_is_wider_than_a_telephone_says_so_and_scrolls_by_keyboard(need, tm
     assert hints["narrow"] == "none"
 
 
+def test_names_of_code_break_at_their_joints_only(need, tmp_path):
+    need(*PLAYWRIGHT)
+    need(*CHROMIUM)
+    long = "test_the_histogram_of_normalized_estimates"
+    shown = f'<code class="literal"><span class="pre">--help</span></code> <code><span class="pre">{long}</span></code>'
+    (tmp_path / "site.js").write_text(text(DOCS / "_static" / "site.js"), encoding="utf-8")
+    page_text = (
+        f'<!doctype html><title>t</title><article>{shown}<p><code>-h</code></article><script src="site.js"></script>'
+    )
+    (tmp_path / "page.html").write_text(page_text, encoding="utf-8")
+    with chromium() as browser:
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto((tmp_path / "page.html").as_uri())
+        names = page.locator("code .pre, p code")
+        made = [names.nth(number).evaluate("node => [node.className, node.innerHTML]") for number in range(3)]
+        copied = names.nth(1).text_content()
+        context.close()
+    assert [made[0], made[2]] == [["pre whole", "--help"], ["whole", "-h"]]
+    assert made[1][1] == long.replace("_", "_<wbr>") + "<wbr>"
+    assert copied == long
+
+
 def test_captions_of_contents_are_headings_with_a_level(part):
     context = {"body": '<p class="caption" role="heading"><span>Ask people</span></p>'}
     part("navigation").give_levels(None, "how-to/index", "page.html", context, None)
