@@ -146,6 +146,21 @@ def test_command_lines_run(page, tmp_path):
             assert words[0] in {"pip", "python", "cd", "git", "jupyter"}, f"nobody checks: {line}"
 
 
+def test_commands_that_are_not_run_parse_and_can_be_copied(monkeypatch):
+    # Blocks of `sh` are for files that a reader has. Blocks of `text` have no button that copies them.
+    monkeypatch.setattr("subsetprivacy.cli.options.FilePath.convert", lambda self, value, parameter, context: value)
+    parsed = 0
+    for page in SITE:
+        assert [block for block in blocks(page, "text") if block.startswith("subsetprivacy ")] == [], name(page)
+        for block in blocks(page, "sh"):
+            for line in re.split(r"[|\n]", block.replace("\\\n", " ")):
+                words = shlex.split(line.partition(" > ")[0], comments=True)
+                if words[:1] == ["subsetprivacy"]:
+                    parse(words)
+                    parsed += 1
+    assert parsed > 20
+
+
 def test_a_command_line_that_is_wrong_does_not_parse():
     import click
 
