@@ -40,7 +40,7 @@ NO_PROMISE = {
     "problem.unknown_survey.text",
     "problem.unreachable.text",
     "problem.unsafe.title",
-    "problem.no_code.text",  # "everything after the sign"
+    "problem.no_code.text",  # "everything after the # sign"
 }
 
 

@@ -133,7 +133,7 @@ def test_a_version_that_was_published_meanwhile_is_said_so(site, owner, draft):
     publishing.save_draft(site.engine, SMALL, "toml", draft)  # and back: the text is the one that was shown
     reply = owner.post(f"/studio/drafts/{draft}/publish", shown)
     assert reply.status == 409
-    assert "Nothing was published now" in reply.text
+    assert "<strong>Nothing was published.</strong>" in reply.text
     assert "Publishing adds version 2" in reply.text
     assert published_of(site, draft) == [1]
 
@@ -274,7 +274,7 @@ def test_form_of_a_draft_that_was_deleted_gives_its_text_back(site, owner, draft
     [
         (SMALL, None),
         (SMALL.replace("A few words.", "Number #1"), None),
-        ("# who asks\n" + SMALL, "A comment in this file will be lost when you save or publish from here"),
+        ("# who asks\n" + SMALL, "A comment in this file will be lost if you save or publish from here"),
         (SMALL.replace("batch = 10", "batch = 10  # for now") + "# the end\n", "2 comments in this file will be lost"),
     ],
 )

@@ -68,7 +68,7 @@ def test_form_links_guesses_and_designs(visit, site):
     first.get_by_label("How it is asked").select_option("partition")
     first.get_by_label("How many groups").fill("2")
     first.get_by_text("Help text, guess").click()
-    first.get_by_role("button", name="State a guess").click()
+    first.get_by_role("button", name="Guess the shares").click()
     page.get_by_role("button", name="Remove link 1").click()
     page.get_by_role("button", name="Link questions").click()
     for name in ("Colour", "Smokes"):

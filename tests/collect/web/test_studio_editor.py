@@ -406,7 +406,7 @@ def test_pass_is_the_same_on_every_server_of_a_database(owner, draft):
 
 
 def test_publishing_freezes_and_shows_the_fingerprint(site, owner, draft):
-    assert "After that, the survey does not change" in owner.get(f"/studio/drafts/{draft}/publish").text
+    assert "After that, the survey can no longer change" in owner.get(f"/studio/drafts/{draft}/publish").text
     reply = owner.submit(f"/studio/drafts/{draft}/publish")
     assert reply.status == 303
     page = owner.get(reply.header("location"))
@@ -425,12 +425,12 @@ def test_publishing_freezes_and_shows_the_fingerprint(site, owner, draft):
 
 def test_refusal_is_said_before_publishing(site, owner, draft):
     assert owner.submit(f"/studio/drafts/{draft}/publish").status == 303
-    assert "It cannot be published like this" not in owner.get(f"/studio/drafts/{draft}/publish").text
+    assert "This draft cannot be published yet" not in owner.get(f"/studio/drafts/{draft}/publish").text
     other = publishing.save_draft(site.engine, SMALL.replace('"black", ', ""), "toml").id
     listed = len(publishing.surveys(site.engine))
     page = owner.get(f"/studio/drafts/{other}/publish")
     assert page.status == 200
-    assert "It cannot be published like this" in page.text
+    assert "This draft cannot be published yet" in page.text
     assert "must have the same answers" in unescape(page.text)
     assert ">Publish</button>" not in page.text
     refused = owner.submit(f"/studio/drafts/{other}/publish")

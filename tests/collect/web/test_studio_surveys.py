@@ -157,7 +157,7 @@ def test_links_of_an_earlier_wave_are_let_in(site, owner, coded):
     place = f"/studio/surveys/{second.id}/earlier-codes"
     assert answer(site, second, code)[0] == 404
     page = unescape(owner.get(f"/studio/surveys/{second.id}/manage").text)
-    assert "asks about the same lists and groups on every device. Another browser draws new secret numbers" in page
+    assert "asks about the same lists and groups on every device. In another browser, secret numbers" in page
     assert "In the browser that they used before, they are then asked the same questions" in page
     assert owner.post(place, {"links": f"http://x/s/{coded.id}#{code}\r\n\r\n"}).status == 200
     assert answer(site, second, code) == (201, {"status": "counted"})

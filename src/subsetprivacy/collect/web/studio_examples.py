@@ -35,7 +35,7 @@ title = "Exams, honestly"
 study = "exams"
 mode = "open"
 batch = 100
-introduction = "Four short questions about exams. No one can tell from what you send how you answered."
+introduction = "Four short questions about exams. No one can tell for sure from what you send how you answered."
 
 [[variables]]
 id = "copied"
@@ -45,13 +45,13 @@ options = ["no", "yes"]
 
 [[variables]]
 id = "stimulants"
-label = "Took something to learn"
-question = "Have you taken anything to learn better this term?"
+label = "Study aids"
+question = "Have you taken anything to study better this term?"
 options = ["never", "coffee only", "prescribed medicine", "something else"]
 
 [[variables]]
 id = "fear"
-label = "Afraid of exams"
+label = "Fear of exams"
 question = "How afraid are you before an exam?"
 options = ["not at all", "somewhat", "very"]
 
@@ -62,13 +62,13 @@ question = "What do you study?"
 options = ["medicine", "law", "economics", "languages", "history", "mathematics", "physics", "chemistry", "other"]
 """
 
-EMPTY = Example("empty", "Empty", "One question with four answers, to overwrite.", _EMPTY)
+EMPTY = Example("empty", "Empty", "One question with four answers, for you to overwrite.", _EMPTY)
 EXAMPLES = (
     EMPTY,
     Example(  # the same as `subsetprivacy survey example`
         "work",
         "Work and health",
-        "Five questions of every kind, two of them linked. Everyone gets a personal link.",
+        "Five questions of different kinds, two of them linked. Everyone gets a personal link.",
         example_text("toml"),
     ),
     Example(

@@ -12,7 +12,7 @@ _WORDS = words_of("en")
 MANY_BITS = 10.0  # enough to tell about a thousand people apart
 _KINDS = {
     "yes_no": "“Is your answer one of these?”",
-    "groups": "“Which group holds your answer?”",
+    "groups": "“Which group is your answer in?”",
     "bit": "“Are the two numbers the same or different?”",
     "local": "marked on the device, which sends a set that contains it",
 }

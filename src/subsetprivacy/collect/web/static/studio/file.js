@@ -1,4 +1,4 @@
-// The file as text: a problem leads to its line, the place of the cursor is told, and nothing that was typed gets lost.
+// The file as text: a problem links to its line, the position of the cursor is shown, and no typed text is lost.
 
 const text = document.querySelector("#text");
 const where = document.querySelector("#where");
@@ -6,7 +6,7 @@ const state = document.querySelector("#state");
 const { form } = text;
 const isDraft = !form.action.endsWith("/new");
 const isConflict = form.elements.editor !== undefined; // the page that shows two versions
-let saved = document.querySelector(".problems-card") ? null : text.value; // null: what is shown was not taken
+let saved = document.querySelector(".problems-card") ? null : text.value; // null: the text shown was refused
 let leaving = false;
 
 const isChanged = () => text.value !== saved;
@@ -35,9 +35,9 @@ function tellState() {
 let saving = Promise.resolve();
 const save = () => (saving = saving.then(saveNow));
 
-/** Save without leaving the page; return whether it was. With problems, or a conflict, the page that tells comes. */
+/** Save without leaving the page, and return whether it was saved. Problems and conflicts open a page that shows them. */
 async function saveNow() {
-  state.textContent = "Saving …";
+  state.textContent = "Saving…";
   const sent = text.value;
   try {
     const reply = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
@@ -62,7 +62,7 @@ form.addEventListener("submit", (event) => {
   save();
 });
 
-// What publishes, downloads or shows the draft elsewhere means what is seen here: it is saved first.
+// Links that publish, download or show the draft save it first.
 for (const link of document.querySelectorAll("[data-save-first]")) {
   link.addEventListener("click", async (event) => {
     if (!isChanged()) return;
@@ -76,11 +76,11 @@ for (const link of document.querySelectorAll("[data-line]")) {
     goTo(Number(link.dataset.line));
   });
 }
-// Not when it is left: a shorter or longer line would move the button that is being pressed.
+// Not on blur: a shorter or longer line would move the button that is being pressed.
 for (const event of ["keyup", "click", "focus"]) text.addEventListener(event, tell);
 text.addEventListener("input", tellState);
 addEventListener("beforeunload", (event) => isDraft && isChanged() && !leaving && event.preventDefault());
-if (location.search) history.replaceState(null, "", location.pathname); // "saved" is said once
+if (location.search) history.replaceState(null, "", location.pathname); // "Saved" is shown once
 
 // Ctrl+S saves, as people expect of an editor.
 document.addEventListener("keydown", (event) => {

@@ -15,14 +15,14 @@ const editor = {
   document: JSON.parse(root.dataset.document),
   changed: false,
 
-  /** Change the document without drawing anew. */
+  /** Change the document without drawing the form again. */
   change(act) {
     act();
     this.changed = true;
     tell("Not saved");
   },
 
-  /** Change the document's shape, draw the form anew, and go to the place that `act` returns. */
+  /** Change the document's shape, draw the form again, and go to the place that `act` returns. */
   redraw(act) {
     const place = act();
     this.changed = true;
@@ -105,7 +105,7 @@ function aboutCard() {
   const setTitle = (text) => {
     set("title")(text);
     if (!studyFollows) return;
-    delete held.study; // made anew from the title when it is saved
+    delete held.study; // made from the title again when it is saved
     study.value = "";
   };
   const number = (text) => editor.change(() => (held.batch = text === "" ? null : Number(text)));
@@ -114,24 +114,24 @@ function aboutCard() {
     { class: "card", "aria-label": "The survey" },
     el("h2", {}, "The survey"),
     field("Title", textInput(["title"], held.title, setTitle)),
-    field("Introduction", textArea(["introduction"], held.introduction, set("introduction"), 4), "What it is about and who asks. Empty lines separate paragraphs."),
+    field("Introduction", textArea(["introduction"], held.introduction, set("introduction"), 4), "What the survey is about and who is asking. Empty lines separate paragraphs."),
     el(
       "div",
       { class: "pair" },
       field("Who answers", choice(["mode"], held.mode, [["code", "people with a personal link"], ["open", "anyone with the link"]], set("mode"))),
-      field("Batch", textInput(["batch"], held.batch, number, { type: "number", min: 10, step: 1 }), "Results appear after twice as many people, and change with every so many more: 10 at least."),
+      field("Batch", textInput(["batch"], held.batch, number, { type: "number", min: 10, step: 1 }), "Results appear when twice this many people have answered, and change with each further batch. At least 10."),
     ),
     el(
       "details",
       { class: "more" },
       el("summary", {}, "Thanks, contact, language, study"),
       field("Thanks", textArea(["thanks"], held.thanks, set("thanks"), 2)),
-      field("Contact", textInput(["contact"], held.contact, set("contact")), "Who asks, and whom to contact."),
+      field("Contact", textInput(["contact"], held.contact, set("contact")), "Who is asking, and whom to contact."),
       el(
         "div",
         { class: "pair" },
         field("Language of the page", choice(["language"], held.language, [["en", "English"], ["de", "Deutsch"], ["ar", "العربية"]], set("language"))),
-        field("Study", study, "Surveys of the same study ask a person the same questions."),
+        field("Study", study, "All surveys of a study ask a person the same questions."),
       ),
       tick("Start with a practice question of each kind", held.practice, (on) => editor.change(() => (held.practice = on))),
     ),
@@ -168,7 +168,7 @@ function linkFields(link, k) {
   );
 }
 
-// Lines at the end of a list that nobody wrote in are no answers, and a question without a label is called by its text.
+// Empty lines at the end of a list are no answers, and a question without a label gets its text as a label.
 function tidy() {
   let changed = false;
   for (const [k, variable] of editor.document.variables.entries()) {
@@ -195,7 +195,7 @@ const save = () => (saving = saving.then(saveNow));
 
 /** Save, and return whether it was. */
 async function saveNow() {
-  tell("Saving …");
+  tell("Saving…");
   tidy();
   const { revision, format } = root.dataset;
   const sent = JSON.stringify(editor.document);
@@ -215,7 +215,7 @@ async function saveNow() {
   if (said.text !== undefined) return showConflict({ revision, format, text: said.text, editor: "form" });
   showProblems(said.problems ?? []);
   if (!said.saved) {
-    tell("Not saved: see what is missing");
+    tell("Not saved: see the problems above");
     return false;
   }
   root.dataset.revision = said.revision;
@@ -254,7 +254,7 @@ document.addEventListener("keydown", (event) => {
     save();
   }
 });
-// What publishes, downloads or shows the draft elsewhere means what is seen here: it is saved first.
+// Links that publish, download or show the draft save it first.
 for (const link of document.querySelectorAll("[data-save-first]")) {
   link.addEventListener("click", async (event) => {
     if (!editor.changed) return;
@@ -262,7 +262,7 @@ for (const link of document.querySelectorAll("[data-save-first]")) {
     if (await save()) location.assign(link.href);
   });
 }
-// A text that only stands for another is written over, not added to.
+// A placeholder is selected, so that typing replaces it.
 root.addEventListener("focusin", ({ target }) => placeholders.has(target.value) && target.select?.());
 addEventListener("beforeunload", (event) => editor.changed && event.preventDefault());
 draw();

@@ -10,14 +10,14 @@ export function followAnswer(editor, k, j, before, after) {
   for (const shown of document.querySelectorAll(`[data-answer="${k}-${j}"]`)) shown.textContent = after;
 }
 
-/** Take an answer that was removed out of the sets, and sets that are none any more with it. */
+/** Remove a deleted answer from the sets, and remove sets with fewer than two answers left. */
 export function forgetAnswer(variable, gone) {
   if (!variable.never_alone) return;
   variable.never_alone = variable.never_alone.map((set) => set.filter((one) => one !== gone)).filter((set) => set.length > 1);
   if (!variable.never_alone.length) delete variable.never_alone;
 }
 
-// Tell why no set can be forbidden, where survey/forbidding.py would refuse any.
+// Say why no set can be forbidden, where survey/forbidden_sets.py would refuse every set.
 function refusal({ options, design }) {
   if (options.length < 3) return "Not with two answers: both stay possible anyway.";
   if (options.length === 3) return "Not with three answers: all pairs are needed to estimate the shares. Write five answers or more.";
@@ -35,7 +35,7 @@ export function neverAloneFields(editor, k) {
     });
   const refused = refusal(variable);
   const why =
-    "The page never sends only these answers: “thought of it” or “did it” would admit something. The page that publishes names the sets that can be sent, and how many more people it takes to forbid one of the first. Add another here, and that page tells its price.";
+    "These answers are never sent without another one. For example, “thought of it” or “did it” would admit something. The Publish page lists the sets that can be sent and how many more people you need if you forbid one.";
   return el(
     "div",
     { class: "field", "data-path": JSON.stringify(["variables", k, "never_alone"]), tabindex: "-1" },

@@ -1,6 +1,6 @@
-// What pages do beyond forms and links. Everything works without it, but for the form editor.
+// Scripts for all pages. Everything except the form editor works without them.
 
-// A token in a link stands after the #, which no server sees: put it into its field and take it out of the address.
+// A token in a link is after the #, which no server sees: put it into its field and remove it from the address.
 function takeFragment() {
   const field = document.querySelector("[data-from-fragment]");
   if (!field || location.hash.length < 2) return;
@@ -12,10 +12,10 @@ function takeFragment() {
   (name && !name.value ? name : document.querySelector("#name:not([value]), #password") ?? field).focus();
 }
 
-// Links are relative to this server where it does not know its own address: complete them for whoever copies one.
+// Where the server does not know its own address, links are relative: complete them, so that they can be copied.
 const isLocal = (host) => /^(127\..*|\[::1\]|(.*\.)?localhost)$/.test(host);
 
-// Such links lead everybody to their own computer: say so, as long as they would be made with such an address.
+// Local links take everyone else to their own computer: show a warning while links would be made with such an address.
 function warnOfLocalLinks() {
   const field = document.querySelector("input[data-address]");
   for (const warning of document.querySelectorAll("[data-local-only]")) {
@@ -63,7 +63,7 @@ function offerCopies() {
   }
 }
 
-// Look now and then whether there is a new release. The answer is the same for everybody until there is one.
+// Check now and then whether there is a new release. Until there is one, everyone gets the same reply.
 function watchReleases() {
   const watched = document.querySelector("[data-release]");
   if (!watched) return;
@@ -74,7 +74,7 @@ function watchReleases() {
       const reply = await fetch(release, { redirect: "error", headers: { Accept: "application/json" } });
       if (reply.ok && String((await reply.json()).releases) !== releases) location.reload();
     } catch {
-      // the server is away: look again later
+      // the server cannot be reached: try again later
     }
   }, 10_000);
 }

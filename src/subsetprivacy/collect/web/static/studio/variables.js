@@ -5,10 +5,10 @@ import { followAnswer, neverAloneFields } from "./never_alone.js";
 
 const DESIGNS = [
   ["recommended", "Recommended"],
-  ["uniform", "Uniform: any list of answers may be asked about"],
-  ["hadamard", "Hadamard: few different lists, a small fingerprint"],
-  ["partition", "Groups: in which of several groups is it?"],
-  ["fixed_size", "On the device: it hides the answer among others and sends all of them"],
+  ["uniform", "Uniform: asks about any list of answers"],
+  ["hadamard", "Hadamard: a few different lists, small fingerprint"],
+  ["partition", "Groups: which of several groups is it in?"],
+  ["fixed_size", "On the device: hides the answer among others and sends all of them"],
   ["warner", "Secret number, for two answers"],
 ];
 const TABLES = { partition: { groups: 3 }, fixed_size: { size: 2 }, warner: { q: 0.25 } };
@@ -55,20 +55,20 @@ export function variableCard(editor, k) {
       field(
         "Label",
         textInput(["variables", k, "label"], variable.label, (text) => editor.change(() => relabel(editor, k, text, rename))),
-        "Its name in tables and pictures.",
+        "The name of the question in tables and figures.",
       ),
       field(
         "Name",
         textInput(["variables", k, "id"], variable.id, (text) => editor.change(() => renameId(editor, k, text)), { class: "mono", spellcheck: "false" }),
-        "For files and columns. Keep it when you ask again.",
+        "The name in files and columns. Keep it if you ask the question again.",
       ),
     ),
     designFields(editor, k),
     el(
       "details",
       { class: "more", open: Boolean(variable.help || variable.guess || variable.never_alone) },
-      el("summary", {}, "Help text, guess of the shares, answers never left alone"),
-      field("Another sentence under the question", textInput(["variables", k, "help"], variable.help, (text) => editor.change(() => (variable.help = text)))),
+      el("summary", {}, "Help text, guessed shares, answers that are never left alone"),
+      field("Help text under the question", textInput(["variables", k, "help"], variable.help, (text) => editor.change(() => (variable.help = text)))),
       guessFields(editor, k),
       neverAloneFields(editor, k),
     ),
@@ -87,7 +87,7 @@ function relabel(editor, k, text, rename) {
   }
 }
 
-// A link names variables by their id: it follows.
+// Links refer to variables by their id, so they change with it.
 function renameId(editor, k, name) {
   const variable = editor.document.variables[k];
   for (const link of editor.document.links) link.variables = link.variables.map((one) => (one === variable.id ? name : one));
@@ -115,7 +115,7 @@ function optionList(editor, k) {
   const variable = editor.document.variables[k];
   const rows = variable.options.map((option, j) => {
     const place = ["variables", k, "options", j];
-    let known = option; // the name by which sets of answers know it: not one that another answer has while this is typed
+    let known = option; // its name in the sets of answers; not changed while another answer has the typed name
     const rename = (text) => {
       variable.options[j] = text;
       if (text === "" || variable.options.filter((one) => one === text).length > 1) return;
@@ -135,11 +135,11 @@ function optionList(editor, k) {
     el("legend", {}, "Possible answers"),
     el("ol", { "data-path": JSON.stringify(["variables", k, "options"]), tabindex: "-1" }, rows),
     el("button", { type: "button", class: "small", click: () => addOption(editor, k, variable.options.length) }, "Add an answer"),
-    el("p", { class: "hint" }, "Four or more answers hide best. Press Enter for the next one. A pasted list fills several lines."),
+    el("p", { class: "hint" }, "Four or more answers protect best. Press Enter to add an answer. If you paste a list, each line becomes an answer."),
   );
 }
 
-// Go on to the next answer: a new one, unless an empty one waits there.
+// Continue with the next answer: a new one, unless the next one is empty.
 function nextOption(editor, k, at) {
   if (editor.document.variables[k].options[at] !== "") return addOption(editor, k, at);
   document.querySelector(`[data-path='${JSON.stringify(["variables", k, "options", at])}']`).focus();
@@ -178,7 +178,7 @@ function designFields(editor, k) {
       return ["variables", k, "design"];
     }),
   );
-  const parts = [field("How it is asked", chosen, "Keep the recommended way unless you have a reason not to. It depends on the number of answers and on what is linked.")];
+  const parts = [field("How it is asked", chosen, "Keep “Recommended” unless you have a reason not to. It depends on the number of answers and on the links.")];
   const table = typeof variable.design === "object" ? variable.design : {};
   for (const [name, [label, bounds]] of Object.entries(NUMBERS)) {
     if (typeof table[name] !== "number") continue;
@@ -198,8 +198,8 @@ function guessFields(editor, k) {
         variable.guess = variable.options.map((_, j) => (j ? even : Math.round(1000 * (1 - even * (p - 1))) / 1000));
         return ["variables", k, "guess", 0];
       });
-    const why = "With it the page can say “about 4 in 10 people would send this same answer”.";
-    return el("div", { class: "field" }, el("button", { type: "button", class: "small", click: add }, "State a guess of the shares"), el("p", { class: "hint" }, why));
+    const why = "The page then shows sentences such as “about 4 in 10 people would send this same answer”.";
+    return el("div", { class: "field" }, el("button", { type: "button", class: "small", click: add }, "Guess the shares"), el("p", { class: "hint" }, why));
   }
   const inputs = variable.guess.map((share, j) =>
     field(
@@ -211,8 +211,8 @@ function guessFields(editor, k) {
   return el(
     "fieldset",
     { class: "guess" },
-    el("legend", {}, "Guess of the shares, together 1"),
+    el("legend", {}, "Guessed shares (the sum is 1)"),
     el("div", { class: "shares" }, inputs),
-    el("button", { type: "button", class: "small", click: remove }, "Take the guess away"),
+    el("button", { type: "button", class: "small", click: remove }, "Remove the guess"),
   );
 }
