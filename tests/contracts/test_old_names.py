@@ -25,6 +25,16 @@ OLD_NAMES = {
         lambda design: design.realised(100).document(),
         lambda design: design.realized(100).document(),
     ),
+    "`question_law()` is deprecated. Hint: use `question_distribution()`": (
+        lambda: sp.uniform(range(4)),
+        lambda design: design.question_law()[1],
+        lambda design: design.question_distribution()[1],
+    ),
+    "`alone()` is deprecated. Hint: use `unique_rows()`": (
+        lambda: EXAMPLES["Release"](),
+        lambda release: release.alone(),
+        lambda release: release.unique_rows(),
+    ),
 }
 
 

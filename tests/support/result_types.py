@@ -77,7 +77,9 @@ def _more(kind: type) -> str:
     own = [
         name
         for name, value in inspect.getmembers(kind, inspect.isfunction)
-        if not name.startswith("_") and name not in (*SHARED, "plot")
+        if not name.startswith("_")
+        and name not in (*SHARED, "plot")
+        and not (inspect.getdoc(value) or "").endswith("under its old name.")  # deprecated
     ]
     return ", ".join(f"`{name}`" for name in own)
 

@@ -191,12 +191,12 @@ def _check_categories(fits: Mapping[Any, Any]) -> None:
 
     first, *others = fits.items()
     for name, fit in others:
-        for (one, mine), (two, theirs) in ((first, (name, fit)), ((name, fit), first)):
+        for (has, mine), (lacks, theirs) in ((first, (name, fit)), ((name, fit), first)):
             extra = [label_text(label) for label in mine.categories if label not in set(theirs.categories)]
             if extra:
                 listed = ", ".join(extra[:MOST_LISTED]) + (", …" if len(extra) > MOST_LISTED else "")
                 raise MismatchError(
-                    f"the samples must have the same categories; {group_text(one)} has {listed}, {group_text(two)} "
+                    f"the samples must have the same categories; {group_text(has)} has {listed}, {group_text(lacks)} "
                     "does not.",
                     COLLAPSE_FIRST,
                 )

@@ -70,13 +70,13 @@ def tell(release: "Release", output: Path, keep: Sequence[str], *, written: bool
     else:
         number = counted(rows, "row")
         named = plural(len(names), "column")
-        kept = f", kept as {'it is' if len(keep) == 1 else 'they are'}: {', '.join(keep)}" if keep else ""
+        kept = f"; unchanged: {', '.join(keep)}" if keep else ""
         if not written:
-            say(f"Nothing to do: the same job already wrote {output} before, {number}.")
+            say(f"Nothing to do: the same job has already written {output}, {number}.")
             return
         where = "standard output" if output == STANDARD_OUTPUT else str(output)
-        say(f"Wrote {number}, {named} {', '.join(names)}{kept}, to {where}.", output)
-        if output != STANDARD_OUTPUT:
+        say(f"Wrote {number} to {where}: {named} {', '.join(names)}{kept}.", output)
+        if output != STANDARD_OUTPUT and rows:
             say(f"Next: subsetprivacy report {output} -o report.html")
 
 
@@ -87,19 +87,19 @@ def warn(release: "Release", keep: Sequence[str]) -> None:
     if not release.rows:
         echo_warning("the table has no rows, so nothing was drawn and nothing can be estimated.")
     elif keep:
-        alone = release.alone()
+        unique = release.unique_rows()
         together = ", ".join(keep)
-        if alone is None:
+        if unique is None:
             echo_warning(
                 f"the number of unique rows in {together} was not counted: there are too many combinations, or the "
                 f"cells cannot be compared."
             )
-        elif alone:
-            verb = plural(alone, "row is", "rows are")
+        elif unique:
+            verb = plural(unique, "is", "are")
             these = "this" if len(keep) == 1 else "these"
             echo_warning(
                 NotPrivateWarning(
-                    f"{alone:,} of {release.rows:,} {verb} unique in {together}: anyone who knows {these} can find "
-                    f"the row."
+                    f"{unique:,} of {counted(release.rows, 'row')} {verb} unique in {together}: anyone who knows "
+                    f"{these} can find the row."
                 )
             )

@@ -154,7 +154,7 @@ def privatize(
         if dry_run:
             _show(plan, table, as_json=as_json)
             return
-        _warn(keep_order, seed, again=policy == "overwrite" and before[0] is not None and key is None)
+        _warn(keep_order, seed, is_second_draw=policy == "overwrite" and before[0] is not None and key is None)
         try:
             with terminable(), ProgressLine("rows") as progress:
                 release = plan.run(progress=progress)
@@ -242,13 +242,13 @@ def _fitting(labels: list[Any]) -> "Design":
     return designs.uniform(labels) if len(labels) <= MOST_MASKED else designs.hadamard(labels)
 
 
-def _warn(keep_order: bool, seed: int | None, *, again: bool) -> None:
+def _warn(keep_order: bool, seed: int | None, *, is_second_draw: bool) -> None:
     """Warn about what is not protected; the library warns about kept columns."""
     from subsetprivacy.errors import NotPrivateWarning
     from subsetprivacy.messages.for_files import SAME_SUBSETS
 
     warnings = []
-    if again:
+    if is_second_draw:
         twice = "--force draws the same people a second time: if anyone has the first output, the two intersect."
         warnings.append(NotPrivateWarning(twice, SAME_SUBSETS))
     if keep_order:

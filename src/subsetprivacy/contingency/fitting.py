@@ -54,7 +54,7 @@ class TableFit:
         For each parameter, 0 if it is finite, its sign if it is infinite, NaN if it is undetermined.
     open_directions
         A basis of the directions of the parameters in which the reports do not determine shares, shape (parameters, r).
-    kept
+    information_kept
         The mean share of information that the subsets keep, over the free parameters; NaN if there is none.
     """
 
@@ -71,7 +71,7 @@ class TableFit:
     starts: int
     infinite: FloatArray = field(converter=read_only)
     open_directions: FloatArray | None = None
-    kept: float = float("nan")
+    information_kept: float = float("nan")
 
     @property
     def undetermined(self) -> bool:
@@ -205,7 +205,7 @@ def _finished(
         starts=starts,
         infinite=infinite,
         open_directions=open_directions,
-        kept=_information_kept(best),
+        information_kept=_information_kept(best),
     )
 
 

@@ -101,7 +101,7 @@ class LogLinear(Result):
     @property
     def n_effective(self) -> float:
         """The number of people, asked directly, with the same information, on average over the parameters."""
-        return self.n * self.fit.kept
+        return self.n * self.fit.information_kept
 
     # Parameters -------------------------------------------------------------------------------
 
@@ -210,7 +210,7 @@ class LogLinear(Result):
     def require_likelihood(self, what: str) -> None:
         """Raise if there are sampling weights."""
         if self.is_robust:
-            raise ArgumentError(f"{what} must have people without weights; got sampling weights.", WALD_TESTS)
+            raise ArgumentError(f"{what} need people without weights; got sampling weights.", WALD_TESTS)
 
     def refitted(self, terms: Generators) -> "LogLinear":
         """Return a model with other terms, fitted to the same counts with the same known margins."""

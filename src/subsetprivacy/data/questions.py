@@ -182,7 +182,11 @@ class QuestionCounts(Result):
 
     def _reports(self) -> IntArray:
         if not self.has_counts:
-            what = "which groups were shown was not kept" if self.kind == "groups" else "sets are drawn around answers"
+            what = (
+                ("the groups that were shown were not recorded")
+                if self.kind == "groups"
+                else ("the sets are drawn around the answers")
+            )
             raise NotIdentifiableError(f"the subsets must follow from the questions; {what}.", COUNT_THE_SUBSETS)
         if self.kind == "groups":
             chosen = self.shown[np.arange(len(self.n)), np.maximum(self.answers, 0)]
@@ -206,7 +210,7 @@ class QuestionCounts(Result):
             notes.append(Note(NoteKind.MISSING, f"Skipped the question: {people(self.skipped)}."))
         unknown = int(self.n[~self.is_known].sum()) if self.kind == "groups" else 0
         if unknown:
-            notes.append(Note(NoteKind.MISSING, f"The groups shown were not kept for {people(unknown)}."))
+            notes.append(Note(NoteKind.MISSING, f"The groups that were shown were not recorded for {people(unknown)}."))
         return tuple(notes)
 
     def _answer_text(self, answer: int) -> str:
@@ -338,7 +342,7 @@ def are_questions(rows: IntArray, design: Design) -> BoolArray:
     """Tell which rows of codes are questions of a design. More than two codes must be in ascending order."""
     inside = (rows >= 0) & (rows < 1 << design.code_bits)
     safe = np.where(inside, rows, design.missing_code)
-    law = design.question_law() if not design.is_independent else None
+    law = design.question_distribution() if not design.is_independent else None
     if law is None:
         asked = design.asks(safe)
     else:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import evolve, frozen
 
+from subsetprivacy._deprecated import warn_deprecated
 from subsetprivacy._types import AnyArray, BoolArray, Codes, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design import draws, identify
 from subsetprivacy.design.composed import Composed
@@ -332,7 +333,7 @@ class Design(Composed):
         known = (self.mu(options.ravel()) > 0) | ((options.ravel() == 0) & (self.mu_full > 0))
         return known.reshape(options.shape).all(axis=1)
 
-    def question_law(self) -> tuple[IntArray, FloatArray] | None:
+    def question_distribution(self) -> tuple[IntArray, FloatArray] | None:
         """Return every question and its probability; None if the design has no questions or does not list them.
 
         A question is a row with the codes of its answers, in ascending order.
@@ -347,6 +348,11 @@ class Design(Composed):
         codes, mu = self.support()
         smaller, first = np.unique(np.minimum(codes, self.complement(codes)), return_index=True)
         return np.column_stack([smaller, self.complement(smaller)]), mu[first]
+
+    def question_law(self) -> tuple[IntArray, FloatArray] | None:
+        """Return `question_distribution()`, under its old name."""
+        warn_deprecated("`question_law()`", "`question_distribution()`")
+        return self.question_distribution()
 
     def complement(self, codes: Codes) -> Codes:
         """Return the code of "no" for each code of "yes"."""

@@ -55,7 +55,9 @@ def design_from_json(text: str | bytes) -> Design:
         document = json.loads(text, parse_constant=_refuse)
         json.dumps(document, ensure_ascii=False).encode()  # "\ud800" alone is JSON, but not text in any encoding
     except UnicodeEncodeError:
-        raise DesignDocumentError("a design document must contain whole characters; got half of one.") from None
+        raise DesignDocumentError(
+            "a design document must contain complete characters; got half of a surrogate pair."
+        ) from None
     except (TypeError, ValueError, RecursionError):
         raise DesignDocumentError("a design document must be JSON text; got something else.") from None
     if not isinstance(document, dict) or document.get("format") != DOCUMENT_FORMAT:
@@ -208,13 +210,13 @@ def load_design(path: str | Path) -> Design:
     DesignDocumentError
         As in `design_from_json`. The message names the file.
     """
-    source = local_path(path)
-    if not source.is_file():
-        raise DesignDocumentError(f"the file {str(source)!r} must exist; it does not.")
+    file = local_path(path)
+    if not file.is_file():
+        raise DesignDocumentError(f"the file {str(file)!r} must exist; it does not.")
     try:
-        return design_from_json(source.read_bytes())
+        return design_from_json(file.read_bytes())
     except DesignDocumentError as error:
-        raise DesignDocumentError(f"{source}: {error.message}", error.advice) from error.__cause__
+        raise DesignDocumentError(f"{file}: {error.message}", error.advice) from error.__cause__
 
 
 register(lambda categories, _: uniform(categories), Uniform)

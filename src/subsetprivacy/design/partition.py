@@ -299,7 +299,7 @@ class ListedPartition(Design):
         """Return the number of the partition that each code answers, if it is recorded."""
         return codes // self.m - 1 if self.recorded else super().strata(codes)
 
-    def question_law(self) -> tuple[IntArray, FloatArray]:
+    def question_distribution(self) -> tuple[IntArray, FloatArray]:
         """Return every listed partition, with its codes in ascending order, and its probability."""
         if self.recorded:
             return self._support[0].reshape(-1, self.m), np.full(len(self.groups), 1 / len(self.groups))

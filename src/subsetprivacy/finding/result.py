@@ -113,7 +113,7 @@ class Findings(Result):
     def source_facts(self) -> SourceFacts:
         """Facts about the data set."""
         source = self.source
-        return SourceFacts(self.title, int(source.rows), tuple(source.kept), source.alone(), self.linked)
+        return SourceFacts(self.title, int(source.rows), tuple(source.kept), source.unique_rows(), self.linked)
 
     @property
     def title(self) -> str:

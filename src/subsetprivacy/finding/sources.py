@@ -34,8 +34,8 @@ class FindingsSource(Protocol):
     def kept(self) -> tuple[str, ...]:
         """The columns that are published as they are."""
 
-    def alone(self) -> int | None:
-        """Return how many rows are alone in the columns that are kept."""
+    def unique_rows(self) -> int | None:
+        """Return how many rows are unique in the columns that are kept."""
 
     def count(self, column: str) -> Any:
         """Return the counts of one column."""
@@ -68,7 +68,7 @@ class CountedSource:
         """The columns that are known row by row: those of a table."""
         return () if self.table is None else (tuple(self.counts),)
 
-    def alone(self) -> int | None:
+    def unique_rows(self) -> int | None:
         """Return 0, because counts have no other columns."""
         return 0
 
@@ -117,9 +117,9 @@ class SeveralSources:
         """The columns of all that are published as they are."""
         return tuple(dict.fromkeys(name for part in self.parts for name in part.kept))
 
-    def alone(self) -> int | None:
-        """Return how many rows of all are alone in the columns that are kept."""
-        numbers = [part.alone() for part in self.parts]
+    def unique_rows(self) -> int | None:
+        """Return how many rows of all are unique in the columns that are kept."""
+        numbers = [part.unique_rows() for part in self.parts]
         return None if None in numbers else sum(number or 0 for number in numbers)
 
     @property

@@ -71,7 +71,7 @@ class RefusedRows:
             text += f" {self.marks} {look} of a missing answer, such as ? or NA."
         return text or (self.why and f" {self.why}")
 
-    def said(self, rows: str, number: Callable[[int], int]) -> str:
+    def message(self, rows: str, number: Callable[[int], int]) -> str:
         """Return the message; `rows` is the word for a row, and `number` returns its number."""
         must, got = _MUST[self.problem]
         where = "" if self.first is None else f", first in {rows} {number(self.first)}"
@@ -98,7 +98,7 @@ def refuse(
         place = (each.column, each.problem)
         total[place] = total[place] + each if place in total else each
     if total:
-        lines = [f"{where}{': ' if where else ''}{each.said(rows, number)}" for each in total.values()]
+        lines = [f"{where}{': ' if where else ''}{each.message(rows, number)}" for each in total.values()]
         raise CategoryError("\n".join(lines), _together([advice for each in total.values() for advice in each.advice]))
 
 

@@ -11,6 +11,7 @@ from attrs import field, frozen
 
 from subsetprivacy._checks import shown
 from subsetprivacy._choices import Engine, Missing, WeightsKind
+from subsetprivacy._deprecated import warn_deprecated
 from subsetprivacy._types import IntArray
 from subsetprivacy.counting.tables import CountRequest
 from subsetprivacy.data import GroupedCounts, JointCounts, SubsetCounts
@@ -85,9 +86,14 @@ class Release(Result):
         weights = () if self.stored.weights is None else (self.stored.weights.column,)
         return tuple(name for name in self.file.names(self.names) if name not in (*self.names, *weights))
 
-    def alone(self) -> int | None:
+    def unique_rows(self) -> int | None:
         """Return how many rows are unique in the kept columns, or None if that is not known."""
         return count_unique_rows(self.file, self.kept) if self.kept else 0
+
+    def alone(self) -> int | None:
+        """Return `unique_rows()`, under its old name."""
+        warn_deprecated("`alone()`", "`unique_rows()`")
+        return self.unique_rows()
 
     @cached_property
     def rows(self) -> int:

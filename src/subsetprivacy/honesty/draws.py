@@ -35,7 +35,7 @@ Tester: TypeAlias = Callable[[IntArray, FloatArray], DataTest]
 
 _SAME = "Everyone is asked the same question, and the secret number never leaves the device: its draw cannot be tested."
 _LOCAL = "The set is drawn around the answer, so its draw cannot be tested without the answer."
-_NOT_KEPT = "Which groups were shown is not kept with the answers, so their draw cannot be tested."
+_NOT_KEPT = "The groups that were shown are not stored with the answers, so their draw cannot be tested."
 _ONE = "There is only one question, so there is nothing to compare."
 
 
@@ -94,8 +94,8 @@ def check_draws(
     -----
     Pearson's statistic compares the number of people asked each question with :math:`n\,(\nu_a + \nu_{a^c})`
     (`ind_design`). It has one degree of freedom less than the number of questions. If a design that treats all options
-    alike has more than 4096 reports, the test compares, for each pair of options, how often both were on the same side.
-    Its distribution comes from samples.
+    alike has more than 4,096 reports, the test compares, for each pair of options, how often both were on the same
+    side. Its distribution comes from samples.
 
     The test of the sides is an exact binomial test for any number of people.
 
@@ -270,7 +270,7 @@ def _compared(
     """
     if how.by_pairs:
         return _by_pairs(check, design, rows, n, how)
-    law = design.question_law()
+    law = design.question_distribution()
     assert law is not None  # the questions are listed
     listed, nu = law
     if from_counts:

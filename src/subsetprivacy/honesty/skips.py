@@ -158,7 +158,9 @@ class SkipsCheck(DataCheck):
             raise NotIdentifiableError(
                 "skip rates must be known by option to be plotted; only yes/no questions have them."
             )
-        heading = draw.Heading(f"Share that skips, by option, {percent(LEVEL)} intervals, {self.asked:,} people asked")
+        heading = draw.Heading(
+            f"Share of people who skip, by option, {percent(LEVEL)} intervals, {self.asked:,} people asked"
+        )
         return draw.rates(
             [label_text(option.option) for option in self.options],
             [_rates(option.skipped_with, option.asked_with) for option in self.options],
@@ -252,7 +254,7 @@ def _problem(questions: QuestionCounts) -> str:
     if questions.skipped in (0, questions.asked):
         return "No one skipped." if not questions.skipped else "Everyone skipped."
     if not questions.is_known[questions.is_skipped].all() and questions.kind == "groups":
-        return "Which groups were shown is not kept for those who skipped."
+        return "The groups that were shown are not stored for people who skipped."
     return ""
 
 
@@ -341,7 +343,7 @@ def _groups_test(questions: QuestionCounts, design: Design, seed: Seed, samples:
     groups: IntArray = questions.shown[skipped]
     if has_alike_pairs(design):
         return pairs_test(design, groups, n, seed, samples)
-    law = design.question_law()
+    law = design.question_distribution()
     assert law is not None  # the questions are listed
     listed, nu = law
     if len(listed) < 2:

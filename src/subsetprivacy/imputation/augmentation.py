@@ -57,7 +57,7 @@ class Augmentation:
             out[part] = _dirichlet(values + self.prior, rng)
         return out
 
-    def kept(self, w: FloatArray) -> float:
+    def information_kept(self, w: FloatArray) -> float:
         """Return the smallest share of the information about w that subsets keep, over all directions."""
         f = self.people / self.people.sum()
         information = (self.rows.T * (f / (self.rows @ w) ** 2)) @ self.rows
@@ -91,7 +91,7 @@ def posterior_shares(counts: SubsetCounts, m: int, prior: float, rng: np.random.
     W = np.maximum(W, 1e-12)
     W /= W.sum(axis=1, keepdims=True)
     typical = np.maximum(inside, spread)
-    kept = chain.kept(typical / typical.sum())
+    kept = chain.information_kept(typical / typical.sum())
     for _ in range(int(np.clip(np.ceil(_LENGTHS / max(kept, 1e-9)), LEAST_STEPS, MOST_STEPS))):
         W = chain.step(W, rng)
     return W

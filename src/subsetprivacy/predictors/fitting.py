@@ -257,7 +257,7 @@ def _random_starts(problem: OutcomeProblem) -> int:
     if problem.starts is not None:
         return problem.starts - 1
     work = len(problem.people) * problem.atoms.C * problem.design.p
-    few = problem.n * problem.kept < SMALL * problem.atoms.C
+    few = problem.n * problem.information_kept < SMALL * problem.atoms.C
     return RANDOM_STARTS if few and work <= _MAX_SEARCH else 0
 
 

@@ -99,7 +99,7 @@ class OutcomeProblem:
         return shares_of_all(self.people.distinct, self._amounts, self.design)
 
     @cached_property
-    def kept(self) -> float:
+    def information_kept(self) -> float:
         """The share of a label's information that a subset keeps, on average."""
         return min(information_kept(self.people.distinct, self._amounts, self.design, self.w), 1.0)
 

@@ -101,7 +101,7 @@ class OutcomeRegression(Result):
     @property
     def n_effective(self) -> float:
         """How many people, asked directly about the private predictors, would be as informative on average."""
-        return self.n * self.problem.kept
+        return self.n * self.problem.information_kept
 
     # Coefficients -----------------------------------------------------------------------------
 

@@ -145,7 +145,7 @@ def _layout(first: Sequence[str], line: int) -> tuple[AdultColumns, bool]:
         if any(len(positions) != 1 for positions in places):
             raise ArgumentError(
                 "`adult` must have one column each of race, sex or gender, and income in its header; got "
-                f"{', '.join(str(len(found)) for found in places)}."
+                f"{', '.join(str(len(positions)) for positions in places)}."
             )
         return AdultColumns(len(heads), *(positions[0] for positions in places)), True
     if len(first) != FIELDS:

@@ -68,7 +68,7 @@ def perform(run: Run) -> ExperimentResult:
     results = run.replicate(simulated_price, [(p,) for p in SIZES])
     means = np.array([values.mean() for values in results])
     errors = np.array([values.std(ddof=1) / np.sqrt(len(values)) for values in results])
-    *seconds, beyond = (_seconds(run, p) for p in run.alone((*SIZES, BEYOND)))
+    *seconds, beyond = (_seconds(run, p) for p in run.in_this_process((*SIZES, BEYOND)))
     checks = [*_fourteen(), _bound(exact), _agreement(exact, means, errors)]
     checks += [_transform(seconds[-1], beyond), *_uneven()]
     subsets = [len(hadamard(p).support()[0]) for p in SIZES]

@@ -54,11 +54,9 @@ def warnings_of(result):
 @pytest.mark.usefixtures("folder")
 def test_the_closing_line_names_what_is_kept(run):
     words = [*WORDS, "--column", "pay=pay.json", "--keep", "year", "--keep", "town", "-o", "out.csv"]
-    assert run(*words).stdout.splitlines()[0] == (
-        "Wrote 10 rows, columns tree, pay, kept as they are: year, town, to out.csv."
-    )
+    assert run(*words).stdout.splitlines()[0] == ("Wrote 10 rows to out.csv: columns tree, pay; unchanged: year, town.")
     one = run(*WORDS, "--keep", "year", "-o", "one.csv").stdout
-    assert one.startswith("Wrote 10 rows, column tree, kept as it is: year, to one.csv.\n")
+    assert one.startswith("Wrote 10 rows to one.csv: column tree; unchanged: year.\n")
 
 
 @pytest.mark.usefixtures("folder")
@@ -66,17 +64,17 @@ def test_the_closing_line_names_what_is_kept(run):
 def test_rows_that_stand_alone_are_counted(output, run):
     together = warnings_of(run(*WORDS, "--keep", "year", "--keep", "town", "-o", output))
     assert together[-1] == "3 of 10 rows are unique in year, town: anyone who knows these can find the row."
-    assert "published as it is" in together[0]
+    assert "published unchanged" in together[0]
     year = warnings_of(run(*WORDS, "--keep", "year", "-o", f"year-{output}"))
     assert year[-1] == "2 of 10 rows are unique in year: anyone who knows this can find the row."
     town = warnings_of(run(*WORDS, "--keep", "town", "-o", f"town-{output}"))
-    assert town[-1] == "1 of 10 row is unique in town: anyone who knows this can find the row."
+    assert town[-1] == "1 of 10 rows is unique in town: anyone who knows this can find the row."
 
 
 def test_nobody_alone_is_nothing_to_say(run, folder):
     (folder / "people.csv").write_text("tree,year\n" + "ash,2020\nelm,2020\n" * 5)
     (said,) = warnings_of(run(*WORDS, "--keep", "year", "-o", "out.csv"))
-    assert "alone" not in said
+    assert "unique" not in said
 
 
 def test_many_batches_are_merged(fine, folder, monkeypatch):
@@ -162,7 +160,7 @@ def test_the_same_command_again(run, fine, misused, refused, folder):
     fine(*words)
     held = (folder / "out.csv").read_bytes()
     assert "Hint: --force replaces it" in refused(*words)
-    assert fine(*words, "--if-exists", "same") == "Nothing to do: the same job already wrote out.csv before, 10 rows.\n"
+    assert fine(*words, "--if-exists", "same") == "Nothing to do: the same job has already written out.csv, 10 rows.\n"
     assert json.loads(fine(*words, "--if-exists", "same", "--json"))["written"] is False
     assert (folder / "out.csv").read_bytes() == held
     said = refused(*words, "--if-exists", "same", "--missing", "full")

@@ -63,7 +63,7 @@ class SurveySource:
         """Nothing is kept as it is."""
         return ()
 
-    def alone(self) -> int:
+    def unique_rows(self) -> int:
         """Return 0: nothing is kept as it is."""
         return 0
 
