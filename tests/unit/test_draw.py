@@ -317,7 +317,7 @@ class TestLeakage:
         assert figure.axes[0].get_xlim() == (0, 1)
 
     def test_refusals_leave_no_figure(self):
-        with pytest.raises(ValueError, match="`metrics` must hold at least one metric"):
+        with pytest.raises(ValueError, match="`metrics` must contain at least one metric"):
             draw.leakage(["a"], {})
         with pytest.raises(ValueError, match="`metrics` must have one number per label, 2"):
             draw.leakage(["a", "b"], {"size": [0.1]})
@@ -557,7 +557,7 @@ class TestSideBySide:
         assert self.draw(width=3.0).get_figwidth() == 6.0
 
     def test_refusals(self):
-        with pytest.raises(ValueError, match="`panels` must hold at least one panel; got none"):
+        with pytest.raises(ValueError, match="`panels` must contain at least one panel; got none"):
             draw.line_panels([1, 2], {}, xlabel="x", ylabel="y")
         assert plt.get_fignums() == []
         with pytest.raises(ValueError, match="`a` must have one number per label, 3"):

@@ -227,7 +227,7 @@ def test_differences_join_in():
 
 def test_estimates_of_other_categories_do_not_join_in():
     ax = FIT.plot()
-    with pytest.raises(MismatchError, match="must hold an estimate of the same categories, or none; got one of 5"):
+    with pytest.raises(MismatchError, match="must contain an estimate of the same categories, or none; got one of 5"):
         _margin(ax=ax)
 
 

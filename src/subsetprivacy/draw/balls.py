@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+from unicodedata import east_asian_width
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subsetprivacy._words import counted
-from subsetprivacy.draw.layout import CYAN, DARK, PALE, _axes, _finish, _plain, _rows, _tone, _vector
+from subsetprivacy.draw.layout import CYAN, DARK, PALE, _axes, _finish, _plain, _rows, _shortened, _tone, _vector
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+_MOST_HEADS = 3  # lines of a label above the balls
 
 
 def cases(
@@ -46,16 +48,20 @@ def cases(
     if names is not None and len(names) != len(inside):
         raise ValueError(f"`names` must have one name per person, {len(inside)}; got {len(names)}.")
     pitch = float(np.clip(4.5 / max(p, 1), 0.28, 0.85))  # inches from ball to ball
-    above, beside = (0.08 * max(map(len, texts), default=0) for texts in (labels, verdicts))
-    letters = int(pitch / 0.07)  # that fit above a ball; a longer word turns all of them upright
-    flat = all(len(word) <= letters for label in labels for word in re.split(r"[ -]", label))
-    ax = _axes(ax, 1.2 + pitch * p + beside, 1.1 + (0.5 if flat else above) + pitch * len(inside))
+    letters = int(pitch / 0.07)  # that fit above a ball; where they do not, all labels stand upright
+    flat = all(_fits(label, letters) for label in labels)
+    shown = [_plain(label, letters) if flat else _shortened(label, 28, 1) for label in labels]
+    lines = [line for verdict in verdicts for line in verdict.split("\n")]
+    beside, left = (
+        0.08 * max(map(_wide, texts), default=0) for texts in (lines, ["case 00"] if names is None else names)
+    )
+    above = 0.17 * max(text.count("\n") + 1 for text in shown) if flat else 0.09 * max(map(_wide, shown), default=0)
+    ax = _axes(ax, max(0.3 + left + pitch * p + beside, 4.8), 1.1 + above + pitch * len(inside))
     _balls(ax, weights, roles, smallest=2.25 / (72 * pitch))
     for i, verdict in enumerate(verdicts):
         ax.text(p - 0.3, i, verdict, va="center_baseline")
     _rows(ax, [f"case {i + 1}" for i in range(len(inside))] if names is None else names)
-    heads = [_plain(label, letters) for label in labels] if flat else [_plain(label, 99) for label in labels]
-    ax.set_xticks(range(p), heads, rotation=0 if flat else 90)
+    ax.set_xticks(range(p), shown, rotation=0 if flat else 90)
     ax.tick_params(axis="x", length=0, labeltop=True, labelbottom=False)
     ax.set(aspect="equal", anchor="W", xlim=(-0.6, p - 0.4 + beside / pitch))
     ax.legend(title="area = share", alignment="left", ncols=3, frameon=False, loc="upper left", bbox_to_anchor=(0, 0))
@@ -92,4 +98,15 @@ def _balls(ax: Axes, w: Any, roles: NDArray[np.int64], smallest: float) -> None:
 def _verdict(labels: Sequence[str], w: NDArray[np.float64], subset: NDArray[np.bool_]) -> str:
     best, mass = int(np.argmax(np.where(subset, w, -np.inf))), w[subset].sum()
     guess = f"best guess {labels[best]} ({w[best] / mass:.2f})" if mass > 0 else "no best guess"
-    return _plain(f"size leakage {w[~subset].sum():.3f}, {guess}", 99)
+    return _plain(f"size leakage {w[~subset].sum():.3f}, {guess}", 48)
+
+
+def _wide(text: str) -> int:
+    """Return the width of a text in letters. Those of East Asian scripts are as wide as two."""
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+def _fits(label: str, letters: int) -> bool:
+    """Return whether a label can be written above a ball, in a few lines of so many letters."""
+    lines = _plain(label, letters).split("\n")
+    return len(lines) <= _MOST_HEADS and all(_wide(line) <= letters for line in lines)

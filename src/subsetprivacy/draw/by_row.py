@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from subsetprivacy.draw.intervals import draw_intervals, drop_crowded_numbers, number_texts, share_texts, write_numbers
-from subsetprivacy.draw.layout import DARK, PALE, _axes, _finish, _rows, _size, _tone, _vector
+from subsetprivacy.draw.layout import DARK, PALE, _axes, _few_ticks, _finish, _rows, _size, _tone, _vector
 from subsetprivacy.draw.overlay import make_room, numbered
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def by_row(
     if zero:
         ax.axvline(0.0, color=_tone(ax, DARK), lw=1.0, zorder=1)
     ax.set(xlim=view, xlabel=xlabel)
+    _few_ticks(ax, max(len(f"{end:,.0f}") for end in view))
     ax.xaxis.set_major_formatter(lambda x, _: f"{x:,.6g}".replace("-", "\N{MINUS SIGN}"))
     return _finish(ax, title, legend=len(shown) > 1, rows=len(labels))
 

@@ -34,6 +34,7 @@ from subsetprivacy.draw.layout import (
     _plain,
     _rows,
     _size,
+    _suptitle,
     _tone,
     _vector,
 )
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _REFERENCE = 0.3  # of a row: how far a reference is below the middle
+_FEW = 13  # steps up to which each has its number on the axis
 
 
 def estimate(
@@ -150,10 +152,13 @@ def difference(
     reach = max(reach, *np.abs(ax.get_xlim())) if before else reach
     for i, (name, gap) in enumerate(gaps.items(), before):
         rows = np.arange(p, dtype=np.float64) + make_room(ax, i)
-        draw_intervals(ax, rows, gap, bounds[name][:, 0], bounds[name][:, 1], (-reach, reach), i, name)
+        low, high = bounds[name].T
+        draw_intervals(ax, rows, gap, low, high, (-reach, reach), i, name)
+        write_numbers(ax, rows, share_texts(gap, low, high, ""), i, in_color=before + m > 1)
     _rows(ax, labels, unit="")
     words = f", {100 * level:.6g}% interval" if ends else ""
     ax.set(xlim=(-reach, reach), xlabel=f"estimate minus reference, percentage points{words}")
+    drop_crowded_numbers(ax, p, before + m)
     return _finish(ax, title, legend=before + m > 1, rows=p)
 
 
@@ -175,7 +180,7 @@ def leakage(
         Per metric, what is known without any data (a dashed line) and the unit.
     """
     if not metrics:
-        raise ValueError("`metrics` must hold at least one metric; got none.")
+        raise ValueError("`metrics` must contain at least one metric; got none.")
     bars = {metric: _vector(values, len(designs), "metrics") for metric, values in metrics.items()}
     columns, rows = min(len(bars), 4), -(-len(bars) // 4)
     panels = _panels(1.2 + 2.2 * columns, 0.4 + (0.8 + 0.3 * len(designs)) * rows, rows, columns)
@@ -188,7 +193,7 @@ def leakage(
         panels[i].set_title(_plain(metric), fontsize="medium", pad=18 if baselines else 4)
     figure: Figure = panels[0].figure
     if title is not None:
-        figure.suptitle(_plain(title, 99))
+        _suptitle(figure, title)
     return figure
 
 
@@ -204,8 +209,8 @@ def convergence(
     Parameters
     ----------
     gaps : mapping of str to sequence of float
-        What is still to be gained per person. A log scale has no zero: a gap of zero or less is a
-        hollow marker at the foot. The methods stop at `tolerance`, a dashed line.
+        The log-likelihood per person that is still to be gained. A log scale has no zero: a gap of zero or less is
+        a hollow marker at the foot. The methods stop at `tolerance`, a dashed line.
     """
     lines = {name: np.asarray(gap, dtype=float) for name, gap in gaps.items()}
     seen = np.concatenate([*lines.values(), [tolerance or np.nan]])
@@ -229,11 +234,16 @@ def convergence(
     if tolerance:
         ax.axhline(tolerance, color=_tone(ax, GRAY), lw=1, ls=(0, (4, 3)), zorder=1, label=f"tolerance {tolerance:g}")
     sizes = [len(gap) for gap in lines.values() if len(gap)] or [1]
-    ax.set(yscale="log", xscale="linear", xlabel="step (1 is the start)", ylabel="still to be gained per person")
-    ax.locator_params(axis="x", integer=True)
+    ax.set(yscale="log", xscale="linear", xlabel="step (1 is the start)", ylabel="log-likelihood to gain, per person")
+    ax.set_xlim(0.5 if max(sizes) < _FEW else 0, max(sizes) + (0.5 if max(sizes) < _FEW else 0.03 * max(sizes)))
+    if max(sizes) < _FEW:
+        ax.set_xticks(range(1, max(sizes) + 1))
+    else:
+        ax.locator_params(axis="x", integer=True)
     if max(sizes) >= 20 * min(sizes):
         ax.set_xscale("log")
-    ax.xaxis.set_major_formatter("{x:g}")
+        ax.set_xlim(0.9, 1.2 * max(sizes))
+    ax.xaxis.set_major_formatter("{x:,g}")
     if lines:
         ax.legend(frameon=False, loc="best")
     return _finish(ax, title)
@@ -273,9 +283,16 @@ def subset_shares(
     ax = _axes(ax, *_size(labels))
     ax.barh(np.arange(p), values, height=0.62, color=_tone(ax, BLUE), zorder=2)
     _rows(ax, labels, "%")
+    least = 100 * float(values[values > 0].min(initial=1.0))  # in percent: small shares are not printed as 0.0%
+    digits = int(np.clip(1 - np.floor(np.log10(least)), 1, 4))
     for row, value in enumerate(values):
         ax.annotate(
-            f"{100 * value:.1f}%", (value, row), (4, 0), textcoords="offset points", va="center", fontsize="small"
+            f"{100 * value:.{digits}f}%",
+            (value, row),
+            (4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize="small",
         )
     ax.set_xlim(0, 1.15 * max(values.max(initial=0.0), 1e-3))  # room for the numbers
     ax.set_xlabel("share of all people")

@@ -42,7 +42,7 @@ def question_counts(
     ax = _axes(ax, 6.8, 3.6)
     edges = np.arange(k + 1) - 0.5
     low, high = np.maximum(mean - half, 0.0), mean + half
-    label = f"expected, {100 * level:.6g}% of each"
+    label = f"expected range, {100 * level:.6g}% each"
     ax.stairs(high, edges, baseline=low, fill=True, color=_tone(ax, PALE), lw=0, zorder=0, label=label)
     ax.stairs(mean, edges, color=_tone(ax, DARK), lw=1.0, zorder=1, baseline=None, label="expected")
     far = (counts < low) | (counts > high)
@@ -83,12 +83,12 @@ def rates(
     p = len(labels)
     ax = _axes(ax, *_size(labels, height=1.9, each=0.4))
     top = max((row[2] for row in (*first, *second) if row[2] == row[2]), default=1.0)
-    view = (0.0, 1.05 * top or 1.0)
+    view = (-0.03 * top or -0.03, 1.05 * top or 1.0)  # room for the strokes at 0
     for number, (rows, place, name) in enumerate(((first, -0.15, names[0]), (second, 0.15, names[1]))):
         share, low, high = np.array(rows, float).reshape(p, 3).T
         at = np.arange(p, dtype=np.float64) + place
         draw_intervals(ax, at, share, low, high, view, number, name)
         write_numbers(ax, at, share_texts(share, low, high), number, in_color=True)
     _rows(ax, labels, unit="%")
-    ax.set(xlim=view, xlabel="share that skips, 95% interval")
+    ax.set(xlim=view, xlabel="share of people who skip, 95% interval")
     return _finish(ax, title, legend=True, rows=p)

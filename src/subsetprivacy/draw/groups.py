@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subsetprivacy.draw.intervals import draw_intervals, number_texts, share_texts, view_of, write_numbers
-from subsetprivacy.draw.layout import DARK, _panels, _plain, _rows, _size, _tone
+from subsetprivacy.draw.layout import _LINE, DARK, _panels, _plain, _rows, _size, _suptitle, _tone
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,6 +28,7 @@ def by_group(
     *,
     level: float,
     what: str = "share",
+    points: bool = False,
     title: str,
 ) -> Figure:
     """Draw estimated shares with their intervals: a panel per category, a row per group, one scale for all.
@@ -40,12 +41,15 @@ def by_group(
         Estimates and intervals, as proportions. A nan is left out.
     what
         What they are, for the label of the axis.
+    points
+        Whether they are differences of shares: percentage points, with a sign.
     """
     w, low, high = (np.asarray(x, float) for x in (values, lower, upper))
     view = view_of(np.concatenate([[0.0], w[:_MOST_ROWS, :_MOST_PANELS].ravel()]), low.ravel(), high.ravel())
-    axis = f"{what}, {100 * level:.6g}% interval"
-    printed = [share_texts(*parts) for parts in zip(w.T, low.T, high.T, strict=True)]
-    return _panels_of_rows((groups, "groups"), labels, (w.T, low.T, high.T), view, axis, title, printed, unit="%")
+    unit = "" if points else "%"
+    axis = f"{what}, {'percentage points, ' if points else ''}{100 * level:.6g}% interval"
+    printed = [share_texts(*parts, unit) for parts in zip(w.T, low.T, high.T, strict=True)]
+    return _panels_of_rows((groups, "groups"), labels, (w.T, low.T, high.T), view, axis, title, printed, unit=unit)
 
 
 def forest(
@@ -82,7 +86,7 @@ def forest(
     if ratios:
         at = _ratio_marks(reach)
         for ax in figure.axes:
-            ax.set_xticks(np.log(at), [f"{ratio:.6g}" for ratio in at])
+            ax.set_xticks(np.log(at), [f"{ratio:,.6g}" for ratio in at])
     return figure
 
 
@@ -119,7 +123,9 @@ def _panels_of_rows(
     columns = 2 if len(titles) == 4 else min(_COLUMNS, len(titles))
     lines = ceil(len(titles) / columns)
     wide, tall = _size(names, width=2.2)
-    axes = list(_panels(max(wide, 2.6) + 2.4 * (columns - 1), tall * lines + 0.3, lines, columns))
+    heads = [_plain(text) for text in titles]
+    tall += _LINE * max(head.count("\n") for head in heads)
+    axes = list(_panels(max(wide, 2.6) + 2.6 * (columns - 1), tall * lines + 0.3, lines, columns))
     figure: Figure = axes[0].figure
     places = np.arange(len(names), dtype=np.float64)
     for k, ax in enumerate(axes):
@@ -132,7 +138,7 @@ def _panels_of_rows(
         if unit is None:
             ax.axvline(0.0, color=_tone(ax, DARK), lw=1.0, zorder=1)
         ax.set(xlim=view)
-        ax.set_title(_plain(titles[k]), fontsize="medium", loc="left")
+        ax.set_title(heads[k], fontsize="medium", loc="left")
         ax.spines[["top", "right", "left"]].set_visible(False)
         if k % columns:
             ax.tick_params(axis="y", labelleft=False)
@@ -140,5 +146,5 @@ def _panels_of_rows(
             ax.set_xlabel(axis)
     parts = [(len(names), len(rows), kind), (len(titles), len(panels), "categories")]
     cut = [f"the first {shown} of {every} {what}" for shown, every, what in parts if shown < every]
-    figure.suptitle(f"{title}{', ' if cut else ''}{' and '.join(cut)}", fontsize="large")
+    _suptitle(figure, f"{title}{', ' if cut else ''}{' and '.join(cut)}")
     return figure

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subsetprivacy.draw.layout import COLORS, GRAY, PALE, _axes, _plain, _set_title, _tone
+from subsetprivacy.draw.layout import COLORS, GRAY, PALE, _axes, _contrast, _plain, _set_title, _tone
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +19,7 @@ _DIVERGING = ("#8A3D00", COLORS[1], "#F7C6A3", "#FFFFFF", "#A9D2EA", COLORS[0], 
 _AT_LEAST = 3.0  # standard errors at the end of a diverging scale: what is within chance stays pale
 _LONG = 9  # characters from which on column labels are turned
 _MOST = 24  # rows or columns with numbers in the cells and a label each
-_READABLE = 3.0  # contrast from which on white is taken: black has more on a middle blue, and is harder to read there
+_LEGIBLE = 3.0  # contrast from which on white is taken: black has more on a middle blue, and is harder to read there
 
 
 def heatmap(
@@ -115,12 +115,7 @@ def _number(value: float, diverging: bool) -> str:
 
 def _ink(face: Any) -> str:
     """Return white where it can be read on a color (by the contrast ratio of the WCAG), else black."""
-    from matplotlib.colors import to_rgb
-
-    light = np.array(to_rgb(face))
-    linear = np.where(light <= 0.04045, light / 12.92, ((light + 0.055) / 1.055) ** 2.4)
-    luminance = float(linear @ np.array([0.2126, 0.7152, 0.0722]))
-    return "white" if 1.05 / (luminance + 0.05) >= _READABLE else "black"
+    return "white" if _contrast("white", face) >= _LEGIBLE else "black"
 
 
 def _edges(ax: Axes, rows: Sequence[str], columns: Sequence[str], row_name: str, column_name: str) -> None:

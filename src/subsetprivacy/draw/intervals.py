@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subsetprivacy.draw.layout import DARK, MARKERS, _plain, _tone
-from subsetprivacy.draw.overlay import color_of, mark
+from subsetprivacy.draw.layout import _AROUND, DARK, MARKERS, _grow, _ink, _is_ours, _plain, _tone
+from subsetprivacy.draw.overlay import apart, color_of, mark
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 _MARKER, _SMALL_MARKER = 6.0, 3.5  # in points
 _NARROW = 1.6  # intervals narrower than so many markers get the small one, which does not hide them
 _TIGHT = 0.14  # inches that a printed number needs
+_MOST_NUMBERED = 4  # estimates for whose numbers a figure grows
+_NONE = "not given"  # instead of a number
+_WIDE = 1e-6  # of a percentage: an interval that is narrower has no width, and says nothing about decimals
 _MINUS = "\N{MINUS SIGN}"
 
 
@@ -86,16 +89,25 @@ def share_texts(
     Parameters
     ----------
     values, lower, upper
-        Proportions. A nan has no text.
+        Proportions. Instead of a nan there is a word.
     unit
         ``"%"``, or ``""`` for differences in percentage points, which have a sign.
     """
     widths = 50 * (upper - lower)
-    widths = widths[np.isfinite(widths) & (widths > 0)]
-    digits = int(np.clip(np.ceil(-np.log10(np.median(widths)) - 1e-6) + 1, 1, 4)) if len(widths) else 1
+    known = widths[np.isfinite(widths) & (widths > _WIDE)]
+    digits = _decimals(float(np.median(known))) if len(known) else 1
     sign = "" if unit else "+"
-    texts = (f"{100 * x:{sign}.{digits}f}{unit}".replace("-", _MINUS) if np.isfinite(x) else "" for x in values)
+    texts = []
+    for x, width in zip(values, widths, strict=True):
+        # A row with a far narrower interval than the others has its own decimals, or it would be printed as 0.
+        own = _decimals(float(width)) if _WIDE < width < 0.05 * 10.0**-digits else digits
+        texts.append(f"{100 * x:{sign}.{own}f}{unit}".replace("-", _MINUS) if np.isfinite(x) else _NONE)
     return [text.replace(_MINUS, "") if not text.strip(f"{_MINUS}+0.%") else text for text in texts]
+
+
+def _decimals(half: float) -> int:
+    """Return the decimals of a number with an interval of this half width: two digits of the half width count."""
+    return int(np.clip(np.ceil(-np.log10(half) - 1e-6) + 1, 1, 4))
 
 
 def number_texts(values: Sequence[NDArray[np.float64]]) -> list[list[str]]:
@@ -103,7 +115,7 @@ def number_texts(values: Sequence[NDArray[np.float64]]) -> list[list[str]]:
     known = np.concatenate([x[np.isfinite(x)] for x in values])
     spread = float(np.abs(known).max(initial=0.0))
     digits = int(np.clip(2 - np.floor(np.log10(spread)), 0, 4)) if spread > 0 else 2
-    return [["not given" if x != x else f"{x:,.{digits}f}".replace("-", _MINUS) for x in series] for series in values]
+    return [[_NONE if x != x else f"{x:,.{digits}f}".replace("-", _MINUS) for x in series] for series in values]
 
 
 def write_numbers(
@@ -124,7 +136,7 @@ def write_numbers(
     columns = 1 if spec is None else spec.get_gridspec().ncols
     if figure.get_layout_engine() is None or figure.get_figwidth() / columns < narrowest:
         return
-    color = color_of(ax, number) if in_color else _tone(ax, DARK)
+    color = _ink(ax, color_of(ax, number)) if in_color else _tone(ax, DARK)
     for row, text in zip(rows, texts, strict=True):
         if text:
             note = ax.annotate(
@@ -141,9 +153,15 @@ def write_numbers(
 
 
 def drop_crowded_numbers(ax: Axes, rows: int, series: int) -> None:
-    """Remove the numbers of all estimates where they would run into each other."""
+    """Remove the numbers of all estimates where they would run into each other.
+
+    First a figure of our own grows, so that there is space for the numbers of a few estimates.
+    """
     figure: Any = ax.figure
-    pitch = ax.get_position().height * figure.get_figheight() / max(rows, 1)
-    if pitch * 0.8 / max(series, 1) < _TIGHT and series > 1:
+    around = _AROUND + 0.1 + 0.22 * series  # a title, an axis and a legend
+    if 1 < series <= _MOST_NUMBERED:
+        _grow(ax, around + (_TIGHT / apart(series) + 0.03) * rows)
+    high = figure.get_figheight() - around if _is_ours(ax) else ax.get_position().height * figure.get_figheight()
+    if high / max(rows, 1) * apart(series) < _TIGHT and series > 1:
         for note in [text for text in ax.texts if text.get_gid()]:
             note.remove()

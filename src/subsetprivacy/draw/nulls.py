@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subsetprivacy.draw.layout import BLUE, COLORS, DARK, GRAY, PALE, _axes, _finish, _opaque, _tone
+from subsetprivacy.draw.layout import BLUE, COLORS, DARK, GRAY, PALE, _axes, _finish, _legend_below_axis, _tone
 from subsetprivacy.pvalues import pvalue_text
 
 if TYPE_CHECKING:
@@ -69,10 +69,11 @@ def null_distribution(
             label=f"limiting distribution, {df:g} degrees of freedom",
         )
     p_text = "" if pvalue is None else f", p-value {pvalue_text(pvalue)}"
-    ax.axvline(observed, color=COLORS[1], lw=2, label=f"observed {observed:.2f}{p_text}")
+    top = ax.get_ylim()[1]
+    ax.plot([observed] * 2, [0, top], color=COLORS[1], lw=2, label=f"observed {observed:,.2f}{p_text}")
     ax.plot([observed], [0], "^", color=_tone(ax, DARK), ms=7, clip_on=False, zorder=4)
-    ax.set(xlim=(low, high), xlabel="statistic", ylabel="density")
-    ax.legend(loc="best", **_opaque(ax))
+    ax.set(xlim=(low, high), ylim=(0, top), xlabel="statistic", ylabel="density")
+    _legend_below_axis(ax)
     return _finish(ax, title)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subsetprivacy.draw.layout import COLORS, _tone
+from subsetprivacy.draw.layout import COLORS, _ink, _tone
 from subsetprivacy.errors import MismatchError
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ def numbered(ax: Axes, labels: Sequence[str]) -> int:
     numbers = {_number(line) for line in ax.lines} - {None}
     if numbers and len(ax.get_yticks()) != len(labels):
         raise MismatchError(
-            f"`ax` must hold an estimate of the same categories, or none; got one of {len(ax.get_yticks())} categories "
-            f"for {len(labels)}."
+            f"`ax` must contain an estimate of the same categories, or none; got one of {len(ax.get_yticks())} "
+            f"categories for {len(labels)}."
         )
     return len(numbers)
 
@@ -66,7 +66,7 @@ def make_room(ax: Axes, before: int) -> float:
         number = _number(text)
         if number is not None and isinstance(text, Annotation):
             text.xy = text.xy[0], text.xy[1] + _place(number, before + 1) - _place(number, before)
-            text.set_color(color_of(ax, number))
+            text.set_color(_ink(ax, color_of(ax, number)))
     return _place(before, before + 1)
 
 
@@ -82,7 +82,12 @@ def color_of(ax: Axes, number: int) -> str:
 
 
 def _place(number: int, of: int) -> float:
-    return (number - (of - 1) / 2) * min(_ROOM / of, _APART)
+    return (number - (of - 1) / 2) * apart(of)
+
+
+def apart(of: int) -> float:
+    """Return how far apart so many estimates are within their row, as a share of the row."""
+    return min(_ROOM / max(of, 1), _APART)
 
 
 def _number(artist: Any) -> int | None:

@@ -48,7 +48,7 @@ def costs(
 
     ax.hlines(np.arange(k), np.minimum(cost, direct), np.maximum(cost, direct), color=_tone(ax, PALE), lw=3, zorder=1)
     ax.axvline(direct, color=_tone(ax, DARK), lw=1.2, ls=(0, (4, 3)), zorder=1, label="asking directly")
-    ax.plot(flat, np.arange(k), "|", color=_tone(ax, DARK), ms=10, mew=1.6, zorder=2, label=names[1])
+    ax.plot(flat, np.arange(k), "|", color=_tone(ax, DARK), ms=14, mew=1.6, zorder=2, label=names[1])
     ax.plot(
         cost, np.arange(k), "o", mfc=ax.get_facecolor(), mec=_tone(ax, BLUE), mew=1.4, ms=8, zorder=3, label=names[0]
     )
@@ -62,7 +62,7 @@ def costs(
     decades = np.log10(ends.max() / ends.min())
     steps = (1, 2, 3, 5, 7) if decades < 0.9 else (1, 2, 5) if decades < 2 else (1,)  # more labels would meet
     ax.xaxis.set_major_locator(LogLocator(subs=steps))
-    ax.xaxis.set_major_formatter("{x:g}")
+    ax.xaxis.set_major_formatter("{x:,.10g}")
     ax.xaxis.set_minor_formatter("")
     ax.spines["left"].set_visible(False)
     return _finish(ax, title, legend=True, rows=k)

@@ -16,7 +16,7 @@ from subsetprivacy.draw.layout import (
     STYLES,
     _axes,
     _finish,
-    _opaque,
+    _legend_below_axis,
     _plain,
     _tone,
     _vector,
@@ -33,6 +33,7 @@ def power_curves(
     points: Mapping[str, tuple[float, float, float]],
     level: float,
     target: float | None = None,
+    xlabel: str = "people",
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -48,12 +49,14 @@ def power_curves(
         Per test, a point in the color of its line, with a whisker of two standard errors where there is one.
     level, target
         The power without dependence, a dotted line, and the one wanted, a dashed one.
+    xlabel
+        Who the people are.
     """
     people = np.asarray(n, dtype=float)
     ax = _axes(ax, 7.2, 4.2)
     for i, name in enumerate(dict.fromkeys([*curves, *points])):
         direct = name.startswith("PT:")
-        color, label = _tone(ax, COLORS[i % 7]), _plain(f"asked directly ({name})" if direct else name)
+        color, label = _tone(ax, COLORS[i % 7]), _plain(_in_words(name, points.get(name)), 60)
         if name in curves:
             height = _vector(curves[name], len(people), name)
             style, width = (":", 1.8) if direct else (STYLES[i % 3], 2.0)
@@ -64,9 +67,15 @@ def power_curves(
     if target is not None:
         _line(ax, target, f"wanted {target:g}", _tone(ax, DARK), (0, (4, 3)))
     ax.set(ylim=(0, 1.02), ylabel="power")
-    _people_axis(ax, people)
-    ax.legend(loc="best", **_opaque(ax))
+    _people_axis(ax, people, xlabel)
+    _legend_below_axis(ax)
     return _finish(ax, title)
+
+
+def _in_words(name: str, point: tuple[float, float, float] | None) -> str:
+    """Return the name of a test in the legend, with the number of people and the power of its point."""
+    words = f"asked directly ({name})" if name.startswith("PT:") else name
+    return words if point is None else f"{words}: power {point[1]:.2f} with {point[0]:,.0f} people"
 
 
 def _ball(ax: Axes, point: tuple[float, float, float], mark: str, color: str, label: str) -> None:
@@ -81,11 +90,11 @@ def _line(ax: Axes, height: float, text: str, color: str, dashes: Any) -> None:
     ax.text(1.01, height, text, transform=ax.get_yaxis_transform(), va="center", color=_tone(ax, GRAY))
 
 
-def _people_axis(ax: Axes, people: NDArray[np.float64]) -> None:
+def _people_axis(ax: Axes, people: NDArray[np.float64], xlabel: str) -> None:
     from matplotlib.ticker import LogLocator  # after _panels, which says what is missing
 
-    ax.set(xscale="log", xlabel="people", xlim=(people[0], people[-1]))
+    ax.set(xscale="log", xlabel=xlabel, xlim=(people[0], people[-1]))
     decades = np.log10(people[-1] / people[0])
     ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 3 else (1,)))
-    ax.xaxis.set_major_formatter("{x:g}")
+    ax.xaxis.set_major_formatter("{x:,.10g}")
     ax.xaxis.set_minor_formatter("")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,12 +39,15 @@ def residuals(
     """
     k = len(answers)
     z = _vector(values, k, "values")
-    one, largest = limits
+    single, largest = limits
     ax = _axes(ax, 6.8, 1.6 + 0.28 * k)
-    ax.axvspan(-one, one, color=_tone(ax, PALE), alpha=0.6, lw=0, zorder=0, label=f"one answer, {100 * level:.6g}%")
-    for end, name in ((largest, f"the worst of all, {100 * level:.6g}%"), (-largest, None)):
-        ax.axvline(end, color=_tone(ax, DARK), lw=1.2, ls=(0, (4, 3)), zorder=1, label=name)
-    ax.axvline(0, color=_tone(ax, GRAY), lw=0.8, zorder=1)
+    range_of = f"{100 * level:.6g}% range of"
+    ends = [-0.5, k - 0.5]  # of the rows: the legend is below them
+    band: Any = {"color": _tone(ax, PALE), "alpha": 0.6, "lw": 0, "zorder": 0}
+    ax.fill_betweenx(ends, -single, single, label=f"{range_of} one answer", **band)
+    for end, name in ((largest, f"{range_of} the largest"), (-largest, None)):
+        ax.plot([end] * 2, ends, color=_tone(ax, DARK), lw=1.2, ls=(0, (4, 3)), zorder=1, label=name)
+    ax.plot([0, 0], ends, color=_tone(ax, GRAY), lw=0.8, zorder=1)
     far = np.abs(z) > largest
     for rows, marker, color, name in ((~far, "o", _tone(ax, BLUE), None), (far, "D", COLORS[1], "beyond")):
         at = np.flatnonzero(rows)

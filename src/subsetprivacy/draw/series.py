@@ -107,7 +107,7 @@ def line_panels(
         Of a panel, in inches.
     """
     if not panels:
-        raise ValueError("`panels` must hold at least one panel; got none.")
+        raise ValueError("`panels` must contain at least one panel; got none.")
     axes = list(_panels(width * len(panels), 4.4, 1, len(panels)))
     for ax, (name, lines) in zip(axes, panels.items(), strict=True):
         if ax is not axes[0]:  # before anything is drawn, so that all of it counts

@@ -113,7 +113,7 @@ def _second_axis(ax: Axes, unit: float) -> None:
         return people * unit
 
     other = ax.secondary_yaxis("right", functions=(people, loss))
-    other.set_ylabel("people, for one asked directly", color=_tone(ax, GRAY))
+    other.set_ylabel("people needed per person asked directly", color=_tone(ax, GRAY))
     other.tick_params(axis="y", colors=_tone(ax, GRAY), length=0)
     other.spines["right"].set_visible(False)
     if ax.get_yscale() == "log":

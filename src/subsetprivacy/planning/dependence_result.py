@@ -287,13 +287,14 @@ class IndependencePower(Result):
             The title, and the Matplotlib axes to draw on; by default a new figure.
         """
         n = self._people()
+        heading = f"Power to find that {' depends on '.join(self.variables)}, tests at {percent(self.level)}"
         return draw.power_curves(
             n,
             {test.name: test.limit.power(n, self.level) for test in self.rows if test.limit},
             points={test.name: (test.n, test.power, test.se) for test in self.rows if isfinite(test.power)},
             level=self.level,
             target=self.target,
-            title=draw.Heading(f"Power to find that {' depends on '.join(self.variables)}") if title is None else title,
+            title=draw.Heading(heading) if title is None else title,
             ax=ax,
         )
 

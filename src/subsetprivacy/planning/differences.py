@@ -81,12 +81,14 @@ class Power(Result):
         z = critical(self.level)
         n: FloatArray = np.geomspace(max(self.n1 / 10, 1), self.n1 * 10, 200)
         curve = [chance(self.difference, self.se * sqrt(self.n1 / size), z) for size in n.tolist()]
-        heading = f"Power to find a difference of {self.difference:.3g}, test at {percent(self.level)}"
+        minus = "\N{MINUS SIGN}" if self.difference < 0 else ""
+        heading = f"Power to find a difference of {minus}{abs(self.difference):.3g}, test at {percent(self.level)}"
         return draw.power_curves(
             n,
             {"two-sided z test": curve},
             points={"two-sided z test": (self.n1, self.power, float("nan"))},
             level=self.level,
+            xlabel="people in the first group" if self.n2 else "people",
             title=draw.Heading(heading) if title is None else title,
             ax=ax,
         )

@@ -156,7 +156,8 @@ class EffectPower(Result):
         curves = {
             name: [chance(self.effect, sqrt(each / size), z) for size in n.tolist()] for name, each in both.items()
         }
-        heading = f"Power to find an effect of {self.effect:.3g}, test at {percent(self.level)}"
+        minus = "\N{MINUS SIGN}" if self.effect < 0 else ""
+        heading = f"Power to find an effect of {minus}{abs(self.effect):.3g}, test at {percent(self.level)}"
         return draw.power_curves(
             n,
             curves,

@@ -400,7 +400,11 @@ def test_the_picture_shows_the_limit_laws_and_what_was_found():
     ax = found.plot(title="Power")
     assert isinstance(ax, Axes)
     assert ax.get_title() == "Power"
-    lines = {line.get_label(): line for line in ax.get_lines()}
+    lines = {line.get_label().split(":")[0]: line for line in ax.get_lines()}  # the power of each follows its name
+    assert (
+        f"bonferroni: power {found.comparison['bonferroni'].power:.2f} with 100 people"
+        in ax.get_legend_handles_labels()[1]
+    )
     n, height = lines["lrt"].get_data()
     assert height == pytest.approx(ncx2.sf(chi2.isf(0.05, 9), 9, n * found.test.limit.rate))
     assert height[0] < 0.15
