@@ -120,17 +120,19 @@ class TableAudit(Result):
     @cached_property
     def notes(self) -> tuple[Note, ...]:
         """The meaning of the rows, and the variables that are revealed."""
-        legend = "Each variable alone, then all together; maximal leakage adds up exactly."
+        legend = "Each variable alone, then all together. Maximal leakage adds up exactly."
         if self.joint is not None:
             named = ", ".join(f"{name} {chance:.4f}" for name, chance in self.guesses.items())
             together = (
-                "Together: at the joint distribution, the guess of all variables at once. Where variables depend on "
-                f"each other, an answer to one tells of the others. From all answers each is guessed right: {named}."
+                "Together: at the joint distribution, where the best guess is for all variables at once. If "
+                "variables depend on each other, an answer to one also reveals something about the others. How often "
+                f"each is guessed right from all answers: {named}."
             )
         else:
             together = (
-                "Together: the worst over all dependences, since the joint distribution is not known: mutual "
-                "information at most the sum, the best guess at most S times that without data, a posterior up to 1."
+                "Together: the worst case over all joint distributions, since the joint distribution is not known. "
+                "Mutual information is at most the sum, the best guess is at most S times that without data, and a "
+                "posterior can be 1."
             )
         exactly = [note for part in self.parts.values() for note in revealed(part.reveals)]
         return unique([Note(NoteKind.LEGEND, legend), Note(NoteKind.LEAKAGE, together), *exactly])
@@ -157,7 +159,7 @@ class TableAudit(Result):
                 "best guess": columns["prediction_leakage"],
             },
             units={"mutual information": "bits", "maximal leakage": "bits", "best guess": "chance that it is right"},
-            title=title or "What each variable reveals of one person, and all together",
+            title=title or "What each variable reveals about a person, and all of them together",
         )
 
     def __repr__(self) -> str:

@@ -188,7 +188,7 @@ class OddsRatios(Result):
             (self.log_odds_ratio + half)[None],
             level=level,
             what="odds ratio (log scale)",
-            title=title or self._title(),
+            title=title or f"{self._title()}, {percent(level)} intervals",
             ratios=True,
         )
 

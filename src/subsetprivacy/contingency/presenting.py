@@ -83,9 +83,8 @@ def plot_of(fit: LogLinear, level: float, heading: str | None) -> draw.Figure:
     orders = np.array([len(fit.terms[fit.structure.term_of(k)]) for k in range(len(fit.labels))])
     shown = np.flatnonzero(orders > 1) if (orders > 1).any() else np.arange(len(orders))
     ends = fit.interval(level)
-    title = (
-        f"Interactions in {fit.model}, n = {fit.counts.n:,.0f}" if (orders > 1).any() else f"Main effects, {fit.model}"
-    )
+    what = "Interactions" if (orders > 1).any() else "Main effects"
+    title = f"{what} in {fit.model}, {percent(level)} intervals, n = {fit.counts.n:,.0f}"
     return draw.forest(
         [fit.labels[k] for k in shown],
         ["relative to the baselines"],

@@ -234,7 +234,7 @@ class SubsetCounts(Result):
         # Spaces around the bars let long labels wrap there.
         labels = [self.design.format(int(code)).replace("|", " | ") for code in self.observed_codes[at]]
         which = "each subset" if len(at) == len(self.n_a) else f"the {len(at)} most frequent subsets"
-        title = Heading(f"Observed share of {which}, {self.n_text}", "Observed share of subsets")
+        title = Heading(f"Observed share of {which}, n = {self.n:,.0f}", "Observed share of subsets")
         return subset_shares(labels, self.n_a[at] / self.counts.sum(), title=title, ax=ax)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -251,7 +251,7 @@ class SubsetCounts(Result):
         """
         if not self.total > 0:
             seen = f"only full sets ({self.n_missing:g}), which carry no information" if self.n_missing else "none"
-            raise NoDataError(f"there must be at least one informative observation; got {seen}.")
+            raise NoDataError(f"there must be at least one informative subset; got {seen}.")
         return self
 
     def subset_shares(self) -> dict[str, float]:

@@ -251,7 +251,9 @@ class Comparison(Result):
         """
         labels = [label_text(label) for label in self.categories]
         differences = list(self.differences.values())
-        which = f", {differences[0].names[0]} minus {differences[0].names[1]}" if len(differences) == 1 else ""
+        bases = {each.names[1] for each in differences}
+        which = f" from {bases.pop()}" if len(bases) == 1 and len(differences) > 1 else ""
+        which = f", {differences[0].names[0]} minus {differences[0].names[1]}" if len(differences) == 1 else which
         heading = title or f"Differences of shares{which}, {100 * level:.6g}% intervals"
         if len(self.differences) <= 6:
             ax: Any = None
@@ -338,7 +340,7 @@ def compare(estimates: Mapping[Any, Shares] | EstimateBatch, *, baseline: Any = 
     if len(named) < 2:
         raise ArgumentError(f"`estimates` must be two or more; got {len(named)}.", NAME_ESTIMATES)
     if baseline is not None and baseline not in list(named):
-        raise ArgumentError(f"`baseline` must be one of the {len(named)} names; got another.")
+        raise ArgumentError(f"`baseline` must be one of the {len(named)} names; got another one.")
     pairs = len(named) - 1 if baseline is not None else len(named) * (len(named) - 1) // 2
     if pairs > _MOST_PAIRS:
         raise ArgumentError(
@@ -352,7 +354,7 @@ def compare(estimates: Mapping[Any, Shares] | EstimateBatch, *, baseline: Any = 
     bases = [id(fit._base) for fit in named.values()]
     if len(set(bases)) < len(bases):
         raise MismatchError(
-            "`estimates` must be of independent samples; two are read off one estimate.", MARGINS_OF_ONE
+            "`estimates` must come from independent samples; got two margins of the same estimate.", MARGINS_OF_ONE
         )
     return made
 

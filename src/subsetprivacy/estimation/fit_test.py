@@ -141,7 +141,9 @@ class FitTest(Result):
             weights=None,
             df=self.df if self.df > 0 else None,
             pvalue=self.pvalue,
-            title=draw.Heading("Test of the known distribution") if title is None else title,
+            title=draw.Heading(f"Null hypothesis: the known distribution, n = {self.n:,.0f}")
+            if title is None
+            else title,
             ax=ax,
         )
 
@@ -198,7 +200,7 @@ def fit_test(
     check_count(replications, "replications", least=19)
     w0 = check_distribution(reference, counts.categories.labels, "reference")
     if counts.squares is not None:
-        raise ArgumentError("`data` must be people, each counted once; got sampling weights.", UNWEIGHTED)
+        raise ArgumentError("`data` must count people without weights; got sampling weights.", UNWEIGHTED)
     if counts.design.is_known:
         counts.design.require_identifiable()
     w, statistic = _statistic(counts, w0)

@@ -76,7 +76,8 @@ class EstimateBatch(Result):
             return self._places[name]
         except (KeyError, TypeError):
             raise CategoryError(
-                f"`name` must be one of the {len(self)} groups by {' and '.join(self.by)}; got another.", LOOK_AT_NAMES
+                f"`name` must be one of the {len(self)} groups by {' and '.join(self.by)}; got another one.",
+                LOOK_AT_NAMES,
             ) from None
 
     def __repr__(self) -> str:
@@ -268,6 +269,7 @@ class EstimateBatch(Result):
             The title. The default describes the plot.
         """
         bounds = self.interval(level, method=method)
+        n = sum(estimate.n for estimate in self.estimates)
         return draw.by_group(
             [group_text(name) for name in self.names],
             [label_text(label) for label in self.categories],
@@ -275,7 +277,8 @@ class EstimateBatch(Result):
             bounds[..., 0],
             bounds[..., 1],
             level=level,
-            title=title or f"Estimated shares by {' and '.join(self.by)}, {100 * level:.6g}% intervals",
+            what="share of the group",
+            title=title or f"Estimated shares by {' and '.join(self.by)}, {100 * level:.6g}% intervals, n = {n:,.0f}",
         )
 
 

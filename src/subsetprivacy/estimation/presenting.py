@@ -183,7 +183,7 @@ def picture(
     if kind == "convergence":
         if not fit.trace:
             raise ArgumentError(f"`kind` must be another for {fit.method}, which does not iterate.")
-        heading = draw.Heading(f"Convergence, {fit.n_text}")
+        heading = draw.Heading(f"Gap to the largest likelihood at each step, {fit.n_text}")
         return draw.convergence({label or method_words(fit): fit.trace}, title=title or heading, ax=ax)
     if kind == "difference" and known is None:
         raise ArgumentError("`reference` must be given to draw a difference.")

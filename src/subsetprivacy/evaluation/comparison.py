@@ -185,7 +185,9 @@ class EvaluationComparison(Result):
             raise ArgumentError("a picture must have a measure from 0 to 1; got losses only.")
         lower, upper = self._bounds(level)
         words = [f"{WORDS[self.measures[k]]} {self.one._category_text(self.one.positions[k])}".strip() for k in at]
-        heading = draw.Heading(f"Measures of {self.names[0]} minus {self.names[1]}, n = {self.n:,.0f}")
+        heading = draw.Heading(
+            f"Quality of {self.names[0]} minus {self.names[1]}, {percent(level)} intervals, n = {self.n:,.0f}"
+        )
         return draw.differences(
             words,
             self.differences[at],

@@ -117,14 +117,14 @@ class ConfusionMatrix(Result):
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = np.where(whole > 4 * self._row_errors[:, None], self.estimate / whole, np.nan)
         names = [label_text(label) for label in self.categories]
-        heading = draw.Heading(f"Guesses among the people of each value, n = {self.n:,.0f}")
+        heading = draw.Heading(f"Estimated guesses for each true value, n = {self.n:,.0f}")
         return draw.heatmap(
             names,
             names,
             100 * np.clip(shares, 0.0, 1.0),
-            row_name="value",
+            row_name="true value",
             column_name="guess",
-            label="estimated percentage of the row",
+            label="share of the row, %",
             largest=100.0,
             title=heading if title is None else title,
             ax=ax,

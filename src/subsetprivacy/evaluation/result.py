@@ -304,7 +304,7 @@ class Evaluation(Result):
             )
         lower, upper = self._bounds(level, method)
         names = [f"{WORDS[self.measures[k]]} {self._category_text(self.positions[k])}".strip() for k in at]
-        heading = draw.Heading(f"Classifier, evaluated on subsets of {self.n:,.0f} people")
+        heading = draw.Heading(f"Estimated quality of the classifier, {percent(level)} intervals, n = {self.n:,.0f}")
         return draw.estimate(
             names,
             self.estimates[at],

@@ -153,7 +153,7 @@ class DrawsCheck(DataCheck):
         by_pairs = self.test is not None and self.test.by == "pairs of options"
         what = "pair of options on one side" if by_pairs else "question"
         at = np.unique(np.linspace(0, len(self.observed) - 1, min(len(self.observed), _DRAWN)).round().astype(int))
-        heading = draw.Heading(f"How often each {what} came, {self.n:,} questions")
+        heading = draw.Heading(f"How often each {what} was asked, {self.n:,} questions")
         return draw.question_counts(
             self.observed[at],
             self.expected[at],

@@ -223,7 +223,7 @@ class RandomAnswers(Result):
             The title, and the Matplotlib axes to draw on; by default a new figure.
         """
         columns = self._table(level, "wald")
-        heading = draw.Heading(f"Random answers, and the others, {percent(level)} intervals")
+        heading = draw.Heading(f"Share of random answers, and shares of the others, {percent(level)} intervals")
         return draw.estimate(
             columns["quantity"],
             columns["estimate"],
@@ -237,7 +237,10 @@ class RandomAnswers(Result):
 
 def _detectable_line(share: float) -> str:
     if share >= 1:
-        return "Too few people to find random answers: if all were, fewer than 80 of 100 such samples would show it."
+        return (
+            "Too few people to find random answers: even if everyone answered at random, fewer than 80 of 100 such "
+            "samples would show it."
+        )
     return (
         f"A share of about {number(share, 2)} would be found in 80 of 100 such samples (test at 5%), a smaller one "
         "less often."

@@ -200,9 +200,9 @@ class LeaningCheck(DataCheck):
         if self.share is None or self.lower is None or self.upper is None:
             reason = "nothing was tested." if self.problem is None else self.problem.text
             raise NotIdentifiableError(f"there must be a share to plot; {reason[:1].lower()}{reason[1:]}")
-        heading = draw.Heading(f"Always yes, less always no, {percent(LEVEL)} interval, n = {self.n:,}")
+        heading = draw.Heading(f"Tendency to say yes, {percent(LEVEL)} interval, n = {self.n:,}")
         return draw.differences(
-            ["share of people"],
+            ["people who always say yes minus people who always say no"],
             [self.share],
             [self.lower],
             [self.upper],

@@ -86,12 +86,13 @@ class Residuals(Result):
         table, expected = self.table, self.expected[shown]
         pairs = table.is_stratified and table.design.options == 2  # both answers carry the same information
         tests = len(table.asked if pairs else table.codes)  # Bonferroni
+        heading = draw.Heading(f"The {len(shown)} answers that fit worst, n = {table.n:,.0f}")
         return draw.residuals(
-            [table.design.format(int(code)) for code in table.codes[shown]],
+            [table.design.format(int(code)).replace("|", " | ") for code in table.codes[shown]],
             self.standardized[shown],
             remarks=[f"{n:.0f}, expected {e:.1f}" for n, e in zip(table.observed[shown], expected, strict=True)],
             limits=(float(ndtri(0.975)), float(ndtri(1 - 0.025 / tests))),
-            title=draw.Heading(f"The {len(shown)} answers that fit worst") if title is None else title,
+            title=heading if title is None else title,
             ax=ax,
         )
 

@@ -240,11 +240,18 @@ class Pooled(Result):
         """Draw the estimates, except the intercept, with their intervals and a line at zero."""
         kept = [at for at, name in enumerate(self.names) if name.lower() not in ("intercept", "const")]
         ends = self.interval(level, method=method)[kept]
-        heading = f"Estimates pooled over {self.m} imputed sets, {percent(level)} intervals" if title is None else title
+        heading = f"Estimates pooled over {self.m} imputed data sets, {percent(level)} intervals"
         names = [self.names[at] for at in kept]
         values = self.estimates[kept][None]
         return draw.forest(
-            names, [""], values, ends[:, 0][None], ends[:, 1][None], level=level, what="estimate", title=heading
+            names,
+            [""],
+            values,
+            ends[:, 0][None],
+            ends[:, 1][None],
+            level=level,
+            what="estimate",
+            title=heading if title is None else title,
         )
 
     def __repr__(self) -> str:

@@ -212,7 +212,10 @@ class Imputations(Result):
         """
         pooled = self.shares
         lower, upper = pooled.interval(level).T
-        heading = f"Share of each {' & '.join(self.variables)} in {self.m} imputed sets, {percent(level)} intervals"
+        names = " & ".join(self.variables)
+        heading = (
+            f"Shares of {names}, pooled over {self.m} imputed data sets, {percent(level)} intervals, n = {self.n:,}"
+        )
         return draw.estimate(
             list(pooled.names),
             pooled.estimates,

@@ -104,7 +104,7 @@ class PairTests(Result):
             The title, and the Matplotlib axes to draw on; by default a new figure.
         """
         first, second = self.names
-        heading = draw.Heading(f"Which categories of {first} and {second} go together")
+        heading = draw.Heading(f"Evidence that categories of {first} and {second} depend on each other")
         return draw.heatmap(
             [label_text(label) for label in self.rows],
             [label_text(label) for label in self.columns],

@@ -244,6 +244,6 @@ class IndependenceResult(Result):
             weights=self.law.weights,
             df=limit,
             pvalue=self.pvalue,
-            title=draw.Heading(f"Null hypothesis: {self.hypothesis}") if title is None else title,
+            title=draw.Heading(f"Null hypothesis: {self.hypothesis}, n = {self.n:,.0f}") if title is None else title,
             ax=ax,
         )

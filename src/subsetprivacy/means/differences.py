@@ -181,7 +181,9 @@ class MeanDifferences(Result):
         """Draw the differences with their intervals and a line at zero."""
         ends = self.interval(level, method=method)
         names = [f"{a} \N{MINUS SIGN} {b}" for a, b in zip(self.first, self.second, strict=True)]
-        heading = draw.Heading(f"Differences of the mean of {self.outcome}, n = {self.n:,.0f}")
+        heading = draw.Heading(
+            f"Differences in the mean of {self.outcome}, {percent(level)} intervals, n = {self.n:,.0f}"
+        )
         return draw.by_row(
             names,
             {"": (self.estimate, ends[:, 0], ends[:, 1])},

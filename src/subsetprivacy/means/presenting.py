@@ -117,7 +117,7 @@ def picture_of(
     return draw.by_row(
         [labels[j] for j in order],
         series,
-        xlabel=f"{what} of {means.outcome}",
+        xlabel=f"{what} of {means.outcome}, {percent(level)} interval",
         title=draw.Heading(heading) if title is None else title,
         ax=ax,
     )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from subsetprivacy.predictors.result import OutcomeRegression
 
 _FAMILIES = {"linear": "Linear model", "logit": "Logit", "poisson": "Poisson regression"}
-_EFFECTS = {"linear": "change of the mean", "logit": "log odds ratio", "poisson": "log rate ratio"}
+_EFFECTS = {"linear": "change in the mean", "logit": "log odds ratio", "poisson": "log rate ratio"}
 
 
 def title(fit: OutcomeRegression) -> str:

@@ -123,7 +123,15 @@ class PersonLeakage(Result):
         """Return the columns of `to_frame` as lists, for JSON. Numbers that are unknown or not finite are None."""
         return plain({**self._columns(), "notes": self.notes})
 
-    def plot(self, *, most: int = 8, truth: Any = None, names: Any = None, ax: draw.AxesOrNone = None) -> draw.Axes:
+    def plot(
+        self,
+        *,
+        most: int = 8,
+        truth: Any = None,
+        names: Any = None,
+        title: str | None = None,
+        ax: draw.AxesOrNone = None,
+    ) -> draw.Axes:
         """Draw the first people as rows of balls, one per category, with areas proportional to the shares.
 
         Parameters
@@ -134,6 +142,8 @@ class PersonLeakage(Result):
             Their values, if they are known and may be shown.
         names
             Row names.
+        title
+            The title. The default says how many people are drawn.
         ax
             The Matplotlib axes to draw on; by default a new figure.
         """
@@ -141,7 +151,11 @@ class PersonLeakage(Result):
         members = self.design.holds(first[:, None], np.arange(self.design.p))
         positions = None if truth is None else _checked_values(list(truth)[:most], first, self.design)[0]
         labels = [label_text(label) for label in self.categories]
-        return draw.cases(labels, self.belief, members, truth=positions, names=names, ax=ax)
+        which = f"the first {len(first)} of " if len(first) < len(self.codes) else ""
+        heading = draw.Heading(f"What the subsets of {which}{people(len(self.codes))} reveal")
+        return draw.cases(
+            labels, self.belief, members, truth=positions, names=names, title=heading if title is None else title, ax=ax
+        )
 
 
 def person_leakage(data: SubsetData, w: Distribution, *, values: Any = None) -> PersonLeakage:
@@ -199,7 +213,7 @@ def _checked_values(values: Any, codes: IntArray, design: Design) -> tuple[IntAr
     """Return the positions of the true values, and check that they are in their subsets without showing any."""
     x, missing = design.categories.positions(values)
     if len(x) != len(codes):
-        raise MismatchError(f"`values` must be one per person; got {len(x)} for {len(codes)}.")
+        raise MismatchError(f"`values` must have one entry per person; got {len(x)} for {people(len(codes))}.")
     known = np.ones(len(x), np.bool_) if missing is None else ~missing
     for what, wrong in (
         ("be categories", (x < 0) & known),

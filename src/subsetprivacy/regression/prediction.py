@@ -262,7 +262,10 @@ class MarginalEffects(SharesByRow):
 
     def plot(self, *, level: float = 0.95, title: str | None = None) -> draw.Figure:
         """Draw the changes with their intervals, one panel per category."""
-        return _drawn(self, level, f"change of the {_QUANTITIES[self.quantity].removesuffix('s')}", title)
+        several = len(self.categories) > 1  # shares of categories, which the title names
+        return _drawn(
+            self, level, "change" if several else f"change in the {_QUANTITIES[self.quantity].removesuffix('s')}", title
+        )
 
     def __repr__(self) -> str:
         return f"<MarginalEffects: {len(self.rows)} changes, {len(self.categories)} categories, n = {whole(self.n)}>"
@@ -281,7 +284,15 @@ def _drawn(shares: Any, level: float, what: str, title: str | None) -> draw.Figu
         figure.suptitle(heading, fontsize="large")  # over the names of the rows, too, since it is long
         return figure
     return draw.by_group(
-        list(shares.rows), labels, shares.estimate, lower, upper, level=level, what=what, title=heading
+        list(shares.rows),
+        labels,
+        shares.estimate,
+        lower,
+        upper,
+        level=level,
+        what=what,
+        points="change" in what,
+        title=heading,
     )
 
 

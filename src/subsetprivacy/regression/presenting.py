@@ -161,4 +161,5 @@ def _units(fit: Regression) -> FloatArray:
 
 def with_unit(name: str, unit: float) -> str:
     """Return the name of a column with the change that is drawn."""
-    return name if unit == 1 else f"{name} (+{unit:.3g})"
+    size = f"{unit:.3g}" if unit < 1000 else f"{float(f'{unit:.3g}'):,.0f}"
+    return name if unit == 1 else f"{name} (+{size})"

@@ -217,11 +217,11 @@ def test_the_picture_shows_the_worst_answers_first():
     check = check_honesty(SubsetCounts(counts.observed_codes, n_a, design))
     axes = check.plot(4, title="Odd answers")
     rows = check.residuals.summary(4).rows
-    assert [text.get_text() for text in axes.get_yticklabels()] == [row[0] for row in rows]
+    assert [text.get_text() for text in axes.get_yticklabels()] == [row[0].replace("|", " | ") for row in rows]
     assert rows[0][0] == "b|c"
     assert f"{n_a[odd]}, expected {rows[0][2]}" in [text.get_text() for text in axes.texts]
     lines = {line.get_label(): line.get_xdata() for line in axes.get_lines()}
-    assert lines["the worst of all, 95%"][0] == pytest.approx(stats.norm.isf(0.025 / 10))  # ten questions
+    assert lines["95% range of the largest"][0] == pytest.approx(stats.norm.isf(0.025 / 10))  # ten questions
     assert lines["beyond"][0] == pytest.approx(float(rows[0][3]), abs=0.005)
     assert axes.get_title() == "Odd answers"
     with pytest.raises(ArgumentError, match="`most` must be a whole number of at least 1"):

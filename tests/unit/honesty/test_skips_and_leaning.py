@@ -380,7 +380,7 @@ def test_the_pictures_show_the_numbers():
     seen = np.concatenate([drawn[name] for name in drawn if name.startswith("observed")])
     assert sorted(seen) == sorted(draws.observed)
     assert "observed, outside the band" in drawn
-    assert axes.get_title() == "How often each question came, 1,500 questions" or axes.get_title(loc="left")
+    assert axes.get_title() == "How often each question was asked, 1,500 questions" or axes.get_title(loc="left")
     skips = sp.check_skips(asked)
     labels = [text.get_text() for text in skips.plot().get_yticklabels()]
     assert labels == options(5)
