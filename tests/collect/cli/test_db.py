@@ -7,7 +7,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from subsetprivacy.cli.db import said, sqlite_file
+from subsetprivacy.cli.db import describe_database, sqlite_file
 from subsetprivacy.cli.main import main
 from subsetprivacy.collect.storage.migrating import VERSION_TABLE
 from subsetprivacy.collect.storage.opening import open_store, reading
@@ -44,7 +44,7 @@ def test_check_of_a_whole_database(answered):
     url, _ = answered
     result = run("check", "--db", url)
     assert result.exit_code == 0, result.output
-    assert result.stdout == f"{said(url)} is whole.\n"
+    assert result.stdout == f"{describe_database(url)} is intact.\n"
     assert json.loads(run("check", "--db", url, "--json").stdout) == []
 
 
@@ -55,7 +55,7 @@ def test_check_takes_a_file_or_its_address_or_the_environment(path, tmp_path):
         ([], {"env": {"SUBSETPRIVACY_DB": str(path)}}),
     ]:
         result = run("check", *arguments, **options)
-        assert (result.exit_code, result.stdout) == (0, f"{path} is whole.\n")
+        assert (result.exit_code, result.stdout) == (0, f"{path} is intact.\n")
 
 
 def test_check_finds_what_is_wrong(path):
@@ -88,7 +88,7 @@ def test_backup_is_served_like_the_original(answered, tmp_path):
 
 def test_backup_of_everything(path, tmp_path):
     assert "(everything)" in run("backup", tmp_path / "all.db", "--all", "--db", path).stdout
-    assert run("check", "--db", tmp_path / "all.db").stdout.endswith("is whole.\n")
+    assert run("check", "--db", tmp_path / "all.db").stdout.endswith("is intact.\n")
 
 
 def test_backup_replaces_nothing(path, tmp_path):
@@ -98,7 +98,7 @@ def test_backup_replaces_nothing(path, tmp_path):
 
 
 def test_upgrade_says_what_it_did(path):
-    assert run("upgrade", "--db", path).stdout == f"{path} was at schema 0001 already.\n"
+    assert run("upgrade", "--db", path).stdout == f"{path} is already at schema 0001.\n"
 
 
 def test_upgrade_refuses_a_newer_schema(path):
@@ -112,7 +112,7 @@ def test_upgrade_refuses_a_newer_schema(path):
 def test_nothing_is_made_where_nothing_is(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     line = error_of(run(*command, "--db", "no.db"))
-    assert "--db must be a database that exists; no.db is none. Hint: subsetprivacy serve makes it." in line
+    assert "--db must be a database of surveys; no.db does not exist. Hint: subsetprivacy serve creates one." in line
     assert list(tmp_path.iterdir()) == []
 
 
@@ -184,4 +184,4 @@ def test_without_the_extra(path, monkeypatch):
 )
 def test_how_a_database_is_named(db, file, words):
     assert sqlite_file(db) is None if file is None else str(sqlite_file(db)) == file
-    assert said(db) == words
+    assert describe_database(db) == words

@@ -122,11 +122,11 @@ def lock_by_half(connection):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        damage("a released counter", change_one("tally", n=lambda n: n + 1), "the last release does not fit"),
-        damage("a released framing", change_one("framing", n=lambda n: n + 1), "the last release does not fit"),
-        damage("a release forged", forge, "the seal of release 1 does not fit"),
-        damage("a release renumbered", change_one("release", n=lambda n: n + 1), "the seal of release 1 does not fit"),
-        damage("a release gone", remove_one("release"), "another number of people than the releases|seal of release"),
+        damage("a released counter", change_one("tally", n=lambda n: n + 1), "the last release does not match"),
+        damage("a released framing", change_one("framing", n=lambda n: n + 1), "the last release does not match"),
+        damage("a release forged", forge, "the seal of release 1 does not match"),
+        damage("a release renumbered", change_one("release", n=lambda n: n + 1), "seal of release 1 does not match"),
+        damage("a release gone", remove_one("release"), "different number of people than the releases|seal of release"),
         damage("a pending counter", change_one("pending", n=lambda n: n + 1), "pending counters of its groups"),
         damage("a pending framing", remove_one("pending_framing"), "pending counters of how questions"),
         damage("a negative counter", change_one("pending", n=lambda n: -n), "do not match the survey's variables"),

@@ -494,7 +494,7 @@ def test_publish_page_warns(site, owner):
     text = f'title = "Wide"\nmode = "open"\n{variables}[[links]]\nvariables = [{linked}]\n'
     held = publishing.save_draft(site.engine, text, "toml")
     page = unescape(owner.get(f"/studio/drafts/{held.id}/publish").text)
-    for part in ("Anyone with the link", "license plate of", "There is no contact", "There is no introduction"):
+    for part in ("Anyone with the link", "are a fingerprint of", "There is no contact", "There is no introduction"):
         assert part in page
     publishing.delete_draft(site.engine, held.id)
 

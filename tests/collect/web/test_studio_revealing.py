@@ -1,4 +1,4 @@
-"""The publish page names the smallest sets an answer may become, and what it costs to forbid one; so does the API."""
+"""The publish page lists the smallest sets that can be sent, and what it costs to forbid one; so does the API."""
 
 import re
 from html import unescape
@@ -71,7 +71,7 @@ def test_publish_page_names_the_pairs_in_the_words_of_the_options(site, owner):
     assert home[1] == "10 pairs can be sent, out of 5 answers."
     at = home.index("“thought of it” or “did it”")
     assert home[at - 1] == "An answer may become "
-    assert home[at + 1] == "sent by 10% of the people with one of these answers; to forbid it takes 13% more people"
+    assert home[at + 1] == "sent by 10% of the people with one of these answers; forbidding it takes 13% more people"
     assert "3 larger sets of neighbors" in home
     sick = " ".join(lines[lines.index("Calling in sick") : lines.index("Days")])
     assert "“once” or “often” sent by 33.3% of the people with one of these answers" in sick
@@ -93,7 +93,7 @@ def test_what_is_forbidden_is_gone_and_has_its_price(site, owner):
 def test_prices_are_counted_from_the_design_that_forbids_nothing(site, owner):
     text = "\n".join(panel(site, owner, FORBIDDING))
     more = re.search(
-        r"“did it” or “did it <b>often</b>”\n.*; to forbid it as well takes (\d+)% more people than to", text
+        r"“did it” or “did it <b>often</b>”\n.*; forbidding it as well takes (\d+)% more people than forbidding", text
     )
     both = HABITS.replace('"cannot remember"]', f'"cannot remember"]\nnever_alone = [{PAIR}, {NEXT_PAIR}]')
     paid = re.search(r"The price is (\d+)% more people: [\d,]+ instead of 984 for", "\n".join(panel(site, owner, both)))
@@ -103,7 +103,7 @@ def test_prices_are_counted_from_the_design_that_forbids_nothing(site, owner):
 def test_sets_without_a_price_say_how_to_learn_it(site, owner):
     text = "\n".join(panel(site, owner, HABITS))
     folded = text[text.index("6 more") : text.index("3 larger sets")]
-    assert "; to forbid it" not in folded
+    assert "; forbidding it" not in folded
     assert "To see what it costs to forbid one of these, add it to the draft" in folded
 
 

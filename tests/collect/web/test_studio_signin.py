@@ -133,7 +133,7 @@ def test_wrong_sign_in_says_the_same_whatever_is_wrong(site):
         reply = site.nobody.post("/studio/sign-in", {"name": name, "password": password})
         assert reply.status == 401
         assert reply.header("set-cookie") is None
-        assert "do not belong together" in reply.text
+        assert "The name or the password is wrong" in reply.text
         assert reply.text == site.nobody.post("/studio/sign-in", {"name": name, "password": "xx"}).text
 
 

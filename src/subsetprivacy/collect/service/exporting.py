@@ -27,7 +27,7 @@ from subsetprivacy.tables import safe_header
 __all__ = ["export_csv", "export_parquet", "export_zip", "file_stem", "python_snippet", "saved_name", "survey_slug"]
 
 COUNT = "count"
-_DAY = (1980, 1, 1, 0, 0, 0)  # the same for every file: nothing tells when an export was made
+_DAY = (1980, 1, 1, 0, 0, 0)  # the same for every file, so that nothing shows when an export was made
 _MODE = 0o644 << 16
 _NAME = re.compile(r"[^A-Za-z0-9_-]+")
 _LONGEST = 60
@@ -71,7 +71,7 @@ def file_stem(released: Released, group: int) -> str:
 
 
 def saved_name(manifest: Manifest, version: int, name: str) -> str:
-    """Return what a file is called that is saved alone: after the survey, and the variables in it.
+    """Return the name of a file that is downloaded alone, made from the survey and its variables.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def export_parquet(released: Released, group: int) -> bytes:
 
 
 def _written(released: Released, group: int, ending: str) -> tuple[bytes, bytes]:
-    """Return a file of counts, with the document inside that says what is in it, and the document to lie next to it."""
+    """Return a file of counts that contains its describing document, and the same document as a separate file."""
     pa = arrow()
     rows = group_rows(released, group)
     designs = {name: released.manifest.designs[name] for name in rows.names}
@@ -187,7 +187,7 @@ def export_zip(released: Released, computed: Results | None = None) -> bytes:
     released
         The survey and its released counters.
     found
-        Its results where they are at hand.
+        Its results, if they are computed already.
     """
     files = {
         "README.txt": _readme(released).encode(),

@@ -52,7 +52,7 @@ def read_name(name: str) -> str:
     Raises
     ------
     AccountError
-        If it will not do.
+        If it is not valid.
     """
     if not (plain := plain_name(name)):
         raise AccountError(
@@ -80,10 +80,10 @@ def _hasher() -> PasswordHasher:
 
 
 def dummy_hash() -> str:
-    """Return a hash that no password fits, so that unknown names take as long as known ones.
+    """Return a hash that no password matches, so that unknown names take as long as known ones.
 
-    It is random bytes in the form of a hash. To make one from a password would take the effort of a hash, of every
-    request that comes before the first is done.
+    It is random bytes in the form of a hash. Hashing a password instead would cost each of the first requests a slow
+    hash.
     """
     hasher = _hasher()
     effort = f"m={hasher.memory_cost},t={hasher.time_cost},p={hasher.parallelism}"
@@ -101,7 +101,7 @@ def hash_password(password: str) -> str:
 
 
 def is_password(kept: str, password: str) -> bool:
-    """Tell whether this is the password of a hash."""
+    """Tell whether a password matches a hash."""
     try:
         return _hasher().verify(kept, normalize("NFC", password[:MOST_PASSWORD]))
     except (Argon2Error, InvalidHashError):
@@ -109,7 +109,7 @@ def is_password(kept: str, password: str) -> bool:
 
 
 def is_outdated(kept: str) -> bool:
-    """Tell whether a hash was made with less effort than is usual now."""
+    """Tell whether a hash was made with weaker settings than today's."""
     return _hasher().check_needs_rehash(kept)
 
 
@@ -120,12 +120,12 @@ def invitation(secret: str) -> str:
 
 
 def is_invitation(kept: str) -> bool:
-    """Tell whether there is an invitation in the place of a password."""
+    """Tell whether an invitation is stored instead of a password."""
     return kept.startswith(f"{_INVITED} ")
 
 
 def fits_invitation(kept: str, secret: str) -> bool:
-    """Tell whether a secret is that of an invitation which has not lapsed."""
+    """Tell whether a secret belongs to an invitation that has not expired."""
     if not is_invitation(kept):
         return False
     _, last, digest = kept.split(" ")

@@ -37,11 +37,11 @@ class PublishingError(SubsetPrivacyError):
 
 
 class NotFoundError(PublishingError):
-    """There is no draft or no survey of this id."""
+    """There is no draft or no survey with this id."""
 
 
 class ChangedError(PublishingError):
-    """What was looked at has changed in the meantime, so nothing was done.
+    """The draft or study has changed since it was read, so nothing was done.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ def drafts(engine: Engine) -> list[Draft]:
 
 
 def read_draft(engine: Engine, draft_id: str) -> Draft | None:
-    """Return the draft of this id, if there is one."""
+    """Return the draft with this id, if there is one."""
     with reading(engine) as connection:
         return storage.read_draft(connection, draft_id)
 
@@ -250,7 +250,7 @@ def _freeze(connection: Connection, survey: SurveyDefinition, study_key: tuple[b
 def surveys(
     engine: Engine, known: MutableMapping[str, ManifestFacts] | None = None, *, only: str | None = None
 ) -> list[SurveyLine]:
-    """Return all published surveys, or `only` that of an id; `known` keeps what their manifests say between calls."""
+    """Return all published surveys, or `only` the one with an id. `known` caches manifest facts between calls."""
     with reading(engine) as connection:
         return storage.read_lines(connection, known, only=only)
 
@@ -258,8 +258,8 @@ def surveys(
 def state_of_study(engine: Engine, name: str) -> str:
     """Return a hash of a study's surveys, of which are open, and of whether its key is published.
 
-    Closing, deleting and publishing the key depend on these and cannot be undone: given the state that was looked at,
-    they do nothing where it is another by now.
+    Closing, deleting and publishing the key depend on these and cannot be undone. They do nothing if the given state is
+    no longer the current one.
     """
     with reading(engine) as connection:
         return storage.study_state(connection, name)
@@ -361,7 +361,7 @@ def delete(engine: Engine, survey_id: str, *, state: str | None = None) -> bool:
 
 
 def make_codes(engine: Engine, survey_id: str, n: int) -> list[str]:
-    """Make one-time codes. They are returned this once: only hashes of their first halves are kept.
+    """Make one-time codes. They are returned only once, because only hashes of their first halves are stored.
 
     Raises
     ------
@@ -378,7 +378,7 @@ def make_codes(engine: Engine, survey_id: str, n: int) -> list[str]:
 
 
 def keep_codes(engine: Engine, survey_id: str, codes: Iterable[str]) -> None:
-    """Let in codes that were made for an earlier survey of the study, so that people keep their links and questions.
+    """Accept codes that were made for an earlier survey of the study, so that people keep their links and questions.
 
     Raises
     ------

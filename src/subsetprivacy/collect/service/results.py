@@ -1,7 +1,7 @@
-"""`results`: all that is said of a survey, from its released counters alone: its facts, and the library's findings.
+"""Everything that is reported about a survey, from its released counters alone: its facts and the library's findings.
 
-The same counters give the same results, byte for byte: whatever is resampled is seeded by the seal of the last
-release. Between releases nothing changes.
+The same counters give the same results, byte for byte, because the seal of the last release seeds all resampling.
+Nothing changes between releases.
 """
 
 from collections.abc import Mapping
@@ -40,12 +40,12 @@ class SurveySource:
 
     @property
     def titles(self) -> dict[str, str]:
-        """What people call each variable: the label, with the id where another variable has the same label."""
+        """The title of each variable: the label, with the id where another variable has the same label."""
         return titles_of({variable["id"]: variable["label"] for variable in self.released.manifest.variables})
 
     @property
     def seal(self) -> str:
-        """The seal of the last release, which fixes whatever is drawn."""
+        """The seal of the last release, which seeds all random draws."""
         return self.released.releases[-1].chain_sha256 if self.released.releases else ""
 
     @property
@@ -79,7 +79,7 @@ class SurveySource:
 
     @cached_property
     def questions(self) -> dict[str, QuestionCounts]:
-        """How the question of each variable was put and answered."""
+        """How the question of each variable was asked and answered."""
         return question_counts(self.released)
 
     def count(self, column: str) -> SubsetCounts:
@@ -96,7 +96,7 @@ class SurveySource:
 
 @frozen
 class SurveyHead:
-    """The survey that results are of."""
+    """The survey that the results are about."""
 
     id: str
     fingerprint: str
@@ -134,12 +134,12 @@ class SurveyRelease:
 
 @frozen
 class SurveyVariable:
-    """What was asked, in which way.
+    """A question and how it was asked.
 
     Attributes
     ----------
     fingerprint_bits
-        How much the remembered question tells a person from others.
+        How well the remembered question tells a person from others.
     """
 
     id: str
@@ -159,8 +159,8 @@ class SurveyGroup:
     rows
         How many different rows were released.
     fingerprint_bits
-        How much a row tells a person from others with the same values: of a question with groups it holds the chosen
-        one alone.
+        How well a row tells a person from others with the same values. For a question with groups, it contains only the
+        chosen group.
     """
 
     variables: tuple[str, ...]
@@ -170,7 +170,7 @@ class SurveyGroup:
 
 @frozen(slots=False, eq=False)
 class Results:
-    """All that is said of a survey.
+    """Everything reported about a survey.
 
     Attributes
     ----------
@@ -179,7 +179,7 @@ class Results:
     seal
         The seal of the last release. Empty before the first.
     fingerprint_bits
-        How much all remembered questions of a person tell them from others, to anyone who sees a whole submission.
+        How well all remembered questions of a person tell them from others, to anyone who sees a whole submission.
     findings
         What the data say.
     """
@@ -207,7 +207,7 @@ class Results:
     findings: Findings
 
     def variable(self, name: str) -> SurveyVariable:
-        """Return what was asked as the variable with this id."""
+        """Return the variable with this id."""
         return next(variable for variable in self.variables if variable.id == name)
 
 

@@ -1,6 +1,6 @@
 """Slow down attempts at a password, by account name. The server does not know where they come from.
 
-Anyone who knows a name can make everyone wait who tries it. So a browser that has signed in before is counted
+Anyone who knows a name can make everyone who uses it wait. So a browser that has signed in before is counted
 separately.
 """
 

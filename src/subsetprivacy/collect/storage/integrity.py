@@ -128,7 +128,7 @@ def _counters(connection: Connection, manifest: Manifest, row: Any) -> Iterator[
             if by_group[batch] != dict.fromkeys(groups, people):
                 yield (f"the {name} counters of its groups count different numbers of people",)
             if by_variable[batch] != dict.fromkeys(variables, people):
-                yield (f"the {name} counters of how questions were put count different numbers of people",)
+                yield (f"the {name} counters of how questions were asked count different numbers of people",)
         if name == "pending":
             yield from _batches({batch: sums.get(0, 0) for batch, sums in by_group.items()}, manifest, row)
         if _has_misfits(connection, rows, manifest):
@@ -198,11 +198,11 @@ def _chain(connection: Connection, manifest: Manifest, people: int) -> Iterator[
     for number, record in enumerate(releases, start=1):
         before = chain_sha256(before, {name: getattr(record, name) for name in names})
         if record.no != number or record.chain_sha256 != before:
-            yield (f"the seal of release {record.no} does not fit: a release was changed",)
+            yield (f"the seal of release {record.no} does not match: a release was changed",)
             return
         if record.n < manifest.batch:
-            yield (f"release {record.no} holds fewer people than a batch",)
+            yield (f"release {record.no} contains fewer people than a batch",)
     if sum(record.n for record in releases) != people:
-        yield ("the released counters hold another number of people than the releases",)
+        yield ("the released counters contain a different number of people than the releases",)
     if releases and tally_sha256(connection, manifest.id) != releases[-1].tally_sha256:
-        yield ("the seal of the last release does not fit: its counters were changed",)
+        yield ("the seal of the last release does not match: its counters were changed",)

@@ -1,1 +1,1 @@
-"""What a survey is, and what of an answer is kept."""
+"""What a survey is, and what is kept from an answer."""

@@ -27,7 +27,7 @@ class VariableDefinition:
     id
         A short name for files and columns, the same in every wave of a study.
     label
-        The name of the variable in tables and pictures.
+        The name of the variable in tables and figures.
     question
         The text of the question.
     options
@@ -39,7 +39,7 @@ class VariableDefinition:
     guess
         The author's guess of the shares, for the sentence "about 4 in 10 people would send this".
     help
-        Another sentence under the question.
+        A help text under the question.
     never_alone
         Forbidden sets of options. No set that is sent lies within one of them.
     original
@@ -84,9 +84,9 @@ class SurveyDefinition:
     links
         Groups of variables whose answers are kept together, to make tables of them.
     contact
-        Who asks, and whom to contact.
+        Who is asking, and whom to contact.
     practice
-        Whether the survey starts with practice: a question about an urn for each kind of question in the survey.
+        Whether the survey starts with practice: a question about balls in a jar for each kind of question in it.
     """
 
     title: str

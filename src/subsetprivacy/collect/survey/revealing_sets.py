@@ -23,7 +23,7 @@ _MOST_AT_GUESS = 14  # options up to which the price is computed at the guess; m
 
 @frozen
 class RevealingSet:
-    """A set that an answer may become.
+    """A set that can be sent.
 
     Attributes
     ----------

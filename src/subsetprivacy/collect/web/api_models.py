@@ -34,7 +34,7 @@ class ProblemLine(ResponseModel):
 class Error(ResponseModel):
     """A refusal."""
 
-    status: int = Field(description="The status of HTTP.")
+    status: int = Field(description="The HTTP status.")
     message: str = Field(description="Why, as a sentence.")
     problems: list[ProblemLine] = Field(default=[], description="Each error in the request.")
 
@@ -99,9 +99,9 @@ class DraftList(ResponseModel):
 
 
 class SentSet(ResponseModel):
-    """A set that an answer may become."""
+    """A set of options that can be sent."""
 
-    options: list[str] = Field(description="What is left possible.")
+    options: list[str] = Field(description="The options that stay possible.")
     chance: float = Field(description="The probability that a person whose answer is one of these sends it.")
 
 

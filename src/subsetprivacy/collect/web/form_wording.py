@@ -23,9 +23,9 @@ _FIELDS = {
     "label": "label",
     "id": "name",
     "design": "how it is asked",
-    "help": "sentence under the question",
-    "guess": "guess of the shares",
-    "never_alone": "answers never left alone",
+    "help": "help text",
+    "guess": "guessed shares",
+    "never_alone": "answers that are never left alone",
     "links": "links",
 }
 _ONE_OF = {
@@ -33,7 +33,7 @@ _ONE_OF = {
     "options": "answer {}",
     "links": "link {}",
     "guess": "share of answer {}",
-    "never_alone": "set {} never left alone",
+    "never_alone": "set {} that is never left alone",
 }
 _NAMES = {  # of keys of the file, in sentences
     "variables": "questions",

@@ -51,7 +51,7 @@ def _refused(error: OSError, host: str, port: int) -> ArgumentError:
     if error.errno == errno.EADDRINUSE:
         return ArgumentError(f"`port` must be free; something else listens on {port}.", OTHER_PORT(next=port + 1))
     if error.errno == errno.EACCES:
-        return ArgumentError(f"`port` must be one you may take; got {port}.", HIGH_PORT)
+        return ArgumentError(f"`port` must be one that you may use; got {port}.", HIGH_PORT)
     return ArgumentError(f"`host` must be an address of this machine; got {host!r}.", LOCAL_HOST)
 
 

@@ -152,7 +152,7 @@ def _growth(words: Words, results: Results) -> Html:
 
 
 def _group(words: Words, k: int, group: SurveyGroup, results: Results, titles: dict[str, str]) -> GroupPanel:
-    risk = f"{words.bits(group.fingerprint_bits)} of fingerprint in a row."
+    risk = f"A row has a fingerprint of {words.bits(group.fingerprint_bits)}."
     row = next((row for row in results.findings.rows if row.names == group.variables), None)
     if row is not None:
         risk = f"{risk} {candidates_sentence(words, row)}"

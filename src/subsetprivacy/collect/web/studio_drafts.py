@@ -200,7 +200,7 @@ def _has_placeholders(draft: Draft) -> bool:
 
 def _read_text(content: bytes) -> str:
     if len(content) > SURVEY_BYTES:
-        raise RefusalError(413, "The text of a survey may have 256 kB.")
+        raise RefusalError(413, "The text of a survey may have at most 256 kB.")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:

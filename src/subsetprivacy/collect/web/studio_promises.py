@@ -89,12 +89,12 @@ def _warnings(survey: SurveyDefinition, linked: tuple[tuple[str, float], ...]) -
     for names, bits in linked:
         if bits > MANY_BITS:
             out.append(
-                f"The answers about {names} are kept together. They work like a license plate of {bits:.0f} bits, "
+                f"The answers about {names} are kept together. Together they are a fingerprint of {bits:.0f} bits, "
                 f"which can tell about {_WORDS.whole(2**bits)} people apart. Link fewer variables, or use designs with "
                 "few questions (Hadamard)."
             )
     if not survey.contact.strip():
-        out.append("There is no contact. Respondents cannot tell who asks, or whom to contact.")
+        out.append("There is no contact. Respondents cannot tell who is asking or whom to contact.")
     if not survey.introduction.strip():
-        out.append("There is no introduction. The first page does not say why you ask.")
+        out.append("There is no introduction. The first page does not say what the survey is about.")
     return out

@@ -1,4 +1,4 @@
-"""The panel of the publish page that names the smallest sets an answer may become, and what it costs to forbid one."""
+"""The panel of the publish page that lists the smallest sets that can be sent, and what it costs to forbid one."""
 
 from attrs import frozen
 
@@ -22,7 +22,7 @@ _MOST_OPTIONS_PRICED = 12  # beyond, tenths
 
 @frozen
 class SetLine:
-    """A set that an answer may become: in words, how often, and the cost of forbidding it where it is shown."""
+    """A set that can be sent: in words, how often, and the cost of forbidding it where it is shown."""
 
     words: str
     chance: str
@@ -124,5 +124,5 @@ def _cost(price: Price | None, *, is_first: bool) -> str:
         return "it cannot be forbidden" if is_first else "it cannot be forbidden as well"
     more = f"{price.more_percent}%" if price.more_percent else "no"
     if is_first:
-        return f"to forbid it takes {more} more people"
-    return f"to forbid it as well takes {more} more people than to forbid none"
+        return f"forbidding it takes {more} more people"
+    return f"forbidding it as well takes {more} more people than forbidding none"

@@ -17,7 +17,7 @@ from subsetprivacy.collect.web.studio_forms import Form, read_form
 from subsetprivacy.collect.web.studio_pages import render
 
 router = APIRouter(prefix="/studio", include_in_schema=False)
-_WRONG = "This name and password do not belong together."
+_WRONG = "The name or the password is wrong."
 Sent = Annotated[Form, Depends(read_form)]
 SignedIn = Annotated[StudioUser, Depends(signed_in_user)]
 

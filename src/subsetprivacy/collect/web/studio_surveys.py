@@ -76,7 +76,7 @@ def keep_codes(request: Request, survey_id: str, person: Owner, form: Sent) -> R
         raise RefusalError(404) from None
     except PublishingError as error:
         return _manage(request, person, line, problem=error_in_words(error))
-    accounts.record(studio.engine, person, f"let {len(codes)} earlier links into “{line.title}” ({line.id})")
+    accounts.record(studio.engine, person, f"accepted {len(codes)} earlier links for “{line.title}” ({line.id})")
     return _manage(request, person, line, told=f"{len(codes)} links from the earlier wave now open this survey too.")
 
 
