@@ -20,11 +20,12 @@ from subsetprivacy.cli.show import echo_json, echo_table, say
 @click.option(
     "--w",
     "w",
+    metavar="SHARES",
     multiple=True,
     help="The distribution in category order, e.g. 0.01,0.1,0.2,0.69. For several variables, repeat it as "
     "NAME=0.1,0.9. By default uniform for a design, and estimated for a table.",
 )
-@click.option("--prior", help="The distribution that the attacker believes in, written as for --w.")
+@click.option("--prior", metavar="SHARES", help="The distribution that the attacker believes in, written as for --w.")
 @click.option(
     "--given",
     type=FilePath(exists=True, path_type=Path, stdin=".csv"),

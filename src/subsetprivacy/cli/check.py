@@ -8,18 +8,18 @@ import click
 
 from subsetprivacy._choices import Language
 from subsetprivacy.cli import options
-from subsetprivacy.cli.findings import findings_of, found_by
+from subsetprivacy.cli.findings import finding_options, findings_of
 from subsetprivacy.cli.show import line_width
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 
 
 @click.command(short_help="Summarize a table of subsets and check its data.")
-@found_by
+@finding_options
 @click.option(
     "--language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="The language of the text."
 )
-@click.option("--strict", is_flag=True, help="Exit with status 1 if a check raises an alarm.")
+@click.option("--strict", is_flag=True, help="Exit with code 1 if a check raises an alarm.")
 @options.as_json
 def check(
     table: Path, columns: tuple[str, ...], language: Language, strict: bool, as_json: bool, **settings: Any

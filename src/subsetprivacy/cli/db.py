@@ -83,7 +83,7 @@ def check(db: str, as_json: bool) -> None:
     if any(finding.is_error for finding in findings):
         sys.exit(1)
     if not as_json:
-        say(f"{said(db)} is whole.")
+        say(f"{describe_database(db)} is intact.")
 
 
 @db.command(short_help="Copy the database to a new file.")
@@ -93,7 +93,7 @@ def check(db: str, as_json: bool) -> None:
 def backup(target: Path, everything: bool, db: str) -> None:
     """Copy the database to TARGET, a new SQLite file that `serve --db TARGET` can serve, or - for standard output.
 
-    You can copy a database that is in use, and a PostgreSQL database. No one is signed in in the copy.
+    You can copy a database that is in use, and a PostgreSQL database. The copy contains no sign-ins.
 
     By default the copy contains released answers only. If you return to such a copy: (1) answers that came after the
     last release are lost, and their codes work again. (2) Answers that were waiting at that release (one to two
@@ -135,7 +135,7 @@ def upgrade(db: str) -> None:
 
         before, now = revision(engine), newest_revision()
         migrate(engine)
-    say(f"{said(db)} {f'was at schema {now} already' if before == now else f'is now at schema {now}'}.")
+    say(f"{describe_database(db)} is {'already' if before == now else 'now'} at schema {now}.")
 
 
 def require_extra(*modules: str) -> None:
@@ -167,8 +167,10 @@ def existing(db: str) -> "Iterator[Engine]":
 
     engine = make_engine(address(db))
     try:
-        if (path is not None and not path.exists()) or revision(engine) is None:
-            raise StoreError(f"`db` must be a database that exists; {said(db)} is none.", START_SERVICE)
+        absent = path is not None and not path.exists()
+        if absent or revision(engine) is None:
+            problem = "does not exist" if absent else "is not one"
+            raise StoreError(f"`db` must be a database of surveys; {describe_database(db)} {problem}.", START_SERVICE)
         yield engine
     finally:
         engine.dispose()
@@ -191,7 +193,7 @@ def sqlite_file(db: str) -> Path | None:
     return Path(unquote(rest.partition("?")[0])) if scheme.partition("+")[0] == "sqlite" else None
 
 
-def said(db: str) -> str:
+def describe_database(db: str) -> str:
     """Describe a database by its file, or by host and name without user and password."""
     path = sqlite_file(db)
     if path is not None:

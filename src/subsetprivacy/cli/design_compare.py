@@ -15,7 +15,9 @@ from subsetprivacy.cli.show import echo_json, echo_table
 
 @click.command(short_help="Compare what designs reveal and cost.")
 @click.argument("paths", type=document, nargs=-1, required=True, metavar="PATH PATH...")
-@click.option("--w", "w", help="The distribution in category order, e.g. 0.01,0.1,0.2,0.69. [default: uniform]")
+@click.option(
+    "--w", "w", metavar="SHARES", help="The distribution in category order, e.g. 0.01,0.1,0.2,0.69. [default: uniform]"
+)
 @as_json
 def compare(paths: tuple[Path, ...], w: str | None, as_json: bool) -> None:
     """Compare what the design documents PATH reveal, and what they cost.
@@ -60,22 +62,30 @@ def _table(designs: list[dict[str, Any]], where: str) -> Any:
     useless = [design["path"] for design in designs if not design["identifiable"]]
     rows = tuple((design["path"], design["design"], *(cell(design[key]) for key in _COLUMNS)) for design in designs)
     notes = [
-        "MI: bits on average; max. leak: bits at most, whatever the distribution; size: the share of people ruled out; "
-        "guess: how often the best guess is right; smallest: how many values a report leaves at least; posterior: the "
-        "largest probability of a value given a report. Price: how many times the people of asking directly.",
+        "MI: mutual information in bits, on average.",
+        "max. leak: maximal leakage in bits, whatever the distribution.",
+        "size: the share of people that a report rules out, on average.",
+        "guess: how often the best guess is right.",
+        "smallest: the fewest values that a report leaves possible.",
+        "posterior: the largest probability of a value given a report.",
+        "price: how many times as many people you need as when asking directly.",
         *(f"Revealed exactly: {line}." for line in _revealed(designs)),
         *(f"{path} is not identifiable: nothing can be estimated from it." for path in useless),
     ]
     if len({tuple(map(str, design["categories"])) for design in designs}) > 1:
         notes.append("The designs are of different categories.")
     return Table(
-        f"{counted(len(designs), 'design')} at {where}", ("design", "kind", *_COLUMNS.values()), rows, tuple(notes)
+        f"{counted(len(designs), 'design')} at {where}",
+        ("design", "kind", *_COLUMNS.values()),
+        rows,
+        tuple(notes),
+        text_columns=2,
     )
 
 
 def _revealed(designs: list[dict[str, Any]]) -> list[str]:
     return [
-        f"{name}, in {100 * share:.1f} % of the rows of {design['path']}"
+        f"{name}, in {share:.1%} of the rows of {design['path']}"
         for design in designs
         for name, share in design["reveals"].items()
         if share > 0

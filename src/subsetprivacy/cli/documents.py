@@ -121,7 +121,7 @@ def save_document(text: str, output: Path) -> None:
         output.write_text(text, encoding="utf-8")
 
 
-def said_labels(categories: Any) -> str:
+def labels_text(categories: Any) -> str:
     """Return the labels as text, for the user to check; for several variables, those of each."""
     if hasattr(categories, "parts"):
         parts = zip(categories.names, categories.parts, strict=True)
@@ -144,4 +144,4 @@ def echo_written(made: Any, output: Path) -> None:
     """Print where a design was written, and its categories unless they were inferred from private data."""
     say(f"Wrote {output} (fingerprint {made.fingerprint[:16]}…).")
     if click.get_current_context().params.get("source") is None:
-        say(f"Categories: {said_labels(made.categories)}")
+        say(f"Categories: {labels_text(made.categories)}")

@@ -22,16 +22,26 @@ INTERVALS: tuple[IntervalMethod, ...] = get_args(IntervalMethod)
 @click.command(short_help="Estimate a distribution from subsets.")
 @options.table
 @options.columns
-@click.option("--method", type=click.Choice(METHODS), default="mle", show_default=True, help="The estimator.")
+@click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    default="mle",
+    show_default=True,
+    help="The estimator. mle is maximum likelihood, mom moments.",
+)
 @merge
 @options.level
 @click.option(
-    "--interval", type=click.Choice(INTERVALS), default="auto", show_default=True, help="How to compute intervals."
+    "--interval",
+    type=click.Choice(INTERVALS),
+    default="auto",
+    show_default=True,
+    help="How to compute intervals. auto is adjusted, or wald where adjusted is slow or not needed.",
 )
 @click.option(
     "--simultaneous",
     is_flag=True,
-    help="Make simultaneous intervals: all of them contain the truth together at the confidence level.",
+    help="Make simultaneous intervals, which together contain all true shares at the confidence level.",
 )
 @options.grouped
 @drawn_options()

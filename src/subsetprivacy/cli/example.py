@@ -41,7 +41,7 @@ def adult(output: Path, format: str | None, force: bool) -> None:
     _write(people.rows(), output, format, force)
 
 
-@example.command()
+@example.command(short_help="Write the colors of balls drawn from the paper's urn.")
 @click.option("--people", type=click.IntRange(min=1), default=2000, show_default=True, help="The number of rows.")
 @click.option("--seed", type=click.IntRange(min=0), help="The seed, to repeat a run.")
 @data_output(f"The file to write: {', '.join(TABLES)}. - is standard output.")

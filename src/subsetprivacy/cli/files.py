@@ -1,6 +1,7 @@
 """Files that commands read and write: file endings, and `-` for standard input and output."""
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -59,25 +60,25 @@ def _listed(endings: Sequence[str]) -> str:
     return endings[0] if len(endings) == 1 else f"{', '.join(endings[:-1])} or {endings[-1]}"
 
 
-def _show_as_dash(path: Path, ctx: click.Context | None = None) -> None:
-    """Show a temporary file as `-` in messages, as the user wrote it."""
+def show_as(path: Path, name: str, ctx: click.Context | None = None) -> None:
+    """Show a path as `name` in messages, as the user wrote it."""
     running = ctx or click.get_current_context(silent=True)
-    if running is not None:
-        running.meta.setdefault(_SHOWN, []).append(str(path))
+    if running is not None and str(path) != name:
+        running.meta.setdefault(_SHOWN, {})[str(path)] = name
 
 
 def with_shown_names(text: str) -> str:
-    """Return a message with temporary files shown as `-`, as on the command line.
+    """Return a message with paths as on the command line: relative ones, and `-` for temporary files.
 
     Notes
     -----
     This is the only replacement in a message. All packages put paths into their messages and pass them between
-    processes, so they know a file only by its path. The replaced path is in a folder made for this run, under a
-    random name that occurs in no sentence.
+    processes, so they know a file only by its path. The replaced paths are absolute, and occur in no sentence
+    otherwise.
     """
     running = click.get_current_context(silent=True)
-    for path in () if running is None else running.meta.get(_SHOWN, ()):
-        text = text.replace(path, "-")
+    for path, name in ({} if running is None else running.meta.get(_SHOWN, {})).items():
+        text = name.join(re.split(rf"(?<![\w/.-]){re.escape(path)}", text))
     return text
 
 
@@ -100,7 +101,7 @@ def target(output: Path, ending: str) -> Iterator[Path]:
         raise click.UsageError(f"--output - would write {ending[1:]} to the terminal; send it to a file or a program")
     with TemporaryDirectory(prefix="subsetprivacy-") as folder:
         path = Path(folder) / f"output{ending}"
-        _show_as_dash(path)
+        show_as(path, "-")
         yield path
         with path.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer)
@@ -146,7 +147,7 @@ def standard_input(ending: str, ctx: click.Context | None = None) -> Path:
         with path.open("xb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
     running.meta[_SPOOLED] = path
-    _show_as_dash(path, running)
+    show_as(path, "-", running)
     return path
 
 

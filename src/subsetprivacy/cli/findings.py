@@ -18,7 +18,7 @@ _table = options.FilePath(exists=True, path_type=Path, stdin=".csv", by_format=T
 _questions = options.FilePath(exists=True, dir_okay=False, path_type=Path, stdin=".csv")
 
 
-def found_by(command: Command) -> Command:
+def finding_options(command: Command) -> Command:
     """Add the options that control the findings."""
     for option in (
         options.form,
@@ -39,8 +39,8 @@ def found_by(command: Command) -> Command:
         click.option(
             "--questions",
             type=_questions,
-            help="How questions were asked and answered, for the checks of skips and leaning: the file "
-            "framings.csv from a survey export.",
+            help="How questions were asked and answered, for the checks of skipped questions and of a tendency to say "
+            "yes: the file framings.csv of a survey export.",
         ),
         click.option("--earlier", type=_table, help="A table of an earlier wave with other people, to compare with."),
         click.option(

@@ -22,7 +22,7 @@ _SHOWN = ("--test", "--compare", "--shares", "--odds")
 @click.command(short_help="Fit a log-linear model to several private columns.")
 @options.table
 @click.argument("model")
-@click.option("--test", "test", is_flag=True, help="Test each generator instead of showing parameters.")
+@click.option("--test", "test", is_flag=True, help="Test each bracket of MODEL instead of showing parameters.")
 @click.option("--compare", "smaller", metavar="MODEL", help="Test this smaller model against MODEL.")
 @click.option("--shares", metavar="A,B", help="Show the fitted joint shares of these columns.")
 @click.option("--given", metavar="C,D", help="With --shares: condition on the categories of these columns.")

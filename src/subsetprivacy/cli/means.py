@@ -61,7 +61,7 @@ PAIRS: tuple[PairsOf, ...] = get_args(PairsOf)
 @click.option(
     "--differences", "between", type=click.Choice(PAIRS), help="Show the differences of all pairs instead of means."
 )
-@click.option("--simultaneous", is_flag=True, help="Make intervals of differences that all hold together.")
+@click.option("--simultaneous", is_flag=True, help="With --differences: make simultaneous intervals.")
 @options.grouped
 @drawn_options()
 @options.design

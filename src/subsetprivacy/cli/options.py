@@ -16,6 +16,7 @@ from subsetprivacy.cli.files import (
     input_ending,
     name_of,
     remember_input_format,
+    show_as,
     standard_input,
 )
 from subsetprivacy.cli.shell_wording import in_its_words, sets
@@ -59,7 +60,10 @@ class FilePath(click.Path):
             plain = value if scheme_of(value) is None else os.fspath(local_path(value, _called(param)))
         except DataFileError as error:
             self.fail(with_hint(*in_its_words(error.message, error.advice)), param, ctx)
-        return super().convert(plain, param, ctx)
+        path = super().convert(plain, param, ctx)
+        if self.exists and isinstance(path, Path) and value == plain:
+            show_as(path.absolute(), str(path), ctx)  # tables are read by their absolute path
+        return path
 
 
 def _called(param: click.Parameter | None) -> str:

@@ -30,7 +30,7 @@ def _mark(place: Path) -> Mark:
     return status.st_ino, status.st_mtime_ns, status.st_size
 
 
-def left(output: Path, before: tuple[Mark, Mark]) -> str:
+def describe_stop(output: Path, before: tuple[Mark, Mark]) -> str:
     """Describe what a stopped run left behind, and what to do.
 
     Parameters
@@ -60,7 +60,7 @@ def give_up(output: Path) -> None:
     shutil.rmtree(stage_of(output), ignore_errors=True)
 
 
-def tell(release: "Release", output: Path, keep: Sequence[str], *, written: bool, as_json: bool) -> None:
+def print_outcome(release: "Release", output: Path, keep: Sequence[str], *, written: bool, as_json: bool) -> None:
     """Print what was written, or that the same job wrote it before, as text or JSON."""
     rows, names = release.rows, release.names
     if as_json:

@@ -17,7 +17,11 @@ from subsetprivacy.cli.show import echo_json, echo_table, echo_warning
 @LISTED
 @FILE
 @click.option("--n-categories", "number", type=int, help="The number of categories, if you have no labels yet.")
-@click.option("--margin", type=float, help="The largest half-width of the intervals. [default: 0.02 without --people]")
+@click.option(
+    "--margin",
+    type=float,
+    help="The largest half-width of the intervals; 0.02 is ±2 percentage points. [default: 0.02 without --people]",
+)
 @click.option(
     "--relative", type=float, help="The half-width relative to the share, e.g. 0.2, instead of --margin. Needs --w."
 )
@@ -37,7 +41,9 @@ from subsetprivacy.cli.show import echo_json, echo_table, echo_warning
     help="Consider only designs with dummy rows, where at least this share of the rows could have produced any report.",
 )
 @click.option("--maximal-leakage", type=float, help="The largest maximal leakage of the recommended design, in bits.")
-@click.option("--w", "w", help="The distribution to plan for, e.g. 0.01,0.1,0.2,0.69. [default: the worst case]")
+@click.option(
+    "--w", "w", metavar="SHARES", help="The distribution to plan for, e.g. 0.01,0.1,0.2,0.69. [default: the worst case]"
+)
 @click.option("--publish", is_flag=True, help="Also consider designs for publishing values that you hold.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for other programs.")
 @sets(n="--people")

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import click
 
-from subsetprivacy._choices import Family, OutcomeFamily, RegressionMethod
+from subsetprivacy._choices import OutcomeFamily, RegressionMethod, ResponseFamily
 from subsetprivacy.cli import options
 from subsetprivacy.cli.documents import read_design
 from subsetprivacy.cli.options import numbers
@@ -33,13 +33,20 @@ def power() -> None:
 def _shared(command: Command) -> Command:
     """Add the common options: the design, the shares, people or power, the level."""
     for option in (
-        options.as_json,
-        click.option("--level", type=float, default=0.05, show_default=True, help="The level of the two-sided z test."),
+        click.option(
+            "--level",
+            type=float,
+            default=0.05,
+            show_default=True,
+            help="The significance level of the two-sided z test.",
+        ),
         click.option(
             "--target", type=float, help="The power you want, e.g. 0.8. The command then computes the number of people."
         ),
         click.option("--people", type=int, help="The number of people. The command then computes the power."),
-        click.option("--w", "w", required=True, help="The shares of the categories, e.g. 0.5,0.2,0.2,0.1."),
+        click.option(
+            "--w", "w", metavar="SHARES", required=True, help="The shares of the categories, e.g. 0.5,0.2,0.2,0.1."
+        ),
         click.argument("design", type=options.document),
     ):
         command = option(command)
@@ -63,7 +70,11 @@ _BASELINE = click.option(
 @click.option(
     "--share", type=float, help="For a covariate of 0 and 1, the share of people with 1, instead of --spread."
 )
-@click.option("--family", type=click.Choice(get_args(Family)), default="logit", show_default=True, help="The model.")
+@click.option(
+    "--family", type=click.Choice(get_args(ResponseFamily)), default="logit", show_default=True, help="The model."
+)
+@options.as_json
+@sets(label="LABEL")
 def response(
     design: Path,
     w: str,
@@ -76,7 +87,7 @@ def response(
     odds_ratio: float,
     spread: float,
     share: float | None,
-    family: Family,
+    family: ResponseFamily,
 ) -> None:
     """Compute how many people you need to find that a private category depends on a covariate.
 
@@ -125,6 +136,8 @@ def response(
     show_default=True,
     help="The method you will fit with.",
 )
+@options.as_json
+@sets(label="LABEL")
 def predictor(
     design: Path,
     w: str,
@@ -180,6 +193,8 @@ def predictor(
     "--difference", type=float, required=True, help="The mean of the first group minus the mean of the second."
 )
 @click.option("--sd", type=float, default=1.0, show_default=True, help="The standard deviation within the groups.")
+@options.as_json
+@sets(label="--group")
 def means(
     design: Path,
     w: str,

@@ -10,7 +10,7 @@ from subsetprivacy.cli import options
 from subsetprivacy.cli.categories import INFER, infer_labels
 from subsetprivacy.cli.documents import read_document
 from subsetprivacy.cli.files import FORMATS, STANDARD_OUTPUT, TABLES, ending_of, is_standard_input, name_of, target
-from subsetprivacy.cli.outcome import give_up, left, marks, tell, warn
+from subsetprivacy.cli.outcome import describe_stop, give_up, marks, print_outcome, warn
 from subsetprivacy.cli.progress import ProgressLine
 from subsetprivacy.cli.shell_wording import sets
 from subsetprivacy.cli.show import echo_json, echo_table, echo_warning
@@ -159,11 +159,11 @@ def privatize(
             with terminable(), ProgressLine("rows") as progress:
                 release = plan.run(progress=progress)
             warn(release, keep)
-            tell(release, output, keep, written=marks(path) != before, as_json=as_json)
+            print_outcome(release, output, keep, written=marks(path) != before, as_json=as_json)
         except KeyboardInterrupt as stop:
             if output == STANDARD_OUTPUT or is_standard_input(table):
                 give_up(path)
-            end(stop, left(path, before))
+            end(stop, describe_stop(path, before))
 
 
 def _show(plan: "PrivatizePlan[Release]", table: Path, *, as_json: bool) -> None:

@@ -206,7 +206,7 @@ def regress(
             stream=False if (effects or adjusted) and stream is None else stream,
             progress=progress,
         )
-        presented = _found(fit, level, interval, test=test, effects=effects, adjusted=adjusted, predict=predict)
+        presented = _presented(fit, level, interval, test=test, effects=effects, adjusted=adjusted, predict=predict)
         _make(presented, output, ending, as_json)  # now, since a stream is read for it
     presented.give(output, ending, force=force, as_json=as_json)
 
@@ -318,7 +318,7 @@ def _label(release: "Release", name: str, text: str, option: str) -> Any:
     return known[text]
 
 
-def _found(
+def _presented(
     fit: Any,
     level: float,
     interval: CoefficientInterval,

@@ -8,14 +8,14 @@ import click
 from subsetprivacy._choices import Language
 from subsetprivacy.cli import options
 from subsetprivacy.cli.files import STANDARD_OUTPUT, ending_of
-from subsetprivacy.cli.findings import findings_of, found_by
+from subsetprivacy.cli.findings import finding_options, findings_of
 from subsetprivacy.cli.show import say
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 
 
 @click.command(short_help="Write one HTML page about a table.")
-@found_by
+@finding_options
 @click.option("--title", help="The heading of the page.")
 @click.option(
     "--language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="The language of the page."

@@ -13,6 +13,7 @@ import click
 from subsetprivacy._words import counted
 from subsetprivacy.cli.files import name_of
 from subsetprivacy.cli.options import FilePath
+from subsetprivacy.cli.shell_wording import sets
 from subsetprivacy.cli.show import draw_to_files, is_quiet, say
 from subsetprivacy.cli.signals import end, terminable
 
@@ -67,6 +68,7 @@ class Bar:
     type=FilePath(exists=True, dir_okay=False, path_type=Path, stdin=".data"),
     help="Your copy of the Adult data (adult.data). It is checked, and used instead of the included counts.",
 )
+@sets(label="LABEL")
 def reproduce(
     labels: tuple[str, ...],
     quick: bool,
@@ -104,13 +106,13 @@ def reproduce(
     start = monotonic()
     try:
         with terminable():
-            finished = _follow(labels, options)
+            finished = _run_with_progress(labels, options)
     except KeyboardInterrupt as stop:
         end(stop, "Stopped. Finished experiments are kept, and the same command continues from there.")
     _close(finished, output, monotonic() - start)
 
 
-def _follow(labels: tuple[str, ...], options: dict[str, Any]) -> list[Any]:
+def _run_with_progress(labels: tuple[str, ...], options: dict[str, Any]) -> list[Any]:
     """Run the experiments, with a bar for the running one and a line for each finished one."""
     from subsetprivacy.reproduce import reproduce as run
 
@@ -137,7 +139,8 @@ def _list(output: Path) -> None:
     for label in LABELS:
         record = read(output, label)
         click.echo(f"{label:24}  {load(label).title}{f'  [{_verdicts(record)}]' if record else ''}")
-    click.echo("\nRun some or all: subsetprivacy reproduce LABEL... (or all), --quick for the short form.")
+    click.echo("\nTo run some of them: subsetprivacy reproduce LABEL...")
+    click.echo("To run all of them: subsetprivacy reproduce all. Add --quick for fewer replications.")
 
 
 def _line(each: Any) -> str:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import click
 from click.core import ParameterSource
 
-from subsetprivacy.cli.db import address, database, require_extra, said, sqlite_file
+from subsetprivacy.cli.db import address, database, describe_database, require_extra, sqlite_file
 from subsetprivacy.cli.show import echo_warning, is_quiet, say
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _own(db: str, host: str, base: str, reached: str | None, secure: bool) -> "I
 
     with _opened(db) as engine:
         token = secrets.token_urlsafe(24) if needs_setup(engine) else None
-        lines = [f"Database  {said(db)}", f"Studio    {base}/studio"]
+        lines = [f"Database  {describe_database(db)}", f"Studio    {base}/studio"]
         if token is not None:
             lines.append(f"Set up    {base}/studio/setup#{token}  (creates your account, works once)")
         if reached is None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from subsetprivacy.tables import Table
 
 NARROWEST = 60
+NARROWEST_CELLS = 16
+_INDENT = 2  # of rows that may be marked
 _QUIET = "subsetprivacy.quiet"
 
 # Results --------------------------------------------------------------------------------------
@@ -54,9 +56,12 @@ def echo_table(table: "Table") -> None:
     from attrs import evolve
 
     width = line_width()
-    noted = evolve(table, notes=tuple(fill(_note_text(note), width) for note in table.notes))
-    # A file or pipe has no width, so every row and the names stay on one line.
-    click.echo(_narrowed(noted, width) if sys.stdout.isatty() else str(noted))
+    noted = evolve(table, notes=tuple(fill(_note_text(note), width, break_on_hyphens=False) for note in table.notes))
+    if sys.stdout.isatty():
+        titled = evolve(noted, title=fill(table.title, width, break_on_hyphens=False))
+        click.echo(_narrowed(titled, width))
+    else:  # a file or pipe has no width, so the title, every row and the names stay on one line
+        click.echo(str(noted))
 
 
 def _note_text(note: "Note | str") -> str:
@@ -75,29 +80,46 @@ def echo_groups(tables: "Sequence[tuple[Any, Table]]", by: Sequence[str]) -> Non
 
 
 def _narrowed(table: "Table", width: int) -> str:
-    """Return the text of a table, with column names wrapped if it is wider than `width`."""
+    """Return the text of a table; if it is wider than `width`, with column names wrapped, and then text cells."""
     text = str(table)
-    lines = text.splitlines()
-    rule = next((line for line in lines if line and set(line) == {"-"}), "")
+    rule = next((line for line in text.splitlines() if line and set(line) == {"-"}), "")
     if len(rule) <= width:
         return text
     cells = [max((len(row[k]) for row in table.rows), default=0) for k in range(len(table.columns))]
-    heads = [
-        wrap(name, max(wide, *map(len, name.split() or [""])), break_long_words=False)
-        for name, wide in zip(table.columns, cells, strict=True)
-    ]
-    high = max(map(len, heads))
-    heads = [[""] * (high - len(head)) + head for head in heads]  # align the last line with the rule
+    heads = [_wrapped(name, max(wide, _longest_word(name))) for name, wide in zip(table.columns, cells, strict=True)]
     widths = [max(wide, *map(len, head)) for wide, head in zip(cells, heads, strict=True)]
+    for k in sorted(range(table.text_columns), key=lambda k: -widths[k]):
+        excess = sum(widths) + 2 * (len(widths) - 1) - width
+        least = max(map(_longest_word, (table.columns[k], *(row[k] for row in table.rows))))
+        widths[k] = min(widths[k], max(widths[k] - max(excess, 0), least + _INDENT, NARROWEST_CELLS))
 
-    def line(row: Sequence[str]) -> str:
-        cells = enumerate(zip(row, widths, strict=True))
-        aligned = [cell.ljust(wide) if k < table.text_columns else cell.rjust(wide) for k, (cell, wide) in cells]
-        return "  ".join(aligned).rstrip()
+    def row_lines(row: Sequence[list[str]]) -> list[str]:
+        padded = [cell + [""] * (max(map(len, row)) - len(cell)) for cell in row]
+        return [_aligned(line, widths, table.text_columns) for line in zip(*padded, strict=True)]
 
+    high = max(map(len, heads))
+    head = row_lines([[""] * (high - len(head)) + head for head in heads])  # the last line is above the rule
+    body = [line for row in table.rows for line in row_lines(list(map(_wrapped, row, widths)))]
     rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
-    head = [line([name[k] for name in heads]) for k in range(high)]
-    return "\n".join([table.title, rule, *head, rule, *map(line, table.rows), rule, *map(str, table.notes)])
+    return "\n".join([table.title, rule, *head, rule, *body, rule, *map(str, table.notes)])
+
+
+def _aligned(cells: Sequence[str], widths: Sequence[int], text_columns: int) -> str:
+    """Return a line of cells: text to the left, numbers to the right."""
+    pairs = enumerate(zip(cells, widths, strict=True))
+    return "  ".join(cell.ljust(wide) if k < text_columns else cell.rjust(wide) for k, (cell, wide) in pairs).rstrip()
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Return a cell or name in lines of at most `width` characters; a long word stays whole."""
+    if len(text) <= width:
+        return [text]
+    indent = " " * (len(text) - len(text.lstrip(" *")))  # the mark of the recommended row
+    return wrap(text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def _longest_word(text: str) -> int:
+    return max(map(len, text.split()), default=0)
 
 
 def csv_text(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
@@ -214,11 +236,18 @@ def echo_usage_error(error: click.ClickException) -> None:
 def _echo(label: str, error: Exception, place: str = "") -> None:
     from subsetprivacy.messages.rendering import with_hint
 
-    message, advice = in_its_words(f"{place}{getattr(error, 'message', error)}", getattr(error, "advice", None))
+    message, advice = in_its_words(f"{place}{_text_of(error)}", getattr(error, "advice", None))
     if wants_json():
         echo_line(type(error).__name__, message, advice)
     else:
         click.echo(f"{label}: {with_hint(message, advice)}", err=True)
+
+
+def _text_of(error: Exception) -> str:
+    """Return the message of an error; for one of the system, the file and the problem without its number."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(getattr(error, "message", error))
 
 
 def echo_line(kind: str, message: str, advice: str | None = None) -> None:

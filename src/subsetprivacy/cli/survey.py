@@ -119,8 +119,8 @@ def _echo_facts(path: Path, read: "SurveyDefinition", facts: "SurveyFacts") -> N
     )
     links = [f"Linked: {', '.join(names)} ({bits:.1f} bits)." for names, bits in facts.groups if len(names) > 1]
     legend = (
-        "fingerprint: how well the questions drawn for a person tell them from others. Each bit halves the number of "
-        "people. It is not what an answer reveals."
+        "fingerprint: how well the questions drawn for a person distinguish them from others. Each bit halves the "
+        "number of people with the same questions. It does not measure what an answer reveals."
     )
     total = (
         f"{facts.bits:.1f} bits in total if a server stored all of a person's answers together. This server stores "
@@ -132,7 +132,7 @@ def _echo_facts(path: Path, read: "SurveyDefinition", facts: "SurveyFacts") -> N
         f"{read.batch}"
     )
     notices = (f"Notice: {notice}" for notice in facts.notices)
-    echo_table(Table(title, columns, rows, (legend, *links, total, *notices, *_revealed(facts))))
+    echo_table(Table(title, columns, rows, (legend, *links, total, *notices, *_revealed(facts)), text_columns=3))
 
 
 def _revealed(facts: "SurveyFacts") -> list[str]:

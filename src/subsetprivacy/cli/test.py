@@ -21,7 +21,11 @@ ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
 @click.command(short_help="Test independence, or whether groups differ.")
 @options.table
 @click.argument("columns", nargs=-1, required=True, metavar="A[=DESIGN] [B[=DESIGN]]")
-@click.option("--method", type=click.Choice(METHODS), help="The test statistic, not for --trend. [default: lrt]")
+@click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    help="The test statistic, not for --trend. [default: lrt, the likelihood ratio]",
+)
 @click.option(
     "--permutations",
     type=click.IntRange(min=0),

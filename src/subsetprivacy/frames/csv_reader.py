@@ -255,7 +255,7 @@ class CsvFile:
             raise file_error(
                 self.path,
                 f"must have {counted(width, 'cell')} in every row, as in its header; "
-                f"{counted(wrong, 'row has', 'rows have')} not, first line {first}",
+                f"{counted(wrong, 'row does', 'rows do')} not, first in line {first}",
             )
 
     def _explain(self, header: Header, message: str, block: int) -> None:
@@ -272,7 +272,7 @@ class CsvFile:
         self._check_rows(header, block)
         if "straddl" in message:
             raise file_error(self.path, f"must have rows of at most {block} bytes; some row is longer")
-        raise file_error(self.path, "must be a CSV file; it is none, or was cut off or altered")
+        raise file_error(self.path, "must be a CSV file; it is not one, or it was cut off or altered")
 
 
 def _headers(path: str | Path, first: bytes) -> Headers:
@@ -285,7 +285,7 @@ def _headers(path: str | Path, first: bytes) -> Headers:
     """
     whole = len(first) < _FIRST_BYTES
     if first.startswith(_WIDE_MARKS) or b"\x00" in first[:4096]:
-        raise file_error(path, "must be text in UTF-8; it is in UTF-16, or no text", SAVE_AS_UTF8)
+        raise file_error(path, "must be text in UTF-8; it is in UTF-16, or not text", SAVE_AS_UTF8)
     read = first.decode("utf-8-sig", "surrogateescape")
     text = read.lstrip("\r\n")
     if not text:

@@ -29,9 +29,9 @@ _OF_THE_SYSTEM = {
 }
 _BY_KIND = ((FileNotFoundError, errno.ENOENT), (PermissionError, errno.EACCES))  # PyArrow sets no error number
 _SIGNS = (  # (part of a library's message, our message), tried in order
-    ("magic bytes not found", "must be a Parquet file; it is none, or it was cut off"),
-    ("not an arrow file", "must be an Arrow file; it is none, or it was cut off"),
-    ("not a feather", "must be an Arrow file; it is none, or it was cut off"),
+    ("magic bytes not found", "must be a Parquet file; it is not one, or it was cut off"),
+    ("not an arrow file", "must be an Arrow file; it is not one, or it was cut off"),
+    ("not a feather", "must be an Arrow file; it is not one, or it was cut off"),
     ("end of stream", "must be whole; it was cut off"),
     ("truncated", "must be whole; it was cut off"),
     ("file size is", "must be whole; it was cut off"),
@@ -51,10 +51,7 @@ def arrow() -> Any:
     try:
         import pyarrow
     except ImportError:
-        raise MissingDependencyError(
-            "tables and data files need PyArrow, which reads them in a stream whatever their size.",
-            INSTALL(extra="frames"),
-        ) from None
+        raise MissingDependencyError("tables and data files need PyArrow.", INSTALL(extra="frames")) from None
     return pyarrow
 
 

@@ -201,7 +201,7 @@ class PrivatizePlan(Result, Generic[Published]):
 
     def __repr__(self) -> str:
         columns = ", ".join(f"{name} ({design.p})" for name, design in self.designs.items())
-        kept = f"; kept as they are: {', '.join(self.keep)}" if self.keep else ""
+        kept = f"; kept unchanged: {', '.join(self.keep)}" if self.keep else ""
         return f"<PrivatizePlan of {self._from_to()}: {self._rows_text()}, {columns}{kept}>"
 
     def _from_to(self) -> str:
@@ -218,13 +218,12 @@ class PrivatizePlan(Result, Generic[Published]):
             (name, ", ".join(self.read_from[name]), design.kind, str(design.p), design.fingerprint[:16])
             for name, design in self.designs.items()
         ]
-        lines += [(name, name, "kept as it is", "", "") for name in self.keep]
+        lines += [(name, name, "kept unchanged", "", "") for name in self.keep]
         order = "in their order" if self.keep_order else "in random order"
         title = f"{self._from_to()}: {self._rows_text()}, {order}"
         done = " (the same job has written it already)" if self.is_finished else ""
-        return Table(
-            title + done, ("column", "read from", "kind", "categories", "fingerprint"), tuple(lines), self.notes
-        )
+        head = ("column", "read from", "kind", "categories", "fingerprint")
+        return Table(title + done, head, tuple(lines), self.notes, text_columns=3)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain data, for JSON."""
@@ -263,9 +262,7 @@ class PrivatizePlan(Result, Generic[Published]):
         }
 
 
-_KEPT = (
-    "kept and published as it is: {}. Nothing protects what is kept, and several columns together may name a person."
-)
+_KEPT = "published unchanged: {}. Kept columns are not protected, and several together can identify a person."
 
 
 def _as_sentence(text: str) -> str:

@@ -15,8 +15,8 @@ GIVE_DESIGNS_OF_COLUMNS = advise(
     python="pass designs={{'column': design}}, or keep {document} next to it, or write it as Parquet with the key "
     "{key}, as write_release does",
     shell=(
-        "say --column NAME=DESIGN, or keep {document} next to it",
-        "say --design DOCUMENT, or keep {document} next to it",
+        "use --column NAME=DESIGN, or keep {document} next to it",
+        "use --design DOCUMENT, or keep {document} next to it",
     ),
     page="keep {document} next to it",
     keyword_of="read_release",
@@ -41,7 +41,7 @@ WRITE_THREE_SLASHES = advise("write_three_slashes", "file:///data/people.csv")
 # Columns by their names
 TAKE_A_SIMILAR_COLUMN = advise("take_a_similar_column", "did you mean {names}?")
 TAKE_ONE_OF_ITS_COLUMNS = advise("take_one_of_its_columns", "it has {names}")
-LOOK_FOR_A_HEADER = advise("look_for_a_header", "look whether the file has a header")
+LOOK_FOR_A_HEADER = advise("look_for_a_header", "check whether the file has a header")
 
 # Files that are written
 REPLACE_OUTPUT = advise(
@@ -116,7 +116,7 @@ CLEAN_VALUES = advise(
 )
 
 # Other libraries
-COMPUTE_IT_ALONE = advise("compute_it_alone", "run it by itself to see why; its message may show people's values")
+COMPUTE_IT_ALONE = advise("compute_it_alone", "run it separately to see why; its message may show people's values")
 LOOK_INTO_SPARKS_LOG = advise("look_into_sparks_log", "its own log says why")
 WRITE_IT_AS_PARQUET = advise(
     "write_it_as_parquet", python="write it as Parquet and open the folder with pyarrow.dataset"
@@ -133,14 +133,14 @@ TAKE_ONE_OF_THE_AXES = advise(
 # The experiments of the paper
 TAKE_A_SIMILAR_EXPERIMENT = advise("take_a_similar_experiment", "did you mean {labels}?")
 LIST_EXPERIMENTS = advise("list_experiments", "subsetprivacy reproduce lists them")
-TAKE_ADULT_DATA = advise("take_adult_data", "take the original adult.data")
-TAKE_ADULT_DATA_UNSORTED = advise("take_adult_data_unsorted", "take the original adult.data, not sorted")
+TAKE_ADULT_DATA = advise("take_adult_data", "use the original adult.data")
+TAKE_ADULT_DATA_UNSORTED = advise("take_adult_data_unsorted", "use the original adult.data, not sorted")
 UNPACK_ADULT_DATA = advise("unpack_adult_data", "if it is an archive, unpack it first")
 NAME_ADULT_COLUMNS = advise("name_adult_columns", "alternatively, a header may name the columns race, sex and income")
 
 # Only for commands
 _COLUMN, _ARGUMENT = "--column NAME=DESIGN gives a column its design", "NAME=DESIGN gives a column its design"
-_GROUPS = "if {name} was published as it is, --by {name} makes groups of it; else"
+_GROUPS = "if {name} was published unchanged, --by {name} makes groups of it; otherwise"
 
 DESIGN_OF_COLUMN = advise("design_of_column", shell=(_COLUMN, _ARGUMENT))
 GROUPS_OF_COLUMN = advise(
@@ -148,8 +148,10 @@ GROUPS_OF_COLUMN = advise(
 )
 DESIGN_OF_WHICH_COLUMN = advise(
     "design_of_which_column",
-    shell="--design COLUMN=FILE says which column a design is of, by default the response; --form says whether cells "
-    "are labels or codes",
+    shell=(
+        "--design COLUMN=FILE names the column of a design, by default the response; --form says whether cells are "
+        "labels or codes"
+    ),
 )
 ANOTHER_KEY = advise("another_key", shell="choose another name; a replaced key would be lost")
 SAME_SUBSETS = advise("same_subsets", shell="--key-file gives the same subsets again")

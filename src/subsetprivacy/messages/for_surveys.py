@@ -117,7 +117,7 @@ STOP_OTHER_SERVER = advise("stop_other_server", "stop that one, or name another 
 LOCAL_HOST = advise("local_host", "--host 127.0.0.1")
 OTHER_PORT = advise("other_port", "--port {next}, or --port 0 for any")
 HIGH_PORT = advise("high_port", "--port 8000, behind a proxy")
-START_SERVICE = advise("start_service", shell="subsetprivacy serve makes it")
+START_SERVICE = advise("start_service", shell="subsetprivacy serve creates one")
 HTTPS_PROXY = advise(
-    "https_proxy", shell="put a proxy with https before it and say --base-url https://…; listen on 127.0.0.1"
+    "https_proxy", shell="put a proxy with https in front of it and use --base-url https://…; listen on 127.0.0.1"
 )

@@ -229,7 +229,7 @@ def test_a_release_on_standard_output(piped, fine, folder):
     lines = result.stdout.splitlines()
     assert lines[0] == "colour"
     assert len(lines) == 201
-    assert result.stderr == "Wrote 200 rows, column colour, to standard output.\n"
+    assert result.stderr == "Wrote 200 rows to standard output: column colour.\n"
     assert not [path for path in folder.iterdir() if path.name.startswith(("-", "."))]
     made = piped(text, "privatize", "-", "--column", "colour=urn.json", "-o", "-", "--format", "parquet")
     n = json.loads(piped(made.stdout_bytes, "count", "-", "--input-format", "parquet", "--json").stdout)

@@ -158,7 +158,7 @@ def test_variables_are_joined(fine, tmp_path):
 
 
 def test_joining_wrongly(refused, misused):
-    assert "'one' has one" in refused("design", "join", "one=a", "two=a,b")
+    assert "got one for 'one'" in refused("design", "join", "one=a", "two=a,b")
     assert "must be NAME=A,B" in misused("design", "join", "sex")
     assert "'sex' twice" in misused("design", "join", "sex=f,m", "sex=f,m")
 
@@ -247,7 +247,7 @@ def test_the_even_distribution_and_what_is_odd(fine, saved):
     paths = [saved(sp.uniform(list("abcd")), "one"), saved(sp.nonprivate(list("wxyz")), "bare")]
     text = " ".join(fine("design", "compare", *paths).split())
     assert "2 designs at the even distribution" in text
-    assert "Revealed exactly: the value, in 100.0 % of the rows" in text
+    assert "Revealed exactly: the value, in 100.0% of the rows" in text
     assert "The designs are of different categories." in text
 
 
@@ -284,6 +284,28 @@ def test_a_table_that_fits_is_as_it_was(monkeypatch, capsys):
     table = Table("A title", ("design", "people"), (("uniform", "5403"),))
     echo_table(table)
     assert capsys.readouterr().out == f"{table}\n"
+
+
+def test_long_cells_of_text_and_the_title_share_lines_on_a_narrow_terminal(monkeypatch, capsys):
+    on_a_terminal(monkeypatch)
+    rows = (
+        ("size (share of people ruled out)", "a Hadamard design", "0.1572", "0.1524"),
+        ("* prediction (best guess right)", "uniform", "0.9213", "0.9180"),
+    )
+    names = ("metric", "kind", "what a subset reveals", "lower 95%")
+    title = "What a subset reveals about people's answers, on average over all of the people of Amer-Indian towns"
+    note = "The value lies outside of the interval of the categories Amer-Indian-Eskimo and --no-such-option"
+    echo_table(Table(title, names, rows, (note,), text_columns=2))
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 60
+    assert " ".join(lines).split() == [*title.split(), *" ".join(lines[2:-2]).split(), *note.split()]
+    table = "\n".join(lines[2:-2])
+    for row in rows:
+        for word in " ".join(row).split():
+            assert word in table  # whole
+    first = next(line for line in lines if line.startswith("size"))
+    assert first.split()[-2:] == ["0.1572", "0.1524"]  # numbers are next to the first line of their row
+    assert "\n  right)\n" in table  # indented like the rows that are not marked
 
 
 def test_columns_of_text_stay_flush_left_on_a_narrow_terminal(monkeypatch, capsys):

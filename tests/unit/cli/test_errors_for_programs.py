@@ -68,7 +68,7 @@ WRONG = {
         "DistributionError",
         "--reference must sum to 1; got 0.9.",
     ),
-    "loglinear": ("private.parquet saturated", "ArgumentError", "TABLE must be of two or more variables; got one."),
+    "loglinear": ("private.parquet saturated", "ArgumentError", "TABLE must have two or more variables; got one."),
     "rake": ("private.parquet margins.json", "DataFileError", "no column shrub"),
     "means": ("private.parquet --of tree", "ArgumentError", "a private column must be --column only; got 'tree'"),
     "regress": (
@@ -92,7 +92,7 @@ WRONG = {
     "design check": ("bad.json", "DesignDocumentError", "bad.json: a design document must be JSON text"),
     "design compare": ("tree.json bad.json", "DesignDocumentError", "bad.json: a design document must be JSON text"),
     "survey check": ("bad.toml", "SurveyError", "bad.toml:1: "),
-    "db check": ("--db absent.db", "StoreError", "--db must be a database that exists; absent.db is none."),
+    "db check": ("--db absent.db", "StoreError", "--db must be a database of surveys; absent.db does not exist."),
 }
 
 
@@ -179,7 +179,7 @@ def test_an_error_of_the_system(told, monkeypatch):
 
     monkeypatch.setattr("subsetprivacy.planning.plan", full)
     code, said = told("plan", "--n-categories", "5")
-    wanted = {"kind": "FileNotFoundError", "message": "[Errno 2] No such file or directory: 'x.csv'", "advice": None}
+    wanted = {"kind": "FileNotFoundError", "message": "x.csv: No such file or directory", "advice": None}
     assert (code, said) == (1, [wanted])
 
 

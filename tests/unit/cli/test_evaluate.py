@@ -133,9 +133,9 @@ def test_wrong_usage(words, message, run):
     [
         (["--guess", "weight"], "column weight must hold one of the categories 10, 20, 30, 40 in each row; got 400"),
         (["--guess", "absent"], "got no column absent"),
-        (["--proba", "short.csv"], "--proba must have one row per person; got 1 rows for 400 people."),
+        (["--proba", "short.csv"], "--proba must have one row per person; got 1 row for 400 people."),
         (["--proba", "half.csv"], "the rows of --proba must be probabilities that sum to 1; got 400 rows that are not"),
-        (["--guess", "said", "--metric", "auc"], "--metric must be of guesses"),
+        (["--guess", "said", "--metric", "auc"], "--metric must be measures of guesses"),
     ],
 )
 def test_wrong_predictions(words, message, run):

@@ -45,7 +45,7 @@ def private(people):
 
     path = people / "release.parquet"
     designs = {"race": RACE, "both": BOTH}
-    with pytest.warns(sp.errors.NotPrivateWarning, match="published as it is"):
+    with pytest.warns(sp.errors.NotPrivateWarning, match="published unchanged"):
         privatize_table(people / "people.csv", designs, path, keep=["region"], seed=3)
     return path
 
@@ -80,7 +80,7 @@ def test_every_subset_holds_its_value(run, people, tmp_path):
     for code, value in zip(table["race"].to_pylist(), values_of(people, "race"), strict=True):
         assert value in RACE.members(code)
     assert result.stdout.splitlines() == [
-        f"Wrote 900 rows, column race, to {path}.",
+        f"Wrote 900 rows to {path}: column race.",
         f"Next: subsetprivacy report {path} -o report.html",
     ]
     assert result.stderr.startswith("Warning: the rows keep their order")
@@ -142,7 +142,7 @@ def test_what_is_kept_is_said(run, people, tmp_path):
     assert len(warnings) == 2
     assert warnings[0].startswith("Warning: draws with --seed are not private")
     assert warnings[1].startswith("Warning: ")
-    assert "published as it is" in warnings[1]
+    assert "published unchanged" in warnings[1]
     assert "region" in warnings[1]
     assert Counter(pq.read_table(path)["region"].to_pylist()) == Counter(values_of(people, "region"))
 

@@ -154,6 +154,6 @@ def test_a_seen_column_of_very_many_values_is_named(run, made, tmp_path):
         sp.write_release(table, tmp_path / "ages.parquet", DESIGNS, keep=["region", "age"])
     result = run("loglinear", str(tmp_path / "ages.parquet"), "all pairs")
     text = " ".join(result.stderr.split())
-    assert "column age must have at most 48 values as part of a model; got 57" in text
+    assert "column age must have at most 48 values to be a variable of the model; got 57" in text
     assert "leave age out" in text
     assert "hadamard" not in text

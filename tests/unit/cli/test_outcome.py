@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import subsetprivacy as sp
-from subsetprivacy.cli.outcome import left, marks
+from subsetprivacy.cli.outcome import describe_stop, marks
 from subsetprivacy.frames.release import count_unique_rows
 
 DESIGN = sp.uniform(["ash", "birch", "cedar", "elm"])
@@ -201,18 +201,18 @@ def test_what_a_stopped_run_has_left(folder):
     output.write_text("an older file")
     document.write_text("{}")
     before = marks(output)
-    assert left(output, before) == "Stopped. Nothing was published; the same command starts over."
+    assert describe_stop(output, before) == "Stopped. Nothing was published; the same command starts over."
     stage.mkdir()
     (stage / "job.json").write_text("{}")
-    assert left(output, before) == (
+    assert describe_stop(output, before) == (
         f"Stopped. Nothing was published; the same command continues where it stopped. To discard it, delete {stage}."
     )  # fmt: skip
     (folder / "draft").write_text("a new one")
     (folder / "draft").replace(output)
-    assert "out.csv lacks its document; the same command with --force continues" in left(output, before)
+    assert "out.csv lacks its document; the same command with --force continues" in describe_stop(output, before)
     (folder / "draft").write_text("{ }")
     (folder / "draft").replace(document)
-    assert left(output, before).endswith("out.csv is complete.")
+    assert describe_stop(output, before).endswith("out.csv is complete.")
     assert not stage.exists()
 
 

@@ -212,7 +212,7 @@ WRONG = [
     ("use ~ age", ["--stream", "--lasso", "cv"], "--lasso must be a number in a stream; got 'cv'. Hint: --no-stream"),
     ("use ~ center(age)", ["--stream"], "Hint: --no-stream keeps all rows in memory"),
     ("use ~ age", ["--ridge", "-1"], "--ridge must be a number of at least 0"),
-    ("use ~ age", ["--ridge", "1", "--shrink"], "--ridge, --lasso and --shrink exclude each other"),
+    ("use ~ age", ["--ridge", "1", "--shrink"], "only one of --ridge, --lasso and --shrink must be given"),
     ("use ~ age", ["--ridge", "1", "--method", "corrected"], "--method must be 'ml' with a penalty"),
     ("use ~ age", ["--family", "ordinal", "--baseline", "no"], "--baseline must be left out for ordered categories"),
     ("use ~ age", ["--weights", "shift", "--weights-kind", "sampling"], "not negative"),

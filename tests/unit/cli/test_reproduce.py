@@ -87,7 +87,7 @@ def test_a_folder_that_is_a_file(tmp_path):
 def test_an_unknown_label(tmp_path):
     result = run("toy_exampel", "-o", tmp_path)
     assert result.exit_code == 1
-    assert result.stderr.startswith("Error: `label` must be one of the experiments")
+    assert result.stderr.startswith("Error: LABEL must be one of the experiments")
     assert "did you mean toy_example?" in result.stderr
 
 

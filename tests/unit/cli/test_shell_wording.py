@@ -120,7 +120,7 @@ def test_advice_is_that_of_the_command(advice, said, failing):
 @pytest.mark.parametrize(
     ("error", "line"),
     [
-        (PermissionError(13, "Permission denied", "x.csv"), "Error: [Errno 13] Permission denied: 'x.csv'\n"),
+        (PermissionError(13, "Permission denied", "x.csv"), "Error: x.csv: Permission denied\n"),
         (
             MissingDependencyError("plans need cvxpy.", INSTALL(extra="optimize")),
             "Error: plans need cvxpy. Hint: pip install 'subsetprivacy[optimize]'.\n",

@@ -30,7 +30,7 @@ def people(tmp_path):
 def test_values_in_the_names_of_folders(people, tmp_path, monkeypatch):
     monkeypatch.setattr(input_files, "UNIT_ROWS", 50)
     designs = {"sex": SEX, "town": TOWN}
-    with pytest.warns(NotPrivateWarning, match="kept and published as it is: wave, age"):
+    with pytest.warns(NotPrivateWarning, match="published unchanged: wave, age"):
         release = sp.privatize_table(
             people, designs, tmp_path / "private.parquet", keep=["wave", "age"], keep_order=True
         )

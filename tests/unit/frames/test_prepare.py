@@ -52,11 +52,11 @@ def test_a_plan_tells_what_will_be_done(people, tmp_path):
     assert [note.kind for note in plan.notes] == [NoteKind.NOT_PROTECTED]
     text = str(plan.summary())
     assert f"{people} to {output}" in text
-    for word in ("rows, in random order", "sex, income", "kept as it is", RACE.fingerprint[:16]):
+    for word in ("rows, in random order", "sex, income", "kept unchanged", RACE.fingerprint[:16]):
         assert word in text
     about = "" if plan.rows_are_exact else "about "
     assert repr(plan).startswith(f"<PrivatizePlan of {people} to {output}: {about}2")
-    assert repr(plan).endswith("rows, race (5), both (4); kept as they are: region>")
+    assert repr(plan).endswith("rows, race (5), both (4); kept unchanged: region>")
     plan.close()
 
 

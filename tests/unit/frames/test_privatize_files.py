@@ -98,7 +98,7 @@ def test_the_estimate_from_a_file_is_right(table, tmp_path, small_units):
 
 
 def test_rows_are_shuffled_all_over_the_file(table, tmp_path, small_units):
-    with pytest.warns(NotPrivateWarning, match="kept and published as it is: person"):
+    with pytest.warns(NotPrivateWarning, match="published unchanged: person"):
         release = privatize_table(table, {"race": RACE}, tmp_path / "private.parquet", keep=["person"])
     order = [int(each[1:]) for each in pq.read_table(release.path).column("person").to_pylist()]
     assert sorted(order) == list(range(5000))

@@ -83,7 +83,7 @@ def test_a_table_in_memory_gives_one_of_the_same_library(library):
 @pytest.mark.parametrize("library", EAGER)
 def test_rows_in_memory_are_shuffled_and_stay_together(library):
     columns = people()
-    with pytest.warns(NotPrivateWarning, match="published as it is: row"):
+    with pytest.warns(NotPrivateWarning, match="published unchanged: row"):
         made = as_columns(privatize_table(EAGER[library](columns), {"race": RACE}, keep="row"))
     assert made["row"] != columns["row"]
     assert sorted(made["row"]) == columns["row"]
@@ -94,7 +94,7 @@ def test_rows_in_memory_are_shuffled_and_stay_together(library):
 def test_a_lazy_table_is_written_and_read_back(library, tmp_path):
     columns = people()
     table = LAZY[library](columns, tmp_path)
-    with pytest.warns(NotPrivateWarning, match="published as it is: row"):
+    with pytest.warns(NotPrivateWarning, match="published unchanged: row"):
         made = privatize_table(table, {"race": RACE}, tmp_path / "private.parquet", keep="row")
     assert engine_of(made) == library
     one, two = as_columns(made), as_columns(made)
@@ -122,7 +122,7 @@ def test_a_table_in_memory_may_be_written_too(tmp_path):
 
 
 def test_what_is_kept_of_a_table_in_memory_is_written_too(tmp_path):
-    with pytest.warns(NotPrivateWarning, match="published as it is: row"):
+    with pytest.warns(NotPrivateWarning, match="published unchanged: row"):
         made = privatize_table(pd.DataFrame(people()), {"race": RACE}, tmp_path / "private.parquet", keep="row")
     assert pq.read_table(tmp_path / "private.parquet").to_pydict() == made.to_dict("list")
 

@@ -81,7 +81,7 @@ def test_blank_lines_before_the_header_are_nobody_but_are_lines(written):
     assert [line_of(path, row) for row in (0, 1, 2)] == [4, 5, 6]
     pair = written("\n\na,b\n1,2\n\n3,4\n", "pair.csv")
     assert [line_of(pair, row) for row in (0, 1)] == [4, 6]
-    with pytest.raises(DataFileError, match="1 row has not, first line 5"):
+    with pytest.raises(DataFileError, match="1 row does not, first in line 5"):
         rows_of(written("\n\na,b\n1,2\n3\n"), ["a"])
     with pytest.raises(DataFileError, match=r"UTF-8; line 4 is not"):
         rows_of(written("\n\na,b\n\xe9,2\n".encode("latin-1")), ["a"])
@@ -113,8 +113,8 @@ def test_headers_that_were_made_safe_have_their_own_names_again(written):
 
 
 TROUBLES = {
-    "too few and too many cells": ("a,b\n1,2\n3\n4,5,6\n7,8\n", r"2 cells in every row.*2 rows have not, first line 3"),
-    "lines, not rows, are counted": ('a,b\n1,"x\n\ny"\n\n3\n', r"1 row has not, first line 6"),
+    "too few and too many cells": ("a,b\n1,2\n3\n4,5,6\n7,8\n", r"2 cells in every row.*2 rows do not, first in line 3"),
+    "lines, not rows, are counted": ('a,b\n1,"x\n\ny"\n\n3\n', r"1 row does not, first in line 6"),
     "a quote that swallows the rest": ('a,b\n1,2\n"3,4\n5,6\n', r"line 3 is not closed"),
     "a quote in a column that nobody reads": ('a,b\n1,2\n3,"4\n5,6\n', r"line 3 is not closed"),
     "two quotes that swallow what is between": ('a,b\n1,2\n3,"4\n5,6\n7,"8\n', r"line 3 is not closed"),
