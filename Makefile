@@ -43,7 +43,7 @@ demo: .venv/.demo  ## Privatize the Adult data, estimate, audit, save the pictur
 # One process more than there are cores: many tests wait for a browser, a disk or a database.
 WORKERS = $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
 
-# Each process gets neighbouring tests, which share a browser, a server or a database, and takes some from others when
+# Each process gets neighboring tests, which share a browser, a server or a database, and takes some from others when
 # it has done its own.
 test: .venv/.test  ## Run the tests (needs only Python; says what it skipped)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(TESTS)
@@ -54,7 +54,7 @@ fast_left_out += $(addprefix tests/unit/estimation/test_,solvers_agree.py held_w
 fast_left_out += tests/laws/test_independence_laws.py tests/unit/mechanism/test_shuffle.py
 fast := $(addprefix tests/unit/,design mechanism estimation privacy) $(wildcard tests/unit/test_*.py) tests/laws
 
-test-fast: .venv/.test  ## Run the quick tests: seconds, for the inner loop
+test-fast: .venv/.test  ## Run the quick tests of the mathematics: less than a minute
 	$(BIN)/python -m pytest -n auto --dist worksteal $(addprefix --ignore=,$(fast_left_out)) $(or $(TESTS),$(filter-out $(fast_left_out),$(fast)))
 
 
