@@ -24,8 +24,8 @@ _STOPS = (signal.SIGINT, signal.SIGTERM)
 _NAME = "subsetprivacy worker"
 _PATIENCE = 10.0  # seconds that a killed process and the thread that serves it have to end
 _GUARD = (
-    "`jobs` must be 1 unless another process can import the script without starting its work again; one that was "
-    "started could not."
+    "`jobs` must be 1 unless another process can import the script without starting its work again; a process that "
+    "was started could not."
 )
 
 
@@ -84,7 +84,7 @@ class _Pool(Executor):
 
     def submit(self, task: Callable[..., Any], /, *args: Any, **settings: Any) -> Future[Any]:
         """Submit a task, and start another process unless the pool is full."""
-        with _undisturbed(), self._lock:
+        with _signals_delayed(), self._lock:
             if self._broken is not None:
                 raise self._broken
             future: Future[Any] = Future()
@@ -105,7 +105,7 @@ class _Pool(Executor):
 
     def kill(self) -> None:
         """End the processes and their threads immediately."""
-        with _undisturbed():
+        with _signals_delayed():
             for worker in self._workers:
                 worker.process.kill()  # safe: their files become valid only when a unit is finished
             self._drop(None)
@@ -196,7 +196,7 @@ class _Worker:
 
 
 @contextmanager
-def _undisturbed() -> Iterator[None]:
+def _signals_delayed() -> Iterator[None]:
     """Delay the signals that stop a run until the block is done."""
     if current_thread() is not main_thread():  # only the main thread receives signals
         yield

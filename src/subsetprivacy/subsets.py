@@ -41,7 +41,7 @@ def _check_labels(labels: Any) -> tuple[Label, ...]:
     plain = tuple(label.item() if isinstance(label, np.generic) else label for label in listed)
     for position, label in enumerate(plain):
         if is_missing(label):
-            raise CategoryError(f"`categories` must not hold a missing value; got one in position {position}.")
+            raise CategoryError(f"`categories` must not contain a missing value; got one in position {position}.")
         try:
             hash(label)
         except TypeError:
@@ -55,7 +55,7 @@ def _check_labels(labels: Any) -> tuple[Label, ...]:
                 f"`categories` must be distinct; got the same label at positions {where[label]} and {position}."
             )
     if not plain:
-        raise CategoryError("`categories` must hold at least one label; got none.")
+        raise CategoryError("`categories` must contain at least one label; got none.")
     return plain
 
 
@@ -179,7 +179,9 @@ class Categories:
         if isinstance(values, (str, bytes)):
             raise CategoryError("`values` must be a list or column of labels; got a single string.")
         if isinstance(values, (Set, Mapping)):
-            raise CategoryError(f"`values` must hold one value per person, in a row; got a {type(values).__name__}.")
+            raise CategoryError(
+                f"`values` must be a list or column with one value per person; got a {type(values).__name__}."
+            )
         column = _plain_column(values)
         if isinstance(column, _Encoded):
             # One more label at the end, a missing one: the code -1 of a null points to it.
@@ -206,7 +208,7 @@ class Categories:
     def _look_up_numbers(self, column: AnyArray, ordered: IntArray, order: IntArray) -> IntArray:
         x = column.astype(np.int64, copy=False)
         if np.array_equal(ordered, np.arange(self.p)) and np.array_equal(order, ordered):  # a label is its position
-            return np.where((x >= 0) & (x < self.p), x, -1) if _leaves(column, self.p) else x
+            return np.where((x >= 0) & (x < self.p), x, -1) if _is_outside(column, self.p) else x
         at = np.minimum(np.searchsorted(ordered, x), self.p - 1)
         return np.where(ordered[at] == x, order[at], -1)
 
@@ -231,7 +233,7 @@ def _if_any(mask: BoolArray) -> BoolArray | None:
     return mask if mask.any() else None
 
 
-def _leaves(column: AnyArray, p: int) -> bool:
+def _is_outside(column: AnyArray, p: int) -> bool:
     return bool(column.size and (column.min() < 0 or column.max() >= p))
 
 

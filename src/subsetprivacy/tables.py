@@ -107,7 +107,7 @@ class Table:
         return "\n".join([*lines, *([""] if notes else []), *notes]) + "\n"
 
     def _markdown_rule(self) -> str:
-        return _ruled([":--" if k < self.text_columns else "--:" for k in range(len(self.columns))])
+        return _piped([":--" if k < self.text_columns else "--:" for k in range(len(self.columns))])
 
     def to_latex(self) -> str:
         r"""Return a LaTeX ``table`` with the notes below it.
@@ -164,12 +164,12 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _ruled(cells: Iterable[str]) -> str:
+def _piped(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
 def _markdown_row(cells: Sequence[str]) -> str:
-    return _ruled(map(_in_markdown, cells))
+    return _piped(map(_in_markdown, cells))
 
 
 def _in_markdown(text: str) -> str:

@@ -103,10 +103,10 @@ def crosstab(
     """
     reports = _whole(data)
     if reports is not None and (names is not None or designs is not None):
-        raise ArgumentError("`names` and `designs` must be left out for data that bring them.")
+        raise ArgumentError("`names` and `designs` must be left out for data that already have them.")
     if isinstance(reports, SubsetCounts):
         if by is not None or weights is not None:
-            raise ArgumentError("`by` and `weights` must be left out for counts: they belong to people.")
+            raise ArgumentError("`by` and `weights` must be left out for counts, which have no rows of people.")
         return _joint(reports)
     if reports is None and is_table(data[0]) and not any(isinstance(part, (SubsetData, SubsetCounts)) for part in data):
         wanted = _of_frame(data[0], data[1:], names)
@@ -114,16 +114,16 @@ def crosstab(
         if not needs_rows(data[0], list(wanted), by, weights):
             chosen = {name: require_design(design) for name, design in zip(wanted, given, strict=True)}
             options: Any = {"by": by, "weights": weights, "weights_kind": weights_kind, "missing": missing}
-            return _each(count_columns(data[0], chosen, **options))
+            return _as_joint(count_columns(data[0], chosen, **options))
         columns, by, weights = rows_of(data[0], list(wanted), by, weights)
         check_same_index({wanted[0]: columns[0], "by": by, "weights": weights})
         reports = _columns(tuple(columns), wanted, given, missing or "error")
     elif reports is None:
         reports = _columns(data, names, designs, missing, {"by": by, "weights": weights})
-    return _each(count(reports, by=by, weights=weights, weights_kind=weights_kind))
+    return _as_joint(count(reports, by=by, weights=weights, weights_kind=weights_kind))
 
 
-def _each(counted: SubsetCounts | GroupedCounts[SubsetCounts]) -> JointCounts | GroupedCounts[JointCounts]:
+def _as_joint(counted: SubsetCounts | GroupedCounts[SubsetCounts]) -> JointCounts | GroupedCounts[JointCounts]:
     """Return counts, or the counts of each group, as joint counts."""
     if isinstance(counted, SubsetCounts):
         return _joint(counted)
@@ -142,7 +142,8 @@ def _whole(data: tuple[Any, ...]) -> SubsetTable | SubsetData | SubsetCounts | N
     if isinstance(first, (SubsetData, SubsetCounts)):
         if first.design.covered is not None:
             raise ArgumentError(
-                "`data` must hold no dummy rows: a dummy is one in every variable, which ties the columns together.",
+                "`data` must not contain dummy rows: a dummy row is a dummy in every variable, so the columns depend "
+                "on each other.",
                 COVERED_AS_IT_IS,
             )
         product = first.design.product
@@ -185,7 +186,7 @@ def _columns(
     lengths = sorted({len(codes) for codes, _ in read})
     if len(lengths) > 1:
         raise MismatchError(
-            f"columns must be of one length, a row per person; got {lengths[0]} and {counted(lengths[-1], 'row')}."
+            f"columns must have the same length, a row per person; got {lengths[0]} and {counted(lengths[-1], 'row')}."
         )
     if lengths[0] > _COINCIDENCE and any(
         first[1] == second[1] and np.array_equal(first[0], second[0])
@@ -200,7 +201,7 @@ def _columns(
 def _of_frame(frame: Any, columns: tuple[Any, ...], names: Any) -> tuple[str, ...]:
     """Return the names of the columns to count."""
     if names is not None:
-        raise ArgumentError("`names` must be left out for columns of a data frame, which have theirs.")
+        raise ArgumentError("`names` must be left out for columns of a data frame, which have names.")
     strange = [name for name in columns if not isinstance(name, (str, int))]
     if strange:  # it may be a column of data, so it is not printed
         raise ArgumentError(
@@ -227,7 +228,7 @@ def _designs(designs: Any, columns: tuple[Any, ...], names: tuple[str, ...]) -> 
     if isinstance(designs, Mapping):
         given = tuple(designs.get(name) for name in names)
     elif isinstance(designs, Design) or not isinstance(designs, Sequence) or len(designs) != len(columns):
-        raise ArgumentError(f"`designs` must be {len(columns)}, one for each column.")
+        raise ArgumentError(f"`designs` must have {len(columns)} entries, one for each column.")
     else:
         given = tuple(designs)
     bare = [
@@ -246,7 +247,7 @@ def _joint(counts: SubsetCounts) -> JointCounts:
     joint = as_joint(counts)
     if not isinstance(joint, JointCounts):
         raise ArgumentError(
-            f"a table must be of two or more variables; got one, under a {counts.design.kind} design.",
+            f"a table must have two or more variables; got one, under a {counts.design.kind} design.",
             NAME_AT_LEAST_TWO,
         )
     return joint
@@ -259,7 +260,7 @@ def _names(columns: int, names: Sequence[str] | None) -> tuple[str, ...]:
     wanted = tuple(names)
     if isinstance(names, str) or len(wanted) != columns or not all(isinstance(name, str) for name in wanted):
         raise ArgumentError(
-            f"`names` must be {counted(columns, 'word')}, one for each column; got "
+            f"`names` must be {counted(columns, 'name')}, one for each column; got "
             f"{counted(len(wanted), 'entry', 'entries')}."
         )
     if len(set(wanted)) < len(wanted):

@@ -23,7 +23,7 @@ class Rows:
         self.kept: tuple[str, ...] = ()
         self._alone = 0
 
-    def alone(self) -> int:
+    def unique_rows(self) -> int:
         return self._alone
 
     def count(self, column: str) -> Any:

@@ -68,7 +68,7 @@ def _chosen_terms(fit: LogLinear, terms: str | Sequence[str] | None) -> dict[str
     for name in [terms] if isinstance(terms, str) else list(terms):
         key = ":".join(name) if isinstance(name, tuple) else name
         if key not in known:
-            raise ArgumentError(f"`terms` must be of the model ({', '.join(known)}); got another one.")
+            raise ArgumentError(f"`terms` must be terms of the model ({', '.join(known)}); got another one.")
         if _is_known(fit, known[key]):
             raise ArgumentError("`terms` must not be those that known margins fix; got one that they do.")
         out[key] = known[key]
@@ -104,7 +104,9 @@ def _simulated(
 ) -> float:
     """Return the p-value from tables simulated from the smaller model."""
     if not fit.counts.design.is_known:
-        raise ArgumentError("`bootstrap` must be left out if the design is not known: no table can be simulated.")
+        raise ArgumentError(
+            "`bootstrap` must be left out if the design is not known, because no table can be simulated."
+        )
     w = smaller.w.ravel() / smaller.w.sum()
     hits = 0
     for _ in range(draws):
@@ -188,7 +190,7 @@ def goodness_of_fit_of(fit: LogLinear) -> ModelTests:
 def _why_not(fit: LogLinear) -> str:
     """Return why there is no test against the saturated model; empty if there is one."""
     if fit.structure.size == fit.structure.cells - 1:
-        return "this is it"
+        return "this is the saturated model"
     if fit.is_robust:
         return "people have sampling weights"
     if fit.structure.cells > MAX_SATURATED:
@@ -205,7 +207,7 @@ def saturated_loglik(counts: SubsetCounts, structure: Structure, margins: Margin
     if not margins:
         w = saturated_shares(counts)
         return float(counts.n_a @ np.log(counts.incidence.inner(w)))
-    full = whole(structure)
+    full = saturated_structure(structure)
     if not has_matrix(full, counts.incidence.rows):
         return float("nan")
     return fit_table(counts, full, margins, near=start.w).loglik
@@ -217,7 +219,7 @@ def saturated_shares(counts: SubsetCounts) -> FloatArray:
     return maximize_shares(counts.incidence, counts.shares, tol).w
 
 
-def whole(structure: Structure) -> Structure:
+def saturated_structure(structure: Structure) -> Structure:
     """Return the structure of the saturated model of the same table."""
     variables = range(len(structure.shape))
     terms = tuple(term for k in variables for term in combinations(variables, k + 1))
@@ -234,13 +236,13 @@ def residuals_of(fit: LogLinear) -> FloatArray:
 
     The estimate of the model is efficient, so the variance of the difference is the difference of the variances.
     """
-    cells = fit.structure.cells
+    cells, saturated = fit.structure.cells, saturated_structure(fit.structure)
     out = np.full(fit.structure.shape, np.nan)
-    if fit.fit.cov is None or cells > _MOST_CELLS or fit.is_robust or not has_matrix(whole(fit.structure), 0):
+    if fit.fit.cov is None or cells > _MOST_CELLS or fit.is_robust or not has_matrix(saturated, 0):
         return out
     if fit.margins:
-        full = fit_table(fit.counts, whole(fit.structure), fit.margins, near=fit.fit.w)
-        w, variance = full.w, _variances(full.w, whole(fit.structure).rows, full.cov)
+        full = fit_table(fit.counts, saturated, fit.margins, near=fit.fit.w)
+        w, variance = full.w, _variances(full.w, saturated.rows, full.cov)
     else:
         w = saturated_shares(fit.counts)
         information = observed_information(fit.counts.incidence, fit.counts.shares, w)

@@ -183,15 +183,14 @@ def _row_code(row: Any, number: int, categories: Categories) -> int:
     except CategoryError:
         code = None
     if code is None:  # raised outside of the handler: the inner error names a label that a person reported
-        raise CategoryError(
-            f"a subset must hold distinct labels of the categories; got {_why(labels, categories)} in row {number}."
-        )
+        problem = _problem_with_labels(labels, categories)
+        raise CategoryError(f"a subset must hold distinct labels of the categories; got {problem} in row {number}.")
     if code == 0:
         raise CodeError(f"a subset must not be empty; row {number} is.")
     return code
 
 
-def _why(row: Iterable[Any], categories: Categories) -> str:
+def _problem_with_labels(row: Iterable[Any], categories: Categories) -> str:
     """Return what is wrong with a collection of labels, without revealing its content."""
     known = set(categories.labels)
     if any(not isinstance(label, Hashable) or label not in known for label in row):

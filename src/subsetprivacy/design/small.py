@@ -83,12 +83,13 @@ def small(
     """
     labels = as_categories(categories)
     if labels.p not in _SAFE:
-        raise InvalidDesignError(f"a small variable must have two or three categories; got {labels.p}.", USE_UNIFORM)
+        hint = USE_UNIFORM if labels.p > 3 else None
+        raise InvalidDesignError(f"a small design must have two or three categories; got {labels.p}.", hint)
     chosen = _SAFE[labels.p] if route is None else check_choice(route, ROUTES, "route")
     for given, name, routes in ((q, "q", ("warner", "bit")), (floor, "floor", ("dummies",))):
         if given is not None and chosen not in routes:
             raise InvalidDesignError(
-                f"`{name}` must be left out for the route {chosen!r}; it is for {', '.join(routes)}."
+                f"`{name}` must be left out for the route {chosen!r}; only {' and '.join(routes)} can use it."
             )
     if chosen == "pair":
         return fixed_size(labels, 2)  # refuses two categories, with the reason
@@ -210,7 +211,7 @@ def _join_all(variables: dict[str, Any], make: Callable[[Any], Design] | None, r
     joint = JointCategories(variables)
     for name, part in zip(joint.names, joint.parts, strict=True):
         if part.p < 2:
-            raise InvalidDesignError(f"a joined variable must have two values or more; {name!r} has one.")
+            raise InvalidDesignError(f"a joined variable must have at least two categories; got one for {name!r}.")
     if make is not None:
         design = require_design(make(joint))
         if design.categories != joint:
@@ -223,13 +224,13 @@ def _join_all(variables: dict[str, Any], make: Callable[[Any], Design] | None, r
         return design
     if reveals and joint.p <= MAX_CATEGORIES:
         return uniform(joint)
-    return hadamard(joint) if reveals else _discreet(joint)
+    return hadamard(joint) if reveals else _unrevealing(joint)
 
 
-def _discreet(joint: JointCategories) -> Design:
+def _unrevealing(joint: JointCategories) -> Design:
     """Return uniform questions whose answers reveal no variable, or a design that rules out one combination."""
     if joint.p > MOST_LISTED:
-        return _discreet_hadamard(joint)
+        return _unrevealing_hadamard(joint)
     half = np.arange(1, 1 << (joint.p - 1), dtype=np.int64)  # one of each question and its complement
     hidden = np.ones(len(half), np.bool_)
     for answer in (half, joint.full - half):
@@ -241,7 +242,7 @@ def _discreet(joint: JointCategories) -> Design:
     return fixed_size(joint, joint.p - 1)
 
 
-def _discreet_hadamard(joint: JointCategories) -> Design:
+def _unrevealing_hadamard(joint: JointCategories) -> Design:
     """Return Hadamard questions that reveal no variable: the smallest number, or twice or four times as many."""
     fewest = hadamard(joint)
     for questions in (fewest.questions, 2 * fewest.size - 1, 4 * fewest.size - 1):
@@ -249,6 +250,7 @@ def _discreet_hadamard(joint: JointCategories) -> Design:
         if not any(rows.any() for rows in revealing_reports(design).values()):
             return design
     raise InvalidDesignError(
-        f"some questions about joined variables must reveal none of them; got none for {joint.preview()}.",
+        "there must be questions that reveal none of the joined variables; got no such questions for "
+        f"{joint.preview()}.",
         SEPARATE_QUESTIONS,
     )

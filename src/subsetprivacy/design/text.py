@@ -186,7 +186,7 @@ class _Spelling:
         return code
 
     def labels(self, text: str) -> list[str]:
-        pieces = _pieces(_unsplit(plain_header(text)))  # people may write texts that we would escape
+        pieces = _pieces(_without_split_formulas(plain_header(text)))  # people may write texts that we would escape
         return [piece.strip() for piece in pieces] if self.spaced else pieces
 
     def problem(self, text: str | None) -> str:
@@ -195,14 +195,14 @@ class _Spelling:
         labels = self.labels(text)
         stripped = [label.strip() for label in labels]
         if not all(stripped):
-            return "it is empty" if len(labels) == 1 else "nothing is before, between or after its bars"
+            return "it is empty" if len(labels) == 1 else "a label is missing before, between or after its bars"
         if all(label in self.bit for label in labels):
             return "it has a label twice"
         known = {name.strip() for name in self.bit}
         if known.issuperset(stripped):
             return "it has spaces around the bar, and some labels of the design differ by spaces only"
         if {name.casefold() for name in known}.issuperset(label.casefold() for label in stripped):
-            return "it has a label in other upper and lower case"
+            return "it has a label with different upper and lower case"
         for sign in _OTHER_SIGNS:
             if known.issuperset(part.strip() for part in text.split(sign)):
                 return f"its labels are joined by {sign!r}, not by a bar"
@@ -277,9 +277,9 @@ def _part_names(part: Categories) -> list[str]:
 
 
 def _escaped(name: Label) -> str:
-    return _unsplit(str(name).replace("\\", "\\\\").replace(BAR, "\\|")) or _EMPTY
+    return _without_split_formulas(str(name).replace("\\", "\\\\").replace(BAR, "\\|")) or _EMPTY
 
 
-def _unsplit(text: str) -> str:
+def _without_split_formulas(text: str) -> str:
     """Return a text without a formula after a character at which a spreadsheet may split it."""
     return _SPLIT.sub(lambda match: "\\s" if match[0] == ";" else "\\t", text)

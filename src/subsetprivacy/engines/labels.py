@@ -38,10 +38,10 @@ class Labels:
         if total <= _TABLE:
             distinct = np.flatnonzero(np.bincount(combined, minlength=total))
             table = np.zeros(total, np.int64)
-            table[distinct] = self._enter(_apart(distinct, parts), parts)
+            table[distinct] = self._enter(_split(distinct, parts), parts)
             return table[combined]
         distinct, inverse = np.unique(combined, return_inverse=True)
-        return self._enter(_apart(distinct, parts), parts)[inverse]
+        return self._enter(_split(distinct, parts), parts)[inverse]
 
     def _enter(self, rows: list[IntArray], parts: list[_Part]) -> IntArray:
         """Return the numbers of combinations, given by positions in each column."""
@@ -56,7 +56,7 @@ class Labels:
         return [[listed[k][j] for k in numbers.tolist()] for j in range(len(self.names))]
 
 
-def _apart(combined: IntArray, parts: list[_Part]) -> list[IntArray]:
+def _split(combined: IntArray, parts: list[_Part]) -> list[IntArray]:
     """Split combined numbers into positions in each column."""
     rows: list[IntArray] = []
     for _, values in reversed(parts):

@@ -52,7 +52,7 @@ class Chords:
         """Return the maximum with share j fixed at v; None if these steps do not reach it."""
         near = self._peak if near is None else near
         # The maximum of a quadratic likelihood.
-        w = _with(np.maximum(near + (v - near[j]) * self.information(j, near)[1], 0.0), j, v)
+        w = _with_share(np.maximum(near + (v - near[j]) * self.information(j, near)[1], 0.0), j, v)
         L = self._inc.inner(w)
         if v >= 1 or L.min() <= 0:
             return None
@@ -68,7 +68,7 @@ class Chords:
             t = 1.0 if (change / L).min() > -0.3 else step_length(self._f, change / L, s, step)
             if t == 0:
                 return None
-            w = _with(np.maximum(w + t * step, 0.0), j, v)
+            w = _with_share(np.maximum(w + t * step, 0.0), j, v)
             L = self._inc.inner(w)
         return None
 
@@ -116,7 +116,7 @@ class Chords:
         return self._factors[key]
 
 
-def _with(w: FloatArray, j: int, v: float) -> FloatArray:
+def _with_share(w: FloatArray, j: int, v: float) -> FloatArray:
     """Return the distribution with share j set to v and the others rescaled."""
     w[j] = 0.0
     w *= (1 - v) / max(w.sum(), 1e-300)

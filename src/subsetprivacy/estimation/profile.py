@@ -93,7 +93,7 @@ class Peak:
         change = self.inc.inner(step) / self.L
         if change.min() <= -1:
             return np.inf
-        return max(-float(self.f @ _bent(change)) - float((self.s - 1) @ step), 0.0)
+        return max(-float(self.f @ _log1p_minus_x(change)) - float((self.s - 1) @ step), 0.0)
 
     @cached_property
     def chords(self) -> Chords | None:
@@ -148,7 +148,7 @@ class Peak:
         return self.counts.total / float(effect)
 
 
-def _bent(x: FloatArray) -> FloatArray:
+def _log1p_minus_x(x: FloatArray) -> FloatArray:
     """Return ln(1 + x) - x, by its series where subtraction would lose digits."""
     with np.errstate(divide="ignore"):
         bent = np.log1p(x) - x

@@ -29,7 +29,7 @@ def flat_direction(counts: SubsetCounts, w: FloatArray) -> AnyArray | None:
     p, inc = counts.categories.p, counts.incidence
     if len(counts.observed_codes) >= p and clearly_regular(inc.gram(np.ones(len(counts.n_a)))):
         return None
-    w = _nearer(counts, w)
+    w = _refined(counts, w)
     tied = score(inc, counts.shares, w) > 1 - _ZERO
     positive = (w > _ZERO) & tied
     columns = inc.inner(np.eye(p)).T
@@ -43,7 +43,7 @@ def flat_direction(counts: SubsetCounts, w: FloatArray) -> AnyArray | None:
     return out
 
 
-def _nearer(counts: SubsetCounts, w: FloatArray) -> FloatArray:
+def _refined(counts: SubsetCounts, w: FloatArray) -> FloatArray:
     """Return the maximum to full precision, so that zero weights are exactly zero.
 
     Iterations that stop early, especially EM, leave small weights. Newton's method ends on the face.

@@ -184,7 +184,7 @@ def pair_findings(
         try:
             counts = source.count(inside) if inside else crossed(source, names)
             pair = evolve(pair, **_sides(counts))
-            return _look(counts, pair, pairs, tested, settings, captured.notes)
+            return _analyzed(counts, pair, pairs, tested, settings, captured.notes)
         except (CodeError, DataFileError):
             raise  # a broken file has no findings
         except SubsetPrivacyError as error:
@@ -225,7 +225,7 @@ def _sides(counts: JointCounts) -> dict[str, Any]:
     return {"rows": first, "columns": second, "n": float(counts.n), "incomplete": float(counts.n_missing)}
 
 
-def _look(
+def _analyzed(
     counts: JointCounts, pair: PairFindings, pairs: int, tested: bool, settings: FindingsSettings, captured: list[Note]
 ) -> PairFindings:
     shape = len(pair.rows), len(pair.columns)
@@ -270,7 +270,7 @@ def _too_few(lower: FloatArray) -> list[Note]:
     empty = int((lower <= 0).sum())
     if 2 * empty <= lower.size:
         return []
-    text = f"Few people for so large a table: {empty} of its {lower.size} shares cannot be told from 0."
+    text = f"Few people for so large a table: {empty} of its {lower.size} shares cannot be distinguished from 0."
     return [Note(NoteKind.SMALL_COUNTS, text)]
 
 

@@ -108,14 +108,14 @@ def table_findings(source: FindingsSource, names: tuple[str, ...], level: float)
             raise TooLargeError(f"There are more than {MOST_COLUMNS} columns, too many for one table.")
         counts = crossed(source, names)
         table = evolve(table, n=float(counts.n), incomplete=float(counts.n_missing))
-        return _look(counts, table, level)
+        return _analyzed(counts, table, level)
     except (CodeError, DataFileError):
         raise  # of a broken file nothing is said
     except SubsetPrivacyError as error:
         return evolve(table, problem=problem_of(error, NoteKind.NOT_TESTED))
 
 
-def _look(counts: JointCounts, table: TableFindings, level: float) -> TableFindings:
+def _analyzed(counts: JointCounts, table: TableFindings, level: float) -> TableFindings:
     if counts.categories.p > MOST_CELLS:
         raise TooLargeError("There are too many combinations of categories for one table.")
     size = _parameters([design.p for design in counts.design.factors])
@@ -128,7 +128,7 @@ def _look(counts: JointCounts, table: TableFindings, level: float) -> TableFindi
         fit = loglinear(counts, ALL_PAIRS)
         tests = fit.test()
     if not fit.converged:
-        return evolve(table, problem=Note(NoteKind.NOT_CONVERGED, "The model of all pairs was not found."))
+        return evolve(table, problem=Note(NoteKind.NOT_CONVERGED, "The model of all pairs could not be fitted."))
     chance = (1 - level) / len(tests.names)
     pairs = [(first, second) for first, second in fit.generators]  # in the order of the tests
     links = tuple(DirectLink(pair, _plain(tests, k, chance)) for k, pair in enumerate(pairs))

@@ -390,7 +390,7 @@ def check_level_count(levels: int, name: str) -> None:
         )
 
 
-def _strange(name: str, got: Any) -> ArgumentError:
+def _unsupported_type(name: str, got: Any) -> ArgumentError:
     return ArgumentError(f"column {name} must hold numbers, True and False, or text; got {got}.", LEVELS_OR_NUMBERS)
 
 
@@ -405,7 +405,7 @@ def _as_array(values: Any) -> AnyArray:
 
 def _of_array(array: AnyArray, name: str) -> CovariateColumn:
     if array.ndim != 1:
-        raise _strange(name, f"an array of shape {array.shape}")
+        raise _unsupported_type(name, f"an array of shape {array.shape}")
     if np.ma.isMaskedArray(array):
         array = np.ma.filled(array.astype(np.float64), np.nan)
     if array.dtype.kind in "biuf":
@@ -414,7 +414,7 @@ def _of_array(array: AnyArray, name: str) -> CovariateColumn:
         labels, codes = np.unique(array, return_inverse=True)
         return LabelColumn(codes.astype(np.int32), labels.tolist())
     if array.dtype.kind != "O":
-        raise _strange(name, array.dtype)
+        raise _unsupported_type(name, array.dtype)
     return _of_objects(array.tolist(), name)
 
 
@@ -428,7 +428,7 @@ def _of_objects(values: list[Any], name: str) -> CovariateColumn:
     if not all(
         issubclass(kind, (bool, int, float, np.number, np.bool_)) or kind.__name__ == "Decimal" for kind in kinds
     ):
-        raise _strange(name, "mixed or other objects")
+        raise _unsupported_type(name, "mixed or other objects")
     numbers = np.array([np.nan if is_missing(value) else float(value) for value in values])
     return numbers_of(numbers, bool(kinds) and all(issubclass(kind, (bool, np.bool_)) for kind in kinds))
 
@@ -452,7 +452,7 @@ def _of_pandas(series: Any, name: str) -> CovariateColumn:
         import pyarrow as pa
 
         return _of_arrow(pa.chunked_array(pa.array(series)), name)
-    raise _strange(name, dtype)
+    raise _unsupported_type(name, dtype)
 
 
 def _pandas_reader(series: Any) -> Callable[[int, int], AnyArray]:
@@ -465,7 +465,7 @@ def _pandas_reader(series: Any) -> Callable[[int, int], AnyArray]:
 def _of_polars(series: Any, name: str) -> CovariateColumn:
     kind = str(series.dtype)
     if kind in {"Object", "Int128", "UInt128"}:
-        raise _strange(name, kind)
+        raise _unsupported_type(name, kind)
     made = _of_arrow(series.to_arrow(), name)
     if isinstance(made, LabelColumn) and kind.startswith("Enum"):
         return LabelColumn(made.codes, made.labels, declared=True)
@@ -481,7 +481,7 @@ def _of_arrow(column: Any, name: str) -> CovariateColumn:
     if kind == "text":
         return _of_dictionary(column.cast(pa.large_string()).dictionary_encode(), False)
     if kind not in _NUMBERS:
-        raise _strange(name, column.type)
+        raise _unsupported_type(name, column.type)
     return NumberColumn(lambda start, stop: arrow_numbers(column.slice(start, stop - start)), kind == "boolean")
 
 

@@ -124,7 +124,7 @@ class UnitFile:
 
     def add(self, batch: "pa.RecordBatch", rng: RandomSource) -> None:
         """Deal the rows of a batch to buckets."""
-        for part in self._packing.dealt(batch, self._buckets or 1, rng):
+        for part in self._packing.into_buckets(batch, self._buckets or 1, rng):
             self._write(part)
 
     def _write(self, batch: "pa.RecordBatch") -> None:

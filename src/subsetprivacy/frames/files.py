@@ -124,15 +124,15 @@ def replacing(path: str | Path, *, overwrite: bool = False, sidecar: Callable[[]
         with _writing(target, draft):
             draft.touch(exist_ok=False)
             yield draft
-            _settle(draft)
+            _flush_to_disk(draft)
             if sidecar is not None and beside is not None:
                 note.write_text(sidecar(), encoding="utf-8")
-                _settle(note)
+                _flush_to_disk(note)
                 beside.unlink(missing_ok=True)
             os.replace(draft, target)
             if beside is not None:
                 os.replace(note, beside)
-            _settle(target.parent)
+            _flush_to_disk(target.parent)
     finally:
         for left in (draft, note):
             with suppress(OSError):
@@ -181,7 +181,7 @@ def _writing(target: Path, draft: Path) -> Iterator[None]:
         raise file_error_from(target, error) from None
 
 
-def _settle(place: Path) -> None:
+def _flush_to_disk(place: Path) -> None:
     """Flush written data to disk, where the system supports it."""
     with suppress(PermissionError, IsADirectoryError):  # a folder cannot be opened on Windows
         number = os.open(place, os.O_RDONLY)

@@ -261,14 +261,14 @@ class Kernel:
         return Values(x, absent, None if marked is None or absent is None else marked & absent)
 
     def _refusals(self, k: int, values: Values, batch: Any) -> list[RefusedRows]:
-        unfit = self._publishers[k].unfit(*values.to_check())
-        if unfit is None:
+        problems = self._publishers[k].problems(*values.to_check())
+        if problems is None:
             return []
-        name, why = self.variables[k].name, self._why(k) if unfit.unknown == len(values.x) else ""
-        tidy, marks = self._would_fit(k, values, batch) if unfit.unknown else (0, 0)
+        name, why = self.variables[k].name, self._reason(k) if problems.unknown == len(values.x) else ""
+        tidy, marks = self._would_fit(k, values, batch) if problems.unknown else (0, 0)
         refusals = [
-            RefusedRows(name, "unknown", unfit.unknown, unfit.first_unknown, why, tidy, marks),
-            RefusedRows(name, "absent", unfit.absent, unfit.first_absent),
+            RefusedRows(name, "unknown", problems.unknown, problems.first_unknown, why, tidy, marks),
+            RefusedRows(name, "absent", problems.absent, problems.first_absent),
         ]
         return [each for each in refusals if each.count]
 
@@ -287,7 +287,7 @@ class Kernel:
         tidy = ~self._read(k, batch, reader, stripping).unknown()
         return int((unknown & tidy).sum()), int((unknown & ~tidy & marks).sum())
 
-    def _why(self, k: int) -> str:
+    def _reason(self, k: int) -> str:
         """Return a possible reason why no value is a category."""
         kinds = sorted({type(label).__name__ for label in self._readers[k].labels[:1000]})
         if self.as_text or kinds == ["str"]:
@@ -295,8 +295,12 @@ class Kernel:
         return f"Not one is, and the categories are of type {', '.join(kinds)}."
 
     def _refused_ids(self, ids: Ids | IdProblems | None) -> list[RefusedRows]:
-        unfit = ids.repeated if isinstance(ids, Ids) else ids
-        return [] if unfit is None else [RefusedRows(str(self.id), f"id {unfit.problem}", unfit.count, unfit.first)]
+        problems = ids.repeated if isinstance(ids, Ids) else ids
+        return (
+            []
+            if problems is None
+            else [RefusedRows(str(self.id), f"id {problems.problem}", problems.count, problems.first)]
+        )
 
     def _rng(self, each: PublishedColumn, ids: Ids | None, rng: RandomSource | None) -> RandomSource:
         if self.key is None:

@@ -175,7 +175,7 @@ def agreed(given: Mapping[str, Design], documents: list[tuple[str, TableMetadata
     for where, stored in documents:
         for name, design in stored.designs.items():
             if name in designs:
-                designs[name] = _same(designs[name], design, name, (origins[name], where))
+                designs[name] = _agreed_design(designs[name], design, name, (origins[name], where))
             else:
                 designs[name], origins[name] = design, where
             if forms.setdefault(name, stored.forms[name]) != stored.forms[name]:
@@ -193,7 +193,7 @@ def agreed(given: Mapping[str, Design], documents: list[tuple[str, TableMetadata
     return TableMetadata(designs, forms, weights[0] if weights else None)
 
 
-def _same(first: Design, second: Design, name: str, where: tuple[str, str]) -> Design:
+def _agreed_design(first: Design, second: Design, name: str, where: tuple[str, str]) -> Design:
     """Return the design if both are equal, or the realized one of a covered design; otherwise raise."""
     if second.planned() == first:
         return second

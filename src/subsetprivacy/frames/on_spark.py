@@ -18,12 +18,12 @@ from subsetprivacy.frames.kernel import Kernel
 from subsetprivacy.frames.metadata import codes_document
 from subsetprivacy.frames.overlap import check_no_overlap_with
 from subsetprivacy.frames.spark_folder import (
-    beside,
     check_output,
     exists,
     local_path,
-    quietly,
     remove,
+    sibling_folder,
+    with_safe_errors,
     write_document,
 )
 from subsetprivacy.frames.spark_package import send_package
@@ -107,11 +107,11 @@ class _SparkRun:
         self._check_free()
         codes_document(self.kernel.designs)  # raises early if labels cannot be written as JSON
         is_new_here = (here := local_path(output)) is None or not here.exists()
-        quietly(lambda: send_package(spark), "send this package to its workers")
+        with_safe_errors(lambda: send_package(spark), "send this package to its workers")
         try:
             with larger_batches(spark):
-                designs = quietly(self._write, f"read the table and write {output}")
-            quietly(lambda: write_document(spark, output, codes_document(designs)), f"write in {output}")
+                designs = with_safe_errors(self._write, f"read the table and write {output}")
+            with_safe_errors(lambda: write_document(spark, output, codes_document(designs)), f"write in {output}")
         except BaseException:
             if is_new_here:  # made by this run
                 remove(spark, output)
@@ -123,8 +123,8 @@ class _SparkRun:
         return written
 
     def _check_free(self) -> None:
-        check_no_overlap_with(quietly(self.frame.inputFiles, "list the files of the table"), self.output)
-        there = quietly(lambda: exists(self.spark, self.output), f"look for {self.output}")
+        check_no_overlap_with(with_safe_errors(self.frame.inputFiles, "list the files of the table"), self.output)
+        there = with_safe_errors(lambda: exists(self.spark, self.output), f"look for {self.output}")
         self.replaces = there
         if there and not self.overwrite:
             raise DataFileError(f"the folder {self.output!r} must be new; it exists.", REPLACE_OUTPUT)
@@ -132,9 +132,9 @@ class _SparkRun:
     def _write(self) -> dict[str, Design]:
         """Write the output, and return the realized designs."""
         if self.keep_order and not self.replaces:
-            self._put(self._made(self.frame, self.kernel.columns, DrawTask(self.kernel)))
+            self._save(self._made(self.frame, self.kernel.columns, DrawTask(self.kernel)))
             return self.kernel.designs
-        staging = beside(self.output)
+        staging = sibling_folder(self.output)
         try:
             return self._write_by(staging)
         finally:
@@ -149,7 +149,7 @@ class _SparkRun:
             self._lay_out(rows)
         else:
             ordered = rows.orderBy(key) if self.keep_order else rows.repartition(key).sortWithinPartitions(key)
-            self._put(chosen(ordered, [*self.kernel.names, *self.kernel.keep]))
+            self._save(chosen(ordered, [*self.kernel.names, *self.kernel.keep]))
         return designs
 
     def _lay_out(self, counted: Any) -> None:
@@ -161,9 +161,9 @@ class _SparkRun:
         shares = [(number, bytearray(share)) for number, share in enumerate(shares_of_work(counts))]
         table = self.spark.createDataFrame(shares, "number long, counts binary")
         table = table.repartitionByRange(len(shares), "number")  # a task for each
-        self._put(_mapped(table, ["counts"], LayOutTask(self.tasks.packing), self._schema(self.kernel.names)))
+        self._save(_mapped(table, ["counts"], LayOutTask(self.tasks.packing), self._schema(self.kernel.names)))
 
-    def _put(self, rows: Any) -> None:
+    def _save(self, rows: Any) -> None:
         rows.write.mode("overwrite" if self.replaces else "error").parquet(self.output)
 
     def _made(self, frame: Any, columns: list[str], task: DrawTask | DrawDummiesTask | CountTask) -> Any:

@@ -100,7 +100,7 @@ class Packing:
             shift += design.code_bits
         return pa.table({name: from_numpy(columns[name]) for name in self.designs})
 
-    def dealt(self, batch: "pa.RecordBatch", buckets: int, rng: RandomSource) -> Iterator["pa.RecordBatch"]:
+    def into_buckets(self, batch: "pa.RecordBatch", buckets: int, rng: RandomSource) -> Iterator["pa.RecordBatch"]:
         """Return the rows of each bucket, each row dealt uniformly and independently, in any order."""
         if buckets == 1:
             yield batch

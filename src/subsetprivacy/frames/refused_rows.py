@@ -99,10 +99,12 @@ def refuse(
         total[place] = total[place] + each if place in total else each
     if total:
         lines = [f"{where}{': ' if where else ''}{each.message(rows, number)}" for each in total.values()]
-        raise CategoryError("\n".join(lines), _together([advice for each in total.values() for advice in each.advice]))
+        raise CategoryError(
+            "\n".join(lines), _combined_advice([advice for each in total.values() for advice in each.advice])
+        )
 
 
-def _together(several: Sequence[Advice]) -> Advice | None:
+def _combined_advice(several: Sequence[Advice]) -> Advice | None:
     """Return a single piece of advice, because an error has one."""
     different = set(several)
     return CLEAN_VALUES if len(different) > 1 else next(iter(different), None)

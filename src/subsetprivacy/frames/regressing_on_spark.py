@@ -33,7 +33,7 @@ from subsetprivacy.frames.formula_terms import read_terms, split_formula
 from subsetprivacy.frames.formulas import encoder_of_terms
 from subsetprivacy.frames.on_spark import chosen, larger_batches
 from subsetprivacy.frames.regression_people import RegressArguments, StreamedPeople
-from subsetprivacy.frames.spark_folder import quietly
+from subsetprivacy.frames.spark_folder import with_safe_errors
 from subsetprivacy.frames.spark_package import send_package
 from subsetprivacy.frames.streamed_blocks import BlockMaker, Progress, Tally
 from subsetprivacy.frames.worker_sums import SUMS, RowReader, SpreadTask, SumTask, run_task, unpacked
@@ -68,7 +68,7 @@ def people_on_spark(
     check_columns(frame, list(names))
     # Plain names, because Spark would parse names with dots or backticks.
     rows = chosen(frame, names, rename=False).toDF(*(f"c{k}" for k in range(len(names))))
-    if arguments.stream is None and quietly(rows.limit(MOST_FROM_SPARK + 1).count, _READ) <= MOST_FROM_SPARK:
+    if arguments.stream is None and with_safe_errors(rows.limit(MOST_FROM_SPARK + 1).count, _READ) <= MOST_FROM_SPARK:
         return None
     arguments.check_streamable()
     for factor in terms.factors:
@@ -112,7 +112,7 @@ class _CachedRows:
         self.rows = rows
         with suppress(Exception):  # a service without a cache computes them again
             self.rows = rows.persist()
-            weakref.finalize(self, _forget, self.rows).atexit = False
+            weakref.finalize(self, _unpersist, self.rows).atexit = False
 
     @property
     def spark(self) -> Any:
@@ -120,7 +120,7 @@ class _CachedRows:
         return self.rows.sparkSession
 
 
-def _forget(rows: Any) -> None:
+def _unpersist(rows: Any) -> None:
     with suppress(Exception):  # the session may be gone
         rows.unpersist()
 
@@ -155,7 +155,7 @@ class SparkCovariates:
             real = types[c] in {"float", "double"}
             counts += [f"count_if({c} IS NULL{f' OR isnan({c})' if real else ''})"]
             counts += [f"count_if(abs({c}) = double('infinity'))" if real else "0"]
-        (row,) = quietly(self.rows.selectExpr(*counts).collect, _READ)
+        (row,) = with_safe_errors(self.rows.selectExpr(*counts).collect, _READ)
         if not row[0]:
             raise NoDataError("a table of covariates must have rows; got none.")
         problems = CovariateProblems(None)
@@ -195,7 +195,7 @@ class SparkCovariates:
         raise needs_all_rows(term)
 
     def _read(self, rows: Any, variables: Sequence[str]) -> Covariates:
-        table = quietly(rows.toArrow, _READ)
+        table = with_safe_errors(rows.toArrow, _READ)
         columns = {name: covariate_column(table.column(k), name) for k, name in enumerate(variables)}
         return Covariates(columns, table.num_rows, ordered=False)
 
@@ -254,7 +254,7 @@ class SparkBlocks:
         if self._kept is None:
             raise ArgumentError("the table of Spark must be at hand for this; got a fit that was stored.", IN_MEMORY)
         spark, content = self._kept.spark, pickle.dumps(task)
-        quietly(lambda: send_package(spark), "send this package to its workers")
+        with_safe_errors(lambda: send_package(spark), "send this package to its workers")
 
         def part(batches: Iterator[Any]) -> Iterator[Any]:
             from pyspark import TaskContext
@@ -264,7 +264,7 @@ class SparkBlocks:
 
         with larger_batches(spark):
             mapped = self._kept.rows.mapInArrow(part, f"{SUMS[0]} long, {SUMS[1]} binary")
-            results = quietly(mapped.toArrow, "add up what its workers found").to_pydict()
+            results = with_safe_errors(mapped.toArrow, "add up what its workers found").to_pydict()
         self._rows_read += self._rows
         if self._progress is not None:
             self._progress(self._rows_read, None)

@@ -39,7 +39,7 @@ def check_output(output: Any) -> str:
     return text
 
 
-def beside(output: str) -> str:
+def sibling_folder(output: str) -> str:
     """Return a unique folder on the same file system that readers of the parent skip."""
     parent, slash, name = output.rpartition("/")
     return f"{parent}{slash}_{name}.partial-{uuid4().hex}"
@@ -135,13 +135,13 @@ def read_document(spark: Any, path: Any) -> TableMetadata:
     if here is not None and here.is_file():
         return metadata_from_json(here.read_bytes(), str(here))
     place = f"{output}/{_ELSEWHERE}"
-    if quietly(partial(exists, spark, place), f"look for {place}"):
-        rows = quietly(spark.read.text(place, wholetext=True).collect, f"read {place}")
+    if with_safe_errors(partial(exists, spark, place), f"look for {place}"):
+        rows = with_safe_errors(spark.read.text(place, wholetext=True).collect, f"read {place}")
         return metadata_from_json("".join(row[0] for row in rows), place)
     raise DataFileError(f"the folder {output!r} must come with the designs of its columns; it has none.")
 
 
-def quietly(work: Callable[[], T], doing: str) -> T:
+def with_safe_errors(work: Callable[[], T], doing: str) -> T:
     """Run a function on Spark, and replace its errors, which may quote cells.
 
     Raises

@@ -47,12 +47,12 @@ def chance_model(plain: LinearModel) -> tuple[LinearModel | None, Note | None]:
         return None, Note(NoteKind.RANDOM_ANSWERS, text)
     model = LinearModel(plain.table, 1 / design.options)
     if model.rank == plain.rank:
-        text = f"Random answers cannot be identified: {_why(plain)}."
+        text = f"Random answers cannot be identified: {_reason(plain)}."
         return None, Note(NoteKind.RANDOM_ANSWERS, text, ASK_DIFFERENT_SIZES)
     return model, None
 
 
-def _why(plain: LinearModel) -> str:
+def _reason(plain: LinearModel) -> str:
     """Return why random answers cannot be identified."""
     p, options = plain.rows.p, plain.table.design.options
     assert options is not None

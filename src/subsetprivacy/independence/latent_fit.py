@@ -113,7 +113,7 @@ class ConditionalIndependence:
 def read_axes(counts: SubsetCounts, axes: tuple[int, int], given: tuple[int, ...]) -> ConditionalIndependence:
     """Return the model of these axes of the counts, or raise if they are invalid."""
     if not isinstance(counts.categories, JointCategories):
-        raise ArgumentError("`counts` must be of several variables; got one.", PRODUCT_OF_DESIGNS)
+        raise ArgumentError("`counts` must have several variables; got one.", PRODUCT_OF_DESIGNS)
     shape = counts.categories.shape
     named = (*axes, *given)
     if len(axes) != 2 or len(set(named)) < len(named) or not set(named) <= set(range(len(shape))):
@@ -173,11 +173,11 @@ def climb(
             f = f if f.ndim == 1 else f[stay]
             if not live.size:
                 break
-        w, L = _leap(inc, f, w, s, model)
+        w, L = _accelerated(inc, f, w, s, model)
     return ends
 
 
-def _leap(
+def _accelerated(
     inc: Incidence, f: FloatArray, w: FloatArray, s: FloatArray, model: ConditionalIndependence
 ) -> tuple[FloatArray, FloatArray]:
     """Return the better of two updates and of an update after their extrapolation, with its L(a)."""
@@ -189,11 +189,13 @@ def _leap(
     length = np.clip(ratio, 1.0, _LONGEST)[:, None]
     far = w + 2 * length * r + length**2 * v
     inside = far.min(axis=-1) > 0
-    leap = model.project(np.where(inside[:, None], far, twice))  # the model is not linear, so a straight line leaves it
-    leap = _update(inc, f, leap, inc.inner(leap), model)
-    L_twice, L_leap = inc.inner(twice), inc.inner(leap)
-    better = (_loglik(f, L_leap) >= _loglik(f, L_twice))[:, None]
-    return np.where(better, leap, twice), np.where(better, L_leap, L_twice)
+    accelerated = model.project(
+        np.where(inside[:, None], far, twice)
+    )  # the model is not linear, so a straight line leaves it
+    accelerated = _update(inc, f, accelerated, inc.inner(accelerated), model)
+    L_twice, L_accelerated = inc.inner(twice), inc.inner(accelerated)
+    better = (_loglik(f, L_accelerated) >= _loglik(f, L_twice))[:, None]
+    return np.where(better, accelerated, twice), np.where(better, L_accelerated, L_twice)
 
 
 def _update(inc: Incidence, f: FloatArray, w: FloatArray, L: FloatArray, model: ConditionalIndependence) -> FloatArray:
@@ -215,10 +217,10 @@ def starting_points(
     # The conditional distributions are sums of this many cells, so each cell has a correspondingly smaller parameter.
     spread = 1 / max(model.shape[axis] for axis in model.axes)
     random = generator.dirichlet(np.full(len(free), spread), size=max(number - 2, 0))
-    return within(np.vstack([free, margins.ravel(), random])[:number], model)
+    return projected_to_model(np.vstack([free, margins.ravel(), random])[:number], model)
 
 
-def within(w: FloatArray, model: ConditionalIndependence) -> FloatArray:
+def projected_to_model(w: FloatArray, model: ConditionalIndependence) -> FloatArray:
     """Return the members of the model closest to w, away from its faces."""
     return model.project((1 - _INSIDE) * w + _INSIDE / w.shape[-1])
 
@@ -245,7 +247,7 @@ def resample(
         here = slice(done, min(done + block, size))
         inc, f, total = _draw(counts.design, w, n, here.stop - done, generator, grid)
         free = _free(inc, f, lifted(w, 1e-3 / len(w)), tol)
-        near = within(w[None], model)
+        near = projected_to_model(w[None], model)
         begin = [
             np.vstack([near, starting_points(estimate, model, RESAMPLED_STARTS - 1, generator)]) for estimate in free
         ]

@@ -94,7 +94,7 @@ def blocks(rows: IntArray, columns: IntArray, size: int, generator: np.random.Ge
     """Draw tables with these sums by the faster method, in batches of shape (tables, cells)."""
     cells = len(rows) * len(columns)
     step = max(_BLOCK // cells, 1)
-    together = _together(cells, size)
+    together = _tables_per_call(cells, size)
     if _PER_ROW * rows.sum() < (_PER_DRAW + _PER_CALL / together) * cells:
         for start in range(0, size, step):
             yield _by_shuffling(rows, columns, min(step, size - start), generator)
@@ -105,7 +105,7 @@ def blocks(rows: IntArray, columns: IntArray, size: int, generator: np.random.Ge
             yield drawn[start : start + step].astype(np.float64)
 
 
-def _together(cells: int, size: int) -> int:
+def _tables_per_call(cells: int, size: int) -> int:
     """Return the number of tables per call."""
     return min(max(size, 1), max(_DRAWN // cells, 1))
 
@@ -119,7 +119,7 @@ def drawing(crossing: Crossing, size: int) -> float:
 
 def drawing_time(people: float, cells: int, size: int) -> float:
     """Return the time to draw one table whose cells are all listed."""
-    return min(_PER_ROW * people, (_PER_DRAW + _PER_CALL / _together(cells, size)) * cells)
+    return min(_PER_ROW * people, (_PER_DRAW + _PER_CALL / _tables_per_call(cells, size)) * cells)
 
 
 def _by_shuffling(rows: IntArray, columns: IntArray, size: int, generator: np.random.Generator) -> FloatArray:

@@ -74,7 +74,7 @@ class TrainingRounds:
         for number, part in enumerate(parts, 1):
             model = clone(model) if growing is None else model.set_params(**{growing: part})
             model.fit(rows, self._labels(), sample_weight=self._posterior(P))
-            value = self._judge(model)
+            value = self._mean_loglik(model)
             history.append(value)
             if best is None or value > highest + stopping.tol:
                 best, best_round, highest = deepcopy(model) if growing and self.has_judges else model, number, value
@@ -103,7 +103,7 @@ class TrainingRounds:
         q = Q[self.category, self.person]
         return q if self.weight is None else q * self.weight
 
-    def _judge(self, model: Any) -> float:
+    def _mean_loglik(self, model: Any) -> float:
         """Return the mean log-likelihood of a subset."""
         P = predicted(model, self.judge_X, self.classes)
         size = np.einsum("ji,ij->i", self.judge_R, P)

@@ -81,9 +81,9 @@ def fit_ridge(people: People, amount: float, *, intercept: bool, tolerance: floa
     climb = _Climb(objective, coordinates, start, max_iter)
     per_gradient = tolerance / np.sqrt(n)
     if _curvature_pays(model.size, link.p - 1, d, len(people)):
-        climb.go(max(_COARSE, per_gradient))
-        climb.turn()
-    climb.go(per_gradient)
+        climb.climb(max(_COARSE, per_gradient))
+        climb.change_coordinates()
+    climb.climb(per_gradient)
     return climb.fit(link, d, intercept=intercept)
 
 
@@ -120,7 +120,7 @@ class _Climb:
         value, g = self.objective(self.coordinates.natural(z))
         return -value / self.objective.n, -self.coordinates.gradient(z, g) / self.objective.n
 
-    def go(self, tolerance: float) -> None:
+    def climb(self, tolerance: float) -> None:
         """Climb until the gradient is below the tolerance, or no iterations are left."""
         if self.left < 1:
             self.converged = False
@@ -132,7 +132,7 @@ class _Climb:
         # With very many people, rounding ends a line search before the tolerance is reached.
         self.converged = bool(np.abs(result.jac).max() <= max(tolerance, 1e-7))
 
-    def turn(self) -> None:
+    def change_coordinates(self) -> None:
         """Change to the coordinates of the curvature of some people."""
         objective, theta = self.objective, self.coordinates.natural(self.z)
         block = objective.blocks.some(_SAMPLE)

@@ -27,13 +27,12 @@ def read_pair(data: Any, names: tuple[str, ...]) -> Margin:
         counts = data.counts(*_two_names(data.design.categories, names))
     else:
         counts = as_counts(data)
-    two = _two_names(counts.categories, names)
-    return margin_of(estimate(counts), two)
+    return margin_of(estimate(counts), _two_names(counts.categories, names))
 
 
 def _two_names(joint: Categories, names: tuple[str, ...]) -> tuple[str, str]:
     if not isinstance(joint, JointCategories) or len(joint.names) < 2:
-        raise ArgumentError("`fit` must be of two or more variables; got one.", DESIGN_OF_SEVERAL)
+        raise ArgumentError("`fit` must have two or more variables; got one.", DESIGN_OF_SEVERAL)
     chosen = names or joint.names
     for name in chosen:  # a column passed instead of its name is neither compared nor printed
         if not isinstance(name, str) or name not in joint.names:
@@ -88,7 +87,7 @@ class PairVariable:
             None if _position(self.other, label) is None else self.advice,
         )
 
-    def two(self, labels: Any) -> tuple[Label, Label]:
+    def read_two_labels(self, labels: Any) -> tuple[Label, Label]:
         """Return two different labels; they may be omitted if there are only two."""
         if labels is None:
             if self.categories.p > 2:

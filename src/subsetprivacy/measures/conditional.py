@@ -167,7 +167,7 @@ class ConditionalShares(Result):
 
     def _columns(self, level: float = 0.95) -> dict[str, Any]:
         errors = if_possible(lambda: self._se, self.table.shape)
-        return presenting.long(self.pair, self.table, errors, self._bounds(level, errors), level)
+        return presenting.long_columns(self.pair, self.table, errors, self._bounds(level, errors), level)
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
         """Return the numbers for JSON, a list per row, with standard errors and intervals if `summary` has them."""

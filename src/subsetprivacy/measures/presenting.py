@@ -128,10 +128,10 @@ def cells(both: "Association", level: float) -> dict[str, Any]:
     errors = if_possible(lambda: both._se, both.table.shape)
     residuals = if_possible(lambda: both._residuals, both.table.shape)
     more = {"count": both.counts, "expected": both.expected, "residual": residuals}
-    return long(both.pair, both.table, errors, both._bounds(level, errors), level, more)
+    return long_columns(both.pair, both.table, errors, both._bounds(level, errors), level, more)
 
 
-def long(
+def long_columns(
     pair: Margin,
     table: FloatArray,
     errors: FloatArray,

@@ -41,7 +41,7 @@ class Association(Result):
     Standard errors use the delta method, with the covariance of the joint estimate and the gradient of the measure.
     They warn where the normal approximation is unreliable. Profile intervals contain all values that the likelihood
     ratio test does not reject. They are better near 0 and 1, in small samples, and for ratios. Measured coverage at
-    95%: for 2 x 2 by `warner` and n = 2000, profile 0.95, delta 0.95 (difference) and 0.98 (ratios). For uniform 4 x 4
+    95%: for 2 x 2 by `warner` and n = 2,000, profile 0.95, delta 0.95 (difference) and 0.98 (ratios). For uniform 4 x 4
     and n = 10,000, profile 0.95 to 0.96, delta 0.96 (difference, ratio) and 0.91 (an odds ratio with a rare cell).
     """
 
@@ -176,7 +176,7 @@ class Association(Result):
         pair = margin_of(self.fit, given_first(self.names, given))
         first, second = pair.names
         groups, outcomes = sides(pair, ("between", "outcome"), GIVEN_THE_OTHER)
-        a, b = groups.two(between)
+        a, b = groups.read_two_labels(between)
         outcomes.index(outcome)
         shares = conditional_shares(pair, (a, b), outcome)
         name = f"{word} P({second} = {outcome}) between {first} = {a} and {first} = {b}"
@@ -206,7 +206,7 @@ class Association(Result):
         informative, on one side.
         """
         row_variable, column_variable = sides(self.pair, ("rows", "columns"), SWAP_ROWS_AND_COLUMNS)
-        (a, b), (c, d) = row_variable.two(rows), column_variable.two(columns)
+        (a, b), (c, d) = row_variable.read_two_labels(rows), column_variable.read_two_labels(columns)
         name = f"odds ratio of {self.names[0]} = {a} against {b} and {self.names[1]} = {c} against {d}"
         return warned(self.fit, compare(self.fit, OddsRatioScale, odds(self.pair, (a, b), (c, d)), name, level, method))
 
@@ -224,7 +224,7 @@ class Association(Result):
         -----
         :math:`V^2 = \phi^2/(\min(p,q)-1)`, :math:`\phi^2 = \sum_{ij}(W_{ij}-w_iw_j)^2/(w_iw_j)`. Sampling error
         makes V larger, especially with private answers. For two *independent* variables with four equally likely
-        categories each, 1000 people and uniform designs, V is 0.16 on average (0.05 if asked directly), and 0.04
+        categories each, 1,000 people and uniform designs, V is 0.16 on average (0.05 if asked directly), and 0.04
         if corrected.
 
         The delta interval allows for this bias. It extends from below the corrected V to above the raw V, and is the
@@ -233,9 +233,9 @@ class Association(Result):
         The profile interval is the range of V over all tables that the likelihood ratio test (one degree of freedom)
         does not reject. Its lower end is 0 if independence is not rejected with (p-1)(q-1) degrees of freedom.
 
-        Measured coverage at 95%, for uniform designs with 4 x 4 equally likely categories, n = 1000 and V = 0, 0.1 and
-        0.2: delta 0.96, 0.98 and 0.99, profile 0.96, 0.80 and 0.86 (0.93 for n = 4000 and V = 0.2). For 2 x 2 by
-        `warner`, n = 2000 and V = 0 and 0.16: delta 0.98 and 0.99, profile 0.94 and 0.97. The bias of V affects the
+        Measured coverage at 95%, for uniform designs with 4 x 4 equally likely categories, n = 1,000 and V = 0, 0.1 and
+        0.2: delta 0.96, 0.98 and 0.99, profile 0.96, 0.80 and 0.86 (0.93 for n = 4,000 and V = 0.2). For 2 x 2 by
+        `warner`, n = 2,000 and V = 0 and 0.16: delta 0.98 and 0.99, profile 0.94 and 0.97. The bias of V affects the
         lower end of the profile interval. Prefer the delta interval if raw and corrected V differ much.
         """
         return warned(self.fit, cramer.cramers_v(self.pair, level, method, corrected))

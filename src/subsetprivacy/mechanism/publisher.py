@@ -73,7 +73,7 @@ class Publisher:
     >>> from subsetprivacy.mechanism.randomness import random_source
     >>> publisher = Publisher(uniform(["black", "red", "green", "blue"]))
     >>> x, absent = publisher.look_up(["red", "blue", "red"])
-    >>> publisher.unfit(x, absent) is None
+    >>> publisher.problems(x, absent) is None
     True
     >>> publisher.draw(x, absent, random_source(seed=1)).tolist()
     [10, 9, 3]
@@ -91,7 +91,7 @@ class Publisher:
         """Return the position of each value (-1 if it is not a category), and which are missing (None if none is)."""
         return self.design.exposed.categories.positions(values)
 
-    def unfit(self, x: IntArray, absent: BoolArray | None) -> ValueProblems | None:
+    def problems(self, x: IntArray, absent: BoolArray | None) -> ValueProblems | None:
         """Return the problems with the values, or None if there are none."""
         unknown = x < 0 if absent is None else (x < 0) & ~absent
         refused = absent if self.missing == "error" else None
@@ -107,18 +107,18 @@ class Publisher:
         CategoryError
             With the number of such rows and the first one, never a value.
         """
-        unfit = self.unfit(x, absent)
-        if unfit is None:
+        problems = self.problems(x, absent)
+        if problems is None:
             return
-        if unfit.unknown:
+        if problems.unknown:
             raise CategoryError(
                 "every value must be one of the design's categories; got "
-                f"{counted(unfit.unknown, 'value that is not', 'values that are not')}, first in row "
-                f"{unfit.first_unknown} (counted from 0).",
-                advice_on_types(self.design) if unfit.unknown == unfit.rows else None,
+                f"{counted(problems.unknown, 'value that is not', 'values that are not')}, first in row "
+                f"{problems.first_unknown} (counted from 0).",
+                advice_on_types(self.design) if problems.unknown == problems.rows else None,
             )
         raise CategoryError(
-            f"every value must be known; got {unfit.absent} missing, first in row {unfit.first_absent} "
+            f"every value must be known; got {problems.absent} missing, first in row {problems.first_absent} "
             "(counted from 0).",
             STORE_MISSING_AS_FULL,
         )
@@ -126,7 +126,7 @@ class Publisher:
     def draw(self, x: IntArray, absent: BoolArray | None, source: RandomSource) -> IntArray:
         """Draw the code to publish for each row. Missing values get the full set.
 
-        The values must have no problems (see `unfit`). With a covered design
+        The values must have no problems (see `problems`). With a covered design
         each code includes a dummy category. `dummies` draws the dummy rows
         once for all batches, and all rows must be shuffled together.
         """

@@ -55,12 +55,12 @@ class SecureSource:
 
 def _secure_bytes(size: int) -> bytes:
     """Return random bytes, from the operating system or, for large requests, from OpenSSL with fresh entropy."""
-    stretch = _stretcher() if size >= _MANY else None
+    stretch = _openssl_bytes() if size >= _MANY else None
     return os.urandom(size) if stretch is None else stretch(size)
 
 
 @cache
-def _stretcher() -> Callable[[int], bytes] | None:
+def _openssl_bytes() -> Callable[[int], bytes] | None:
     """Return the function that draws many bytes with OpenSSL, imported on first use."""
     try:
         from ssl import RAND_add, RAND_bytes

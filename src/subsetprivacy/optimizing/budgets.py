@@ -12,7 +12,7 @@ from subsetprivacy.optimizing.program import Program, as_leakage, as_linear
 _CLOSE = 1e-8  # a budget this close to the least possible leakage is treated as equal to it
 
 
-def within(task: DesignTask, columns: Program, budget: dict[str, float]) -> tuple[Program, FloatArray]:
+def apply_budgets(task: DesignTask, columns: Program, budget: dict[str, float]) -> tuple[Program, FloatArray]:
     """Return the program with its budgets and feasible weights, or raise an error for a budget that is too small."""
     limited = columns.limited(budget)
     start = inside(limited)

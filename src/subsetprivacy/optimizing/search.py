@@ -15,7 +15,7 @@ from subsetprivacy.errors import ArgumentError, ConvergenceWarning
 from subsetprivacy.messages.for_plans import A_THOUSANDTH_MORE, MORE_STEPS
 from subsetprivacy.optimizing import conic, interior, measure
 from subsetprivacy.optimizing.arguments import DesignTask, read_budget, read_design_task
-from subsetprivacy.optimizing.budgets import within
+from subsetprivacy.optimizing.budgets import apply_budgets
 from subsetprivacy.optimizing.criterion import expand, gap, relative_gap
 from subsetprivacy.optimizing.feasible import inside, multipliers
 from subsetprivacy.optimizing.interior import CertifiedSolution, meet
@@ -132,7 +132,7 @@ def write(task: DesignTask) -> Program:
 
 def search(task: DesignTask, columns: Program, budget: dict[str, float]) -> Optimum:
     """Solve one program and make a design from its solution."""
-    limited, start = within(task, columns, budget)
+    limited, start = apply_budgets(task, columns, budget)
     solution = _solved(task, limited, start)
     x, proved = _designed(task, limited, solution)
     if proved > _ACCEPTED:

@@ -66,11 +66,11 @@ class PlanGroups:
     def planned(self, each: float) -> tuple[int, dict[str, int]]:
         """Return the number of people in total and by group if one sample needs `each` people, before rounding."""
         if not self.shares:
-            return max(_up(each), 1), {}
+            return max(_rounded_up(each), 1), {}
         if self.compared:
-            sizes = {name: max(_up(self.factor * each * share), 1) for name, share in self.shares.items()}
+            sizes = {name: max(_rounded_up(self.factor * each * share), 1) for name, share in self.shares.items()}
             return sum(sizes.values()), sizes
-        total = _up(max(_up(each), 1) / min(self.shares.values()))
+        total = _rounded_up(max(_rounded_up(each), 1) / min(self.shares.values()))
         return total, {name: floor(total * share * (1 + _ROUNDING)) for name, share in self.shares.items()}
 
     def divided(self, n: int) -> dict[str, int]:
@@ -131,7 +131,7 @@ class Demand:
         return self.margin
 
 
-def _up(number: float) -> int:
+def _rounded_up(number: float) -> int:
     return ceil(number * (1 - _ROUNDING))
 
 
@@ -214,7 +214,7 @@ def _read_category(category: Label, labels: Categories) -> int:
 
 def _read_n(n: Any, labels: Categories, parts: PlanGroups) -> int:
     smallest = min(parts.shares.values(), default=1.0)
-    least = _up((labels.p - 1) / smallest)
+    least = _rounded_up((labels.p - 1) / smallest)
     if read_people(n, "n") < least:
         where = " in every group" if parts.shares else ""
         raise ArgumentError(
@@ -277,7 +277,7 @@ def _read_shares(given: Any, name: str, fewest: int, advice: Any) -> dict[str, f
     if total > 1 + _SUM:
         percentages = abs(total - 100) < 1
         raise ArgumentError(
-            f"`{name}` must have shares that sum to at most 1; got {total:.6g}.",
+            f"`{name}` must have shares that sum to {'1' if name == 'groups' else 'at most 1'}; got {total:.6g}.",
             DIVIDE_BY_100 if percentages else advice,
         )
     shares = {label_text(label): float(share) for label, share in given.items()}

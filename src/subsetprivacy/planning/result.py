@@ -134,7 +134,7 @@ class Plan(Result):
 
     def _title(self) -> str:
         where = "the given distribution" if self.at_given_w else "whatever the distribution"
-        return f"Plan for {self._subject()}: {self._aim()} at {percent(self.level)}, {where}"
+        return f"Plan for {self._subject()}: {self._requirement()} at {percent(self.level)}, {where}"
 
     def _heading(self) -> str:
         """Return the title of the picture."""
@@ -142,7 +142,7 @@ class Plan(Result):
         category = self._one_category()
         if self.solves_people:
             of = f" ({category})" if category else ""
-            return f"People needed for {self._aim()}{of} at {percent(self.level)}, {where}"
+            return f"People needed for {self._requirement()}{of} at {percent(self.level)}, {where}"
         people = counted(self.people, "person", "people")
         of = f" of the share of {category}" if category else ""
         return f"Half-width of {percent(self.level)} intervals{of} from {people}, {where}"
@@ -156,7 +156,7 @@ class Plan(Result):
         position = self.best.demand.category
         return "" if position is None else label_text(self.recommended.categories.labels[position])
 
-    def _aim(self) -> str:
+    def _requirement(self) -> str:
         """Return the requirement in words."""
         demand = self.best.demand
         aim = counted(self.people, "person", "people")

@@ -13,7 +13,7 @@ from subsetprivacy.predictors.mixture import MixtureObjective
 from subsetprivacy.predictors.problem import OutcomeProblem
 from subsetprivacy.regression.coordinates import Linear
 from subsetprivacy.regression.covariance import sandwich
-from subsetprivacy.regression.fitting import endless
+from subsetprivacy.regression.fitting import infinite_parameters
 from subsetprivacy.regression.maxima import NEAR, RANDOM_STARTS, SAME, SMALL, different
 from subsetprivacy.regression.solver import ARRIVED, OnStep, SolverResult, maximize, newton
 
@@ -248,7 +248,7 @@ def _mixture_fit(
         is_maximum=best.is_maximum,
         maxima=maxima,
         starts=starts,
-        infinite=endless(best, spread)[:k],
+        infinite=infinite_parameters(best, spread)[:k],
     )
 
 

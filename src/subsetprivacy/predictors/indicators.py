@@ -23,7 +23,7 @@ from subsetprivacy.regression.problem import (
     Options,
     ResponseProblem,
     dependent_columns,
-    pose,
+    make_problem,
 )
 from subsetprivacy.regression.solver import maximize
 from subsetprivacy.regression.starting import shares_of_all
@@ -115,7 +115,7 @@ def cell_problem(people: CellPeople, features: Features) -> ResponseProblem:
     names = tuple(f"f{k}" for k in range(1 + len(features.center)))
     columns = CovariateColumns(names, {name: (k,) for k, name in enumerate(names)}, 0, cast(CovariateEncoder, None))
     sample = InMemoryBlocks(features.of(people.V, y), people.codes, people.design, people.weight)
-    return pose(sample, columns, Options(shrink=True, starts=1), *sample.amounts(), rows=len(people))
+    return make_problem(sample, columns, Options(shrink=True, starts=1), *sample.amounts(), rows=len(people))
 
 
 def fit_cells(people: CellPeople, powers: tuple[int, ...]) -> CellModel | None:

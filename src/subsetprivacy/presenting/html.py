@@ -36,17 +36,17 @@ def el(tag: str, *children: Any, **attributes: Any) -> Html:
     )
     if tag in _EMPTY:
         return Html(f"<{tag}{written}/>")
-    return Html(f"<{tag}{written}>{together(*children)}</{tag}>")
+    return Html(f"<{tag}{written}>{joined(*children)}</{tag}>")
 
 
-def together(*parts: Any) -> Html:
+def joined(*parts: Any) -> Html:
     """Return parts one after the other as markup."""
     return Html("".join(part if isinstance(part, Html) else escape(str(part)) for part in parts))
 
 
 def lines(parts: Iterable[Any]) -> Html:
     """Return parts as markup, one per line, without empty ones."""
-    return Html("\n".join(together(part) for part in parts if part))
+    return Html("\n".join(joined(part) for part in parts if part))
 
 
 def bullets(sentences: Sequence[Any], **attributes: Any) -> Html:
@@ -120,7 +120,7 @@ def _cell(cell: Any, name: Any, kind: str | None) -> Html:
 
 def with_range(value: str, interval: str) -> Html:
     """Return a number and below it its interval."""
-    return together(value, el("br"), el("span", interval, class_="range")) if interval else together(value)
+    return joined(value, el("br"), el("span", interval, class_="range")) if interval else joined(value)
 
 
 def code(text: str, name: str) -> Html:

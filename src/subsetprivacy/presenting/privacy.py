@@ -50,7 +50,9 @@ def _averages(words: Words, privacy: PrivacyFindings) -> list[Row]:
 
 
 def _worst(words: Words, variable: VariableFindings, privacy: PrivacyFindings) -> list[Row]:
-    rows = [(words("privacy.posterior"), words.fine_percent(privacy.largest_posterior), _telling(words, privacy))]
+    rows = [
+        (words("privacy.posterior"), words.fine_percent(privacy.largest_posterior), _largest_posterior(words, privacy))
+    ]
     rows += design_rows(words, variable)
     rows += [
         (words("privacy.revealed", what=name), words.fine_percent(part), words("privacy.revealed_means"))
@@ -60,7 +62,7 @@ def _worst(words: Words, variable: VariableFindings, privacy: PrivacyFindings) -
     return [*rows, _price(words, variable, privacy)]
 
 
-def _telling(words: Words, privacy: PrivacyFindings) -> str:
+def _largest_posterior(words: Words, privacy: PrivacyFindings) -> str:
     if privacy.largest_posterior == 1 and privacy.smallest_set > 1:
         return words("privacy.posterior_zero")
     if not privacy.telling_report:
@@ -138,13 +140,13 @@ def exposed(words: Words, variable: VariableFindings) -> Html:
     ):
         out.append(words.count("exposed.known", privacy.smallest_set - 1))
     if privacy is not None and privacy.repeat is not None:
-        out.append(_again(words, variable, privacy))
+        out.append(_repeated(words, variable, privacy))
     if variable.missing:
         out.append(words.count("exposed.missing", variable.missing))
     return bullets(out)
 
 
-def _again(words: Words, variable: VariableFindings, privacy: PrivacyFindings) -> str:
+def _repeated(words: Words, variable: VariableFindings, privacy: PrivacyFindings) -> str:
     repeat = privacy.repeat
     assert repeat is not None
     if repeat.odds is not None:

@@ -17,7 +17,7 @@ import numpy as np
 from attrs import frozen
 
 from subsetprivacy._types import FloatArray
-from subsetprivacy.presenting.html import Html, el, together
+from subsetprivacy.presenting.html import Html, el, joined
 from subsetprivacy.presenting.words import Words
 
 ACCENT = "#2a7fb8"
@@ -101,7 +101,7 @@ def dots_figure(words: Words, dots: Sequence[Dot], title: str, *, points: bool =
         Whether the numbers are differences, in percentage points, around 0.
     """
     scale = AxisScale.over(np.array([[dot.value, dot.lower, dot.upper] for dot in dots]).ravel())
-    return together(*(_dots_part(words, part, scale, title, points) for part in _parts_of(dots)))
+    return joined(*(_dots_part(words, part, scale, title, points) for part in _parts_of(dots)))
 
 
 def _parts_of(dots: Sequence[Dot]) -> list[list[Dot]]:
@@ -256,7 +256,7 @@ def _svg(title: str, description: str, height: float, *parts: Html) -> Html:
         el("title", _legal(title)),
         el("desc", _legal(description)),
         "\n",
-        together(*(together(part, "\n") for part in parts)),
+        joined(*(joined(part, "\n") for part in parts)),
         xmlns="http://www.w3.org/2000/svg",
         width="100%",
         height=f"{height:g}",

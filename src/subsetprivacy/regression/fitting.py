@@ -213,10 +213,10 @@ def _infinite(best: SolverResult, problem: ResponseProblem) -> FloatArray:
     if d:
         first = problem.design.p - 1 if problem.options.family == "ordinal" else 0  # cut points
         scale[first:] = np.tile(spread, (size - first) // d)
-    return endless(best, scale)
+    return infinite_parameters(best, scale)
 
 
-def endless(best: SolverResult, scale: FloatArray) -> FloatArray:
+def infinite_parameters(best: SolverResult, scale: FloatArray) -> FloatArray:
     """Return which parameters are infinite: the sign of those that diverge, NaN for those that follow them.
 
     Parameters

@@ -233,7 +233,7 @@ class ResponseProblem:
         return whitened(gram, self.null, self.w, link.baseline)
 
 
-def pose(
+def make_problem(
     blocks: Blocks, columns: CovariateColumns, options: Options, codes: IntArray, amounts: FloatArray, *, rows: float
 ) -> ResponseProblem:
     """Return the problem with everything known before the fit. Raise if it has no answer.
@@ -248,7 +248,7 @@ def pose(
     design = blocks.design
     require_response(design)
     if not len(codes) or not amounts.sum() > 0:
-        raise NoDataError("`data` must hold at least one informative subset; got none.")
+        raise NoDataError("`data` must contain at least one informative subset; got none.")
     if len(codes) == 1 and not (design.is_known and design.p == 1):
         raise NotIdentifiableError(
             "there must be more than one distinct subset to estimate from; got one, reported by everyone."
@@ -278,7 +278,7 @@ def require_response(design: Design) -> None:
     """Raise if a response of this design cannot be regressed on covariates."""
     if design.covered is not None:
         raise ArgumentError(
-            "`designs` must be of people only; got a covered design, whose dummy rows have no covariates.",
+            "`designs` must not add dummy rows, which have no covariates; got a covered design.",
             UNCOVERED_RESPONSE,
         )
     if design.p < 2:

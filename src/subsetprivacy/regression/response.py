@@ -7,7 +7,7 @@ from attrs import evolve
 
 from subsetprivacy._choices import WeightsKind
 from subsetprivacy._types import FloatArray, IntArray
-from subsetprivacy._words import people
+from subsetprivacy._words import counted, people
 from subsetprivacy.data import check_allowed
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError, CodeError, MismatchError, NoDataError, warn_of
@@ -18,7 +18,7 @@ from subsetprivacy.regression.covariance import SamplingCovariance
 from subsetprivacy.regression.crossvalidation import choose_lasso, choose_ridge
 from subsetprivacy.regression.fitting import OnStep, fit
 from subsetprivacy.regression.inputs import read_clusters, read_offset, read_weights
-from subsetprivacy.regression.problem import CovariateColumns, Options, pose, require_response
+from subsetprivacy.regression.problem import CovariateColumns, Options, make_problem, require_response
 from subsetprivacy.regression.result import FittedPeople, Regression
 from subsetprivacy.sampling import Sampling
 
@@ -73,7 +73,9 @@ def fit_response(
         raise CodeError(f"{name}: {error.message}", error.advice) from None
     if sampling is not None:
         if sampling.n != n:
-            raise MismatchError(f"`sampling` must be of the people of `data`; got {sampling.n} for {people(n)}.")
+            raise MismatchError(
+                f"`sampling` must describe the people of `data`; got {counted(sampling.n, 'row')} for {people(n)}."
+            )
         weights, weights_kind = sampling.weights, "sampling"
     weight, frequency = read_weights(weights, weights_kind, n)
     answered = ~design.is_missing(codes)
@@ -81,7 +83,7 @@ def fit_response(
         answered &= weight > 0
     missing = float(n - answered.sum()) if weight is None else float(weight[design.is_missing(codes)].sum())
     if not answered.any():
-        raise NoDataError("`data` must hold at least one informative subset; got none.")
+        raise NoDataError("`data` must contain at least one informative subset; got none.")
     cluster = read_clusters(clusters, n)
     shift = read_offset(offset, n)
     if not answered.all():
@@ -90,7 +92,7 @@ def fit_response(
     if cluster is not None:
         cluster = np.unique(cluster, return_inverse=True)[1]
         if cluster.max() < 1:
-            raise ArgumentError("`clusters` must be at least two; got one.")
+            raise ArgumentError("`clusters` must have at least two clusters; got one.")
     rows = FittedPeople(table, None if answered.all() else answered, X, codes, weight)
     if options.family == "ordinal" and columns.intercept is not None:
         X = np.ascontiguousarray(np.delete(X, columns.intercept, axis=1))
@@ -154,7 +156,7 @@ def fit_sample(
     _check_penalties(options, ridge, lasso)
     amounts_asked = [1.0 if isinstance(each, str) else float(each) for each in (ridge, lasso)]
     asked = evolve(options, ridge=amounts_asked[0], lasso=amounts_asked[1])
-    problem = pose(blocks, columns, asked, codes, amounts, rows=rows)
+    problem = make_problem(blocks, columns, asked, codes, amounts, rows=rows)
     chosen = {}
     if ridge == CHOSEN:
         choice = choose_ridge(problem)
@@ -174,7 +176,7 @@ def _check_penalties(options: Options, ridge: Any, lasso: Any) -> None:
             raise ArgumentError(f"`{name}` must be a number of at least 0, or 'cv'; got something else.")
     penalties = [each for each in (ridge, lasso) if each == CHOSEN or each > 0]
     if len(penalties) + options.shrink > 1:
-        raise ArgumentError("`ridge`, `lasso` and `shrink` exclude each other; got more than one.")
+        raise ArgumentError("only one of `ridge`, `lasso` and `shrink` must be given; got more than one.")
     if lasso != 0 and options.family == "ordinal":
         raise ArgumentError("`lasso` must be 0 for ordered categories; got a penalty.", LOGIT_FAMILY)
     if penalties and options.method == "corrected":

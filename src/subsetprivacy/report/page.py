@@ -176,7 +176,7 @@ class ReportPage:
         parts += [self._pairs()] if self.findings.pairs else []
         parts += [self._links()] if self.findings.tables else []
         parts += [self._together()] if self.findings.rows else []
-        return [*parts, self._reading(), self._limits(), self._designs(), self._again()]
+        return [*parts, self._reading(), self._limits(), self._designs(), self._how_to_repeat()]
 
     def _column(self, variable: VariableFindings, k: int) -> Html:
         words = self.words
@@ -263,7 +263,7 @@ class ReportPage:
             parts.append(el("section", section, id=f"design-{k}"))
         return el("section", lines(parts), id="designs")
 
-    def _again(self) -> Html:
+    def _how_to_repeat(self) -> Html:
         """Return how to compute the numbers again, and the versions that made them."""
         words, recipe = self.words, self.recipe
         key, seed = ("report.seed_counts", None) if recipe.seed is None else ("report.seed_given", recipe.seed)

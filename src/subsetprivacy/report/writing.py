@@ -194,7 +194,7 @@ def write_report(
         date=date,
         progress=progress,
     )
-    _put(target, text)
+    _replace(target, text)
     return target
 
 
@@ -214,7 +214,7 @@ def require_target(path: str | Path, *, overwrite: bool) -> Path:
     return target
 
 
-def _put(target: Path, text: str) -> None:
+def _replace(target: Path, text: str) -> None:
     part = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         part.write_bytes(text.encode("utf-8"))

@@ -37,7 +37,7 @@ def perform(run: Run) -> ExperimentResult:
     w, design = run.adult.race, uniform(run.adult.races)
     fits = estimates(run.rng("one sample"), design, w, N)
     laws = limits(design, w)
-    checks = [one(name, N * float(((fits[name] - w) ** 2).sum()), laws[name]) for name in NAMES]
+    checks = [loss_check(name, N * float(((fits[name] - w) ** 2).sum()), laws[name]) for name in NAMES]
     apart = float(np.abs(fits["EM"] - fits["MLE"]).max())
     same = apart < 1e-3
     checks.append(
@@ -55,7 +55,7 @@ def perform(run: Run) -> ExperimentResult:
     return ExperimentResult(checks, table, difference(run.adult.races, fits, w).figure)
 
 
-def one(name: str, loss: float, law: FloatArray) -> Check:
+def loss_check(name: str, loss: float, law: FloatArray) -> Check:
     """Return a scaled loss, judged by its limit distribution where that is near for so few people.
 
     One step from moments exceeds the quantile of its own distribution too often at this size; moments are wide anyway.

@@ -84,7 +84,7 @@ def at_the_end(name: str, w: FloatArray, results: list[FloatArray]) -> list[Chec
         where = f"{name}, {start}"
         checks += [
             theory(f"{where}: n times the loss, n = {SIZES[-1]}", limit, *mean_and_error(last[:, 1 + i]), digits=3),
-            together(where, limit, results, len(LOSSES) + i),
+            vanishing_check(where, limit, results, len(LOSSES) + i),
             distribution_check(
                 f"{where}: n(ŵ − w)'I(ŵ − w) is chi-squared with {len(w) - 1} df",
                 last[:, len(LOSSES) + len(STARTS) + i],
@@ -96,7 +96,7 @@ def at_the_end(name: str, w: FloatArray, results: list[FloatArray]) -> list[Chec
     return [*checks, wrong_sign(name, w, *(last[:, LOSSES.index(line)] for line in LOSSES[-2:]))]
 
 
-def together(where: str, limit: float, results: list[FloatArray], column: int) -> Check:
+def vanishing_check(where: str, limit: float, results: list[FloatArray], column: int) -> Check:
     """Check that the distance to the maximum vanishes faster than the root of n."""
     means = np.array([mean_and_error(values[:, column]) for values in results])
     upper = means[-1] @ [1, MONTE_CARLO]

@@ -69,7 +69,7 @@ def perform(run: Run) -> ExperimentResult:
     means = np.array([values.mean() for values in results])
     errors = np.array([values.std(ddof=1) / np.sqrt(len(values)) for values in results])
     *seconds, beyond = (_seconds(run, p) for p in run.in_this_process((*SIZES, BEYOND)))
-    checks = [*_fourteen(), _bound(exact), _agreement(exact, means, errors)]
+    checks = [*_fourteen_categories(), _bound(exact), _agreement(exact, means, errors)]
     checks += [_transform(seconds[-1], beyond), *_uneven()]
     subsets = [len(hadamard(p).support()[0]) for p in SIZES]
     columns = ("p", "subsets", "price", "bound", "simulated", "error", "seconds_of_moments")
@@ -100,7 +100,7 @@ def _draw(subsets: list[int], means: FloatArray, errors: FloatArray) -> object:
     )
 
 
-def _fourteen() -> list[Check]:
+def _fourteen_categories() -> list[Check]:
     """Compare both designs with 14 equally likely categories: subsets, and the loss of moments and of maxima."""
     w = np.full(14, 1 / 14)
     few, many = hadamard(14), uniform(range(14))

@@ -85,10 +85,10 @@ def reproduce(
     require_matplotlib("the figures need")
     folder = local_path(output, "output")
     write_page(folder)  # first of all, so that a folder that is not writable fails at once
-    return _each(chosen, folder, settings, jobs, again, adult, progress or (lambda _: NoProgress()))
+    return _perform_all(chosen, folder, settings, jobs, again, adult, progress or (lambda _: NoProgress()))
 
 
-def _each(
+def _perform_all(
     labels: Sequence[str],
     folder: Path,
     settings: RunSettings,
@@ -108,7 +108,7 @@ def _each(
             experiment = registry.load(label)
             forget(folder, label)
             try:
-                record = _one(experiment, folder, own[label], adult, pool, progress(experiment))
+                record = _perform(experiment, folder, own[label], adult, pool, progress(experiment))
             except Exception as error:  # the other experiments still run; the command fails at the end
                 yield Finished(label, None, error=error)
                 continue
@@ -128,7 +128,7 @@ def _settings(label: str, settings: RunSettings) -> RunSettings:
     return evolve(settings, adult=source, code=registry.code_of(label))
 
 
-def _one(
+def _perform(
     experiment: Experiment,
     folder: Path,
     settings: RunSettings,

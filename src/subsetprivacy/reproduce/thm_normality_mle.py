@@ -40,7 +40,7 @@ def statistics(rng: np.random.Generator, w: tuple[float, ...], n: int) -> list[f
     return [float(form), float(covered.mean()), float(covered[0]), *(np.sqrt(n) * gap).tolist()]
 
 
-def near(n: int) -> tuple[float, ...]:
+def raised_population(n: int) -> tuple[float, ...]:
     """Return the population on the edge with its empty category raised to one standard deviation of its estimate."""
     w = np.array(EDGE)
     w[0] = 1e-3
@@ -51,7 +51,7 @@ def near(n: int) -> tuple[float, ...]:
 
 def perform(run: Run) -> ExperimentResult:
     """Simulate inside, on the edge and near it."""
-    inside, edge, close = run.replicate(statistics, [(INSIDE, N), (EDGE, N), (near(N), N)])
+    inside, edge, close = run.replicate(statistics, [(INSIDE, N), (EDGE, N), (raised_population(N), N)])
     checks = [*_inside(inside), *_edge(edge), _near(close)]
     names = ("statistic", "coverage", "first covered", *(f"scaled error {j + 1}" for j in range(len(INSIDE))))
     places = ["inside"] * len(inside) + ["edge"] * len(edge) + ["near"] * len(close)
@@ -118,7 +118,7 @@ def _edge(results: FloatArray) -> list[Check]:
 
 def _near(results: FloatArray) -> Check:
     coverage, error = mean_and_error(results[:, 2])
-    zero = float((results[:, 3] <= -np.sqrt(N) * near(N)[0] + 1e-6).mean())
+    zero = float((results[:, 3] <= -np.sqrt(N) * raised_population(N)[0] + 1e-6).mean())
     return stated(
         "one share of a single standard deviation",
         f"estimated as zero in {zero:.3f} of samples; its 95% interval holds it in {coverage:.3f} ({error:.3f})",

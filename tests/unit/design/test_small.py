@@ -70,7 +70,7 @@ def test_three_values_among_dummies():
 @pytest.mark.parametrize("labels", [["one"], ABCD])
 def test_only_two_or_three_are_small(labels):
     with pytest.raises(
-        InvalidDesignError, match=f"a small variable must have two or three categories; got {len(labels)}"
+        InvalidDesignError, match=f"a small design must have two or three categories; got {len(labels)}"
     ):
         sp.small(labels)
 
@@ -214,7 +214,7 @@ def test_many_combinations_are_asked_by_hadamard_questions(shape):
 
 
 def test_what_cannot_be_joined():
-    with pytest.raises(InvalidDesignError, match="a joined variable must have two values or more; 's' has one"):
+    with pytest.raises(InvalidDesignError, match="a joined variable must have at least two categories; got one for 's'"):
         sp.join({"s": ["f"], "t": list("abcd")})
     with pytest.raises(ArgumentError, match="`design` must be a design; got int"):
         sp.join({"s": [0, 1], "t": [0, 1]}, design=lambda joint: 3)

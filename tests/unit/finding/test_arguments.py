@@ -38,7 +38,7 @@ def release(tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"columns": ["x", "w"]}, "`columns` must be different ones of x, y, z; got no column 'w'"),
+        ({"columns": ["x", "w"]}, "`columns` must be among x, y, z, each at most once; got no column 'w'"),
         ({"columns": ["x", "x"]}, "`columns` .* got one twice"),
         ({"columns": []}, "`columns` .* got none"),
         ({"level": 95}, "`level` must be between 0 and 1"),
@@ -158,7 +158,7 @@ def test_an_earlier_wave_of_other_columns_is_refused():
 
 def test_questions_of_another_design_are_refused():
     asked = sp.QuestionCounts(sp.uniform(list("vwxyz")), shown=[3, 28], answers=[0, 1], n=[50, 50])
-    with pytest.raises(MismatchError, match="those of 'x' are of another one"):
+    with pytest.raises(MismatchError, match="those of 'x' have another one"):
         sp.findings({"x": letters()}, questions={"x": asked})
 
 
@@ -334,7 +334,7 @@ class _Counting:
     def __init__(self):
         self.designs, self.asked = {"x": UNIFORM, "y": UNIFORM}, []
 
-    def alone(self):
+    def unique_rows(self):
         return 0
 
     def count(self, column):

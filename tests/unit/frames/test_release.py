@@ -338,7 +338,7 @@ def test_columns_that_are_kept_are_told(tmp_path):
     table = pa.table({"letter": [3, 5, 6, 9], "year": [2001, 2001, 2002, 2001], "town": ["x", "x", "y", "z"]})
     release = write_release(table, path, {"letter": design}, keep=["year", "town"])
     assert release.kept == ("year", "town")
-    assert release.alone() == 2
+    assert release.unique_rows() == 2
     assert "Kept unchanged and not protected: year, town." in str(release.summary())
     assert [note.kind for note in release.notes] == [NoteKind.NOT_PROTECTED]
     assert release.to_dict()["columns"]["letter"] == {"form": "labels", "design": design.document()}
@@ -350,4 +350,4 @@ def test_columns_that_are_kept_are_told(tmp_path):
 def test_a_release_that_keeps_nothing_has_nobody_alone(tmp_path):
     design = sp.uniform(list("abcd"))
     release = write_release(sp.privatize(list("abcd"), design), tmp_path / "private.parquet", {"letter": design})
-    assert (release.kept, release.alone()) == ((), 0)
+    assert (release.kept, release.unique_rows()) == ((), 0)

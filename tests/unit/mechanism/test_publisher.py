@@ -68,7 +68,7 @@ def test_privatize_draws_the_same():
 
 
 @pytest.mark.parametrize(
-    ("values", "missing", "unfit"),
+    ("values", "missing", "problems"),
     [
         (["a", "b"], "error", None),
         ([], "error", None),
@@ -78,9 +78,9 @@ def test_privatize_draws_the_same():
         (["a", "q", None], "full", ValueProblems(1, 1, 0, None, 3)),
     ],
 )
-def test_what_does_not_fit_is_counted(values, missing, unfit):
+def test_what_does_not_fit_is_counted(values, missing, problems):
     publisher = Publisher(ASKED, missing=missing)
-    assert publisher.unfit(*publisher.look_up(values)) == unfit
+    assert publisher.problems(*publisher.look_up(values)) == problems
 
 
 def test_what_does_not_fit_is_refused():

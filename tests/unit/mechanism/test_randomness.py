@@ -29,9 +29,9 @@ def test_words_use_every_bit_evenly(source, width):
 @pytest.fixture
 def fresh_choice():
     """Let the source choose its generator anew, before and after."""
-    randomness._stretcher.cache_clear()
+    randomness._openssl_bytes.cache_clear()
     yield
-    randomness._stretcher.cache_clear()
+    randomness._openssl_bytes.cache_clear()
 
 
 def spy(asked, byte):

@@ -249,17 +249,17 @@ def test_one_sample():
 def test_a_sample_beyond_its_law_differs(name):
     law = race_sample.limits(DESIGN, RACE)[name]
     most = quadratic_form_quantile(np.linalg.eigvalsh(law), 0.999)
-    assert fig_race_diff.one(name, 0.99 * most, law).verdict == "holds"
-    assert fig_race_diff.one(name, 1.01 * most, law).verdict == "differs"
-    assert fig_race_diff.one(name, float("nan"), law).verdict == "differs"
+    assert fig_race_diff.loss_check(name, 0.99 * most, law).verdict == "holds"
+    assert fig_race_diff.loss_check(name, 1.01 * most, law).verdict == "differs"
+    assert fig_race_diff.loss_check(name, float("nan"), law).verdict == "differs"
     # It has bite: White ten points too low, and Black as many too high, is refused.
     wrong = np.array([0, 0, 0.1, 0, -0.1])
-    assert fig_race_diff.one(name, fig_race_diff.N * float(wrong @ wrong), law).verdict == "differs"
+    assert fig_race_diff.loss_check(name, fig_race_diff.N * float(wrong @ wrong), law).verdict == "differs"
 
 
 @pytest.mark.parametrize("name", ["ONE", "MoM", "MoM:cond"])
 def test_the_others_are_stated(name):
-    assert fig_race_diff.one(name, 1.0, race_sample.limits(DESIGN, RACE)[name]).verdict == "stated"
+    assert fig_race_diff.loss_check(name, 1.0, race_sample.limits(DESIGN, RACE)[name]).verdict == "stated"
 
 
 def fake_losses(k=400, **factors):

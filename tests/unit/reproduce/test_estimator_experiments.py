@@ -406,8 +406,8 @@ def test_one_step_with_another_law_differs():
 def test_a_distance_that_does_not_fall_differs():
     w, found = one_step_samples()
     limit = float(np.trace(limit_covariance(sp.uniform(range(5)), w)))
-    assert one_step.together("", limit, found, 5).verdict == HOLDS
-    assert one_step.together("", limit, [found[-1]] * 5, 5).verdict == DIFFERS
+    assert one_step.vanishing_check("", limit, found, 5).verdict == HOLDS
+    assert one_step.vanishing_check("", limit, [found[-1]] * 5, 5).verdict == DIFFERS
 
 
 def test_a_quick_step_is_not_called_slow():
