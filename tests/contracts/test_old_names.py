@@ -15,6 +15,11 @@ OLD_NAMES = {
         lambda fit: fit.held,
         lambda fit: fit.fitted_people,
     ),
+    "`sharpened` is deprecated. Hint: use `shares_above_95`": (
+        lambda: EXAMPLES["Regression"](),
+        lambda fit: fit.sharpened,
+        lambda fit: fit.shares_above_95,
+    ),
     "`standardised` is deprecated. Hint: use `standardized`": (
         lambda: EXAMPLES["Residuals"](),
         lambda residuals: residuals.standardised,

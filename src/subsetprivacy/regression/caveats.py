@@ -174,7 +174,7 @@ def _rows(fit: Regression) -> Note:
         "A row with covariates reveals more than its subset. Publishing such rows promises less privacy than "
         "publishing subsets."
     )
-    if fit.sharpened is not None and fit.sharpened[0] > _NOTABLE:
-        both, alone = (f"{100 * share:.1f}%" for share in fit.sharpened)
+    if fit.shares_above_95 is not None and fit.shares_above_95[0] > _NOTABLE:
+        both, alone = (f"{100 * share:.1f}%" for share in fit.shares_above_95)
         text += f" Here one value has a probability over 95% in {both} of the rows, and in {alone} by covariates only."
     return Note(NoteKind.NOT_PROTECTED, text, MEASURE_LEAKAGE)

@@ -508,8 +508,14 @@ class Regression(Result):
             alone=alone_in_covariates(rows.X),
         )
 
-    @cached_property
+    @property
     def sharpened(self) -> tuple[float, float] | None:
+        """The old name of `shares_above_95`."""
+        warn_deprecated("`sharpened`", "`shares_above_95`")
+        return self.shares_above_95
+
+    @cached_property
+    def shares_above_95(self) -> tuple[float, float] | None:
         """The expected share of rows in which one value has a probability above 95%, as two numbers.
 
         The first number uses covariates and subset, the second the covariates alone. Both come from at most 50,000 of
