@@ -145,8 +145,8 @@ def test_it_is_audited():
 
 def test_it_is_planned_under_its_own_name():
     plan = sp.plan(MONTHS, margin=0.05, designs=[DESIGN, sp.uniform(MONTHS)], mode="publish")
-    found = {option.name: option for option in plan.options}
-    assert found["arcs, 3"].people > 100
+    result = {option.name: option for option in plan.options}
+    assert result["arcs, 3"].people > 100
     assert "arcs, 3" in str(plan.summary())
 
 

@@ -72,10 +72,10 @@ def law_of(design):
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_reader_finds_the_distribution(name):
-    found, expected = law(read(CASES[name].to_json())), law_of(CASES[name])
-    assert found.keys() == expected.keys()
-    assert np.allclose([found[key] for key in expected], list(expected.values()), rtol=1e-12, atol=0)
-    totals = np.bincount([j for _, j in found], list(found.values()))
+    result, expected = law(read(CASES[name].to_json())), law_of(CASES[name])
+    assert result.keys() == expected.keys()
+    assert np.allclose([result[key] for key in expected], list(expected.values()), rtol=1e-12, atol=0)
+    totals = np.bincount([j for _, j in result], list(result.values()))
     assert totals == pytest.approx(1, abs=1e-12)  # something is reported, whatever the value
 
 

@@ -42,11 +42,11 @@ def parsed(word):
 
 def ours(tree):
     """Return the names under which a module has classes of designs, and not others' of the same name."""
-    found = set()
+    result = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("subsetprivacy.design"):
-            found |= {alias.asname or alias.name for alias in node.names if alias.name in CLASSES}
-    return found
+            result |= {alias.asname or alias.name for alias in node.names if alias.name in CLASSES}
+    return result
 
 
 def names_in(node):
@@ -78,32 +78,32 @@ def test_a_check_is_found_where_there_is_one(text, found):
 
 
 def test_no_class_of_design_is_checked():
-    found = []
+    result = []
     for path, tree in parsed("subsetprivacy.design").items():
         classes = ours(tree)
-        found += [(named(path), node.lineno) for node in ast.walk(tree) if checks_a_class(node, classes)]
+        result += [(named(path), node.lineno) for node in ast.walk(tree) if checks_a_class(node, classes)]
     assert len(OUTSIDE) > 400
-    assert found == []
+    assert result == []
 
 
 def test_no_kind_of_design_is_compared():
     """`design.kind == "uniform"` is the same ladder in other words."""
     words = set(kinds())
-    found = set()
+    result = set()
     for path, tree in parsed(".kind").items():
         for node in ast.walk(tree):
             if not isinstance(node, ast.Compare) or not re.search(r"design.*\.kind$", ast.unparse(node.left)):
                 continue
             for part in ast.walk(node.comparators[0]):
                 if isinstance(part, ast.Constant) and part.value in words:
-                    found.add((named(path), part.value))
+                    result.add((named(path), part.value))
                 elif isinstance(part, ast.Name):
-                    found.add((named(path), part.id))
-    assert found == KINDS
+                    result.add((named(path), part.id))
+    assert result == KINDS
 
 
 def test_a_package_has_one_registry_at_most():
-    found = {}
+    result = {}
     for path, tree in parsed("subsetprivacy.design").items():
         classes = ours(tree)
         for node in ast.walk(tree):
@@ -112,8 +112,8 @@ def test_a_package_has_one_registry_at_most():
             of = {part.id for part in ast.walk(node.args.args[0]) if isinstance(part, ast.Name)}
             for decorator in node.decorator_list:
                 if isinstance(decorator, ast.Attribute) and decorator.attr == "register" and of & classes:
-                    found.setdefault(named(path), set()).add(ast.unparse(decorator.value))
-    assert found == {path: {name} for path, name in REGISTRIES.items()}
+                    result.setdefault(named(path), set()).add(ast.unparse(decorator.value))
+    assert result == {path: {name} for path, name in REGISTRIES.items()}
 
 
 def test_every_class_of_design_has_a_kind_that_documents_name():

@@ -46,10 +46,10 @@ FOREIGN = {"dict", "list", "sorted", "secrets", "plt", "frame", "pd", "range", "
 
 def commands(group: click.Command = main, path: tuple[str, ...] = ()) -> dict[str, click.Command]:
     """Return every command by the words that call it."""
-    found = {" ".join(path): group}
+    result = {" ".join(path): group}
     for name, inner in group.commands.items() if isinstance(group, click.Group) else ():
-        found |= commands(inner, (*path, name))
-    return found
+        result |= commands(inner, (*path, name))
+    return result
 
 
 COMMANDS = commands()
@@ -103,7 +103,7 @@ def test_options_exist_in_the_command(name):
 
 def called(text: str) -> list[ast.Call]:
     """Return the calls in a sentence, as Python would parse each."""
-    found = []
+    result = []
     for start in re.finditer(r"(?<![\w.])[A-Za-z_][\w.]*\(", text):
         depth = 0
         for end in range(start.end() - 1, len(text)):
@@ -111,8 +111,8 @@ def called(text: str) -> list[ast.Call]:
             if not depth:
                 break
         code = text[start.start() : end + 1].replace("…", "...")
-        found.append(ast.parse(code, mode="eval").body)
-    return found
+        result.append(ast.parse(code, mode="eval").body)
+    return result
 
 
 def functions(node: ast.Call) -> list[object]:

@@ -234,10 +234,10 @@ def test_every_design_has_means_by_category_or_says_why_not(name):
             sp.group_means(y, data)
         return
     with quietly():
-        found = sp.group_means(y, data)
-    assert found.mean.shape == (design.p,)
-    assert found.share.sum() == pytest.approx(1)
-    assert 0 <= found.test().pvalue[0] <= 1
+        result = sp.group_means(y, data)
+    assert result.mean.shape == (design.p,)
+    assert result.share.sum() == pytest.approx(1)
+    assert 0 <= result.test().pvalue[0] <= 1
 
 
 @pytest.mark.parametrize("name", DESIGNS)
@@ -262,10 +262,10 @@ def test_every_design_evaluates_a_classifier_or_says_why_not(name):
     assert loss.subset_log_loss > 0
     if refused is None:
         with quietly():
-            found = sp.evaluate(data, proba=proba)
-        assert found.se("accuracy") > 0
-        assert found.confusion.estimate.sum() == pytest.approx(1)
-        assert found.shares.sum() == pytest.approx(1)
+            result = sp.evaluate(data, proba=proba)
+        assert result.se("accuracy") > 0
+        assert result.confusion.estimate.sum() == pytest.approx(1)
+        assert result.shares.sum() == pytest.approx(1)
 
 
 # Private predictors -------------------------------------------------------------------------------

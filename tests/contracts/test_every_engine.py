@@ -85,20 +85,20 @@ def test_crosstab(make):
 
 
 def test_groups(make):
-    found = sp.count(make(PEOPLE), "race", design=ASKED, by="region")
-    assert list(found) == ["north", "south", None]  # ascending, and those without a group last
-    for region, counts in found.items():
+    result = sp.count(make(PEOPLE), "race", design=ASKED, by="region")
+    assert list(result) == ["north", "south", None]  # ascending, and those without a group last
+    for region, counts in result.items():
         assert cells(counts) == Counter(r for r, g in zip(PEOPLE["race"], PEOPLE["region"]) if g == region)
 
 
 def test_groups_of_two_columns(make):
-    found = sp.crosstab(make(PEOPLE), "race", "income", designs=DESIGNS, by=["year", "region"])
+    result = sp.crosstab(make(PEOPLE), "race", "income", designs=DESIGNS, by=["year", "region"])
     expected = {}
     for year, region, *pair in zip(*(PEOPLE[name] for name in ("year", "region", "race", "income"))):
         expected.setdefault((year, region), Counter())[tuple(pair)] += 1
-    assert {group: cells(table) for group, table in found.items()} == expected
-    assert [type(year) for year, _ in found] == [int] * len(expected)
-    assert list(found)[:2] == [(2024, "north"), (2024, "south")]
+    assert {group: cells(table) for group, table in result.items()} == expected
+    assert [type(year) for year, _ in result] == [int] * len(expected)
+    assert list(result)[:2] == [(2024, "north"), (2024, "south")]
     (only,) = list(sp.count(make({"race": [3], "year": [2024]}), "race", design=ASKED, by=["year"]))
     assert only == (2024,)  # a list of names gives tuples, however short
 
@@ -111,8 +111,8 @@ def test_frequency_weights(make):
 
 
 def test_sampling_weights_in_groups(make):
-    found = sp.count(make(PEOPLE), "race", design=ASKED, weights="weight", weights_kind="sampling", by="year")
-    for year, counts in found.items():
+    result = sp.count(make(PEOPLE), "race", design=ASKED, weights="weight", weights_kind="sampling", by="year")
+    for year, counts in result.items():
         rows = [(r, w) for r, w, y in zip(PEOPLE["race"], PEOPLE["weight"], PEOPLE["year"]) if y == year]
         assert cells(counts) == pytest.approx(summed(*zip(*rows)))  # eighths: exact, but for the order of sums
         squares = summed((r for r, _ in rows), (w * w for _, w in rows))
@@ -130,16 +130,16 @@ def test_names_with_blanks_points_and_quotes(make):
     names = ["the race", "race.code", 'say "race"', "it's", "`r`"]
     table = make(dict.fromkeys(names, PEOPLE["race"]) | {"the region.of": PEOPLE["region"]})
     for name in names:
-        found = sp.count(table, name, design=ASKED, by="the region.of")
-        assert sum(cells(part)[3] for part in found.values()) == PEOPLE["race"].count(3)
+        result = sp.count(table, name, design=ASKED, by="the region.of")
+        assert sum(cells(part)[3] for part in result.values()) == PEOPLE["race"].count(3)
 
 
 def test_missing_codes(make):
     codes = [3, None, 12, 3, None, 15]
     table = make({"race": codes})
-    with pytest.raises(CodeError, match=r"column race must hold a subset in every row; got none in 2 rows") as told:
+    with pytest.raises(CodeError, match=r"column race must hold a subset in every row; got none in 2 rows") as caught:
         sp.count(table, "race", design=ASKED)
-    assert ("first in row 1" in str(told.value)) == engines.is_ordered(table)
+    assert ("first in row 1" in str(caught.value)) == engines.is_ordered(table)
     counts = sp.count(table, "race", design=ASKED, missing="full")
     assert cells(counts) == {3: 2, 12: 1, 15: 3}
     assert (counts.n, counts.n_missing) == (3, 3)
@@ -174,10 +174,10 @@ def test_an_unknown_column(make):
 )
 def test_codes_that_are_none(make, codes, message):
     table = make({"race": codes})
-    with pytest.raises(CodeError, match=message) as told:
+    with pytest.raises(CodeError, match=message) as caught:
         sp.count(table, "race", design=ASKED)
-    assert ("first in row 2" in str(told.value)) == engines.is_ordered(table)
-    assert "17" not in str(told.value)
+    assert ("first in row 2" in str(caught.value)) == engines.is_ordered(table)
+    assert "17" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -200,9 +200,9 @@ def test_codes_that_are_none(make, codes, message):
 )
 def test_weights_that_are_none(make, weights, kind, message):
     table = make({"race": [3, 12, 3, 5], "w": weights})
-    with pytest.raises(ArgumentError, match=message) as told:
+    with pytest.raises(ArgumentError, match=message) as caught:
         sp.count(table, "race", design=ASKED, weights="w", weights_kind=kind)
-    assert ("first in row 2" in str(told.value)) == engines.is_ordered(table)
+    assert ("first in row 2" in str(caught.value)) == engines.is_ordered(table)
 
 
 def test_types_that_are_none(make):
@@ -235,7 +235,7 @@ def test_nobody(make):
     counts = sp.count(nobody, "race", design=ASKED, weights="w", weights_kind="frequency")
     assert (counts.n, len(counts.codes)) == (0, 0)
     assert sp.count(nobody, "race", design=ASKED, by="w") == {}
-    with pytest.raises(ValueError, match="at least one informative observation; got none"):
+    with pytest.raises(ValueError, match="at least one informative subset; got none"):
         sp.estimate(counts)
 
 
@@ -289,15 +289,15 @@ def test_questions_are_counted_whatever_they_are_written_in(make, shown, answer)
     columns = asked()
     expected = summed(zip(columns["code"], columns["number"]), [1] * 60)
     table = make({name: columns[name] for name in (shown, answer)})
-    found = sp.count_questions(table, shown=shown, answer=answer, design=ASKED)
-    assert lines(found) == expected
-    assert found.counts().n == 60 - columns["word"].count("skipped")
+    result = sp.count_questions(table, shown=shown, answer=answer, design=ASKED)
+    assert lines(result) == expected
+    assert result.counts().n == 60 - columns["word"].count("skipped")
 
 
 def test_questions_of_a_table_of_counts(make):
     columns = asked()
-    found = sp.count_questions(make(columns), shown="set", answer="word", design=ASKED, weight="times")
-    assert lines(found) == summed(zip(columns["code"], columns["number"]), columns["times"])
+    result = sp.count_questions(make(columns), shown="set", answer="word", design=ASKED, weight="times")
+    assert lines(result) == summed(zip(columns["code"], columns["number"]), columns["times"])
 
 
 def test_groups_that_were_shown_may_be_absent(make):
@@ -308,9 +308,9 @@ def test_groups_that_were_shown_may_be_absent(make):
         "three": [None, "e|f", None, "d|f", "a|b"],
         "place": [2, -1, 0, -1, -1],
     }
-    found = sp.count_questions(make(columns), shown=["one", "two", "three"], answer="place", design=design)
-    assert (found.kind, found.asked, found.skipped) == ("groups", 5, 3)
-    assert sorted(found.shown[found.is_skipped].tolist()) == [[3, 12, 48], [5, 18, 40], [48, 12, 3]]
+    result = sp.count_questions(make(columns), shown=["one", "two", "three"], answer="place", design=design)
+    assert (result.kind, result.asked, result.skipped) == ("groups", 5, 3)
+    assert sorted(result.shown[result.is_skipped].tolist()) == [[3, 12, 48], [5, 18, 40], [48, 12, 3]]
 
 
 @pytest.mark.parametrize(

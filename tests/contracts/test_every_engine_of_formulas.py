@@ -137,13 +137,13 @@ def fitted(table, formula="income ~ age * race + sex", **asked):
 
 def test_private_terms_are_fitted_alike(make):
     table = make(private_people())
-    expected, found = (fitted(each, weights="w", weights_kind="frequency") for each in (private_people(), table))
-    assert found.labels == expected.labels
-    assert np.allclose(found.coef, expected.coef, atol=1e-8)
-    assert np.allclose(found.cov, expected.cov, rtol=1e-6)
+    expected, result = (fitted(each, weights="w", weights_kind="frequency") for each in (private_people(), table))
+    assert result.labels == expected.labels
+    assert np.allclose(result.coef, expected.coef, atol=1e-8)
+    assert np.allclose(result.cov, expected.cov, rtol=1e-6)
     rows = {"age": [30, 40], "sex": ["f", "m"], "race": ["Black", "White"]}
-    assert np.allclose(found.predict(make(rows)).estimate.sum(), expected.predict(rows).estimate.sum())
-    assert np.allclose(found.adjusted("race").estimate, expected.adjusted("race").estimate)
+    assert np.allclose(result.predict(make(rows)).estimate.sum(), expected.predict(rows).estimate.sum())
+    assert np.allclose(result.adjusted("race").estimate, expected.adjusted("race").estimate)
 
 
 def test_cells_of_private_terms_are_not_told(make):

@@ -23,8 +23,8 @@ def test_means_are_the_same(engine, tmp_path):
     pytest.importorskip(LIBRARY.get(engine, engine.split()[0]))
     build, _ = CONSTRUCTORS[engine]
     options = {"designs": {"tree": DESIGN}, "by": "side", "weights": "weight", "weights_kind": "frequency"}
-    found = sp.group_means("height", build(TABLE, tmp_path), **options)
+    result = sp.group_means("height", build(TABLE, tmp_path), **options)
     expected = sp.group_means("height", TABLE, **options)
-    assert found.groups == ("n", "s")
-    assert np.allclose(found.mean, expected.mean, rtol=1e-10)
-    assert np.allclose(found.cov, expected.cov, rtol=1e-8, atol=1e-14)
+    assert result.groups == ("n", "s")
+    assert np.allclose(result.mean, expected.mean, rtol=1e-10)
+    assert np.allclose(result.cov, expected.cov, rtol=1e-8, atol=1e-14)

@@ -135,11 +135,11 @@ def public_callables():
 
 
 def with_parameter(wanted):
-    found = {}
+    result = {}
     for name, function in public_callables():
         if not isinstance(function, type) and wanted in inspect.signature(function).parameters:
-            found[name] = inspect.signature(function).parameters[wanted]
-    return found
+            result[name] = inspect.signature(function).parameters[wanted]
+    return result
 
 
 def test_every_function_that_draws_is_tried_here():

@@ -48,11 +48,11 @@ def test_moments_leave_the_likelihood_ratio_undefined_in_half_of_the_runs():
         raw = sp.estimate(table, "mom").w
         undefined += table.incidence.inner(raw).min() <= 0
     for table in list(tables)[:50]:  # projected, mixed and permuted it always has a p-value
-        found = sp.independence_test(table, "lrt-mom", permutations=39, seed=1)
-        assert np.isfinite(found.statistic)
-        assert 0 < found.pvalue <= 1
-        assert np.isnan(found.asymptotic_pvalue)
-        negative += found.statistic < 0
+        result = sp.independence_test(table, "lrt-mom", permutations=39, seed=1)
+        assert np.isfinite(result.statistic)
+        assert 0 < result.pvalue <= 1
+        assert np.isnan(result.asymptotic_pvalue)
+        negative += result.statistic < 0
     assert 0.35 < undefined / 300 < 0.65
     assert negative > 5  # it is no maximum
 
@@ -61,11 +61,11 @@ def test_given_the_questions_pearson_is_more_powerful():
     W = np.full((4, 4), 1 / 16) + 0.05 * np.eye(4)
     W /= W.sum()
     tables = sp.simulate_many(BOTH, W.ravel(), 2000, 400, seed=5)
-    found = {
+    result = {
         method: np.mean([quick(table, method).asymptotic_pvalue <= 0.05 for table in tables])
         for method in ("pearson", "pearson-conditional", "lrt")
     }
-    assert found["pearson"] + 0.02 < found["pearson-conditional"] < found["lrt"]
+    assert result["pearson"] + 0.02 < result["pearson-conditional"] < result["lrt"]
 
 
 def test_subsets_of_two_fair_bits_take_nine_times_the_sample():
@@ -89,7 +89,7 @@ def test_pearson_without_privacy_is_the_textbooks(method):
 
     n = np.array([[9592, 1179], [15128, 6662]])
     plain = sp.product({"sex": sp.nonprivate(["f", "m"]), "income": sp.nonprivate(["low", "high"])})
-    found = quick(sp.JointCounts.of_table(n, plain), method)
+    result = quick(sp.JointCounts.of_table(n, plain), method)
     right = chi2_contingency(n, correction=False)
-    assert found.statistic == pytest.approx(right.statistic, rel=1e-10)
-    assert found.df == right.dof
+    assert result.statistic == pytest.approx(right.statistic, rel=1e-10)
+    assert result.df == right.dof

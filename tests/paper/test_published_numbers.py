@@ -95,20 +95,20 @@ def case(row, subset):
 
 def test_adult_case_12():
     # fig:adult_privacy: White, seen as black, white or Asian; best guess white, and right.
-    found = case(12, ["Black", "White", "Asian-Pac-Islander"])
-    assert found.size_leakage[0] == printed(0.018, 3)  # notes
-    assert adult.races[found.guess[0]] == "White"
-    assert found.guess_correct[0]
+    result = case(12, ["Black", "White", "Asian-Pac-Islander"])
+    assert result.size_leakage[0] == printed(0.018, 3)  # notes
+    assert adult.races[result.guess[0]] == "White"
+    assert result.guess_correct[0]
 
 
 def test_adult_case_14():
     # fig:adult_privacy and text: size leakage falls "from 0.97 to 0.11"; the guess is white, and wrong.
     told = sp.SubsetData([RACE.categories.code(["Asian-Pac-Islander"])], sp.nonprivate(adult.races))
     assert sp.person_leakage(told, adult.race).size_leakage[0] == printed(0.968, 3)
-    found = case(14, ["Asian-Pac-Islander", "White"])
-    assert found.size_leakage[0] == printed(0.114, 3)
-    assert adult.races[found.guess[0]] == "White"
-    assert not found.guess_correct[0]
+    result = case(14, ["Asian-Pac-Islander", "White"])
+    assert result.size_leakage[0] == printed(0.114, 3)
+    assert adult.races[result.guess[0]] == "White"
+    assert not result.guess_correct[0]
     # notes: .106 with Other as well, a difference of rounded shares; it is .1055.
     assert case(14, ["Asian-Pac-Islander", "White", "Other"]).size_leakage[0] == pytest.approx(0.106, abs=0.001)
 
@@ -148,9 +148,9 @@ def test_urn_limits_of_the_loss(method, limit, noted):
     # moments given the questions are the maximum.
     counts = exact_counts(URN_DESIGN, list(URN.values()), 300)
     with quietly():
-        found = counts.n * np.trace(sp.estimate(counts, method).cov)
-    assert found == printed(limit, 4)
-    assert found == pytest.approx(noted, rel=0.03)
+        result = counts.n * np.trace(sp.estimate(counts, method).cov)
+    assert result == printed(limit, 4)
+    assert result == pytest.approx(noted, rel=0.03)
 
 
 @pytest.mark.parametrize(

@@ -57,16 +57,16 @@ def test_labels_that_are_numbers_are_found_by_name():
 
 
 def test_a_design_needs_no_data_and_no_distribution():
-    found = sp.audit(DESIGN, given=P)
-    assert found.setting.w == pytest.approx(P.mean(axis=0))
-    assert found.to_dict()["given"] == found.given.to_dict()
+    result = sp.audit(DESIGN, given=P)
+    assert result.setting.w == pytest.approx(P.mean(axis=0))
+    assert result.to_dict()["given"] == result.given.to_dict()
     assert "given" not in sp.audit(DESIGN, P.mean(axis=0)).to_dict()
-    json.dumps(found.to_dict(), allow_nan=False)
+    json.dumps(result.to_dict(), allow_nan=False)
 
 
 def test_data_are_read_row_by_row_and_counts_are_not(data):
-    found = sp.audit(data, given=P)
-    assert found.given.to_dict() == leakage_given(DESIGN, P, codes=data.codes).to_dict()
+    result = sp.audit(data, given=P)
+    assert result.given.to_dict() == leakage_given(DESIGN, P, codes=data.codes).to_dict()
     assert sp.audit(data.counts(), given=P[:20]).given.to_dict() == leakage_given(DESIGN, P[:20]).to_dict()
     assert sp.audit(data, [0.25] * 4, given=P).given.published is not None
     covered = sp.privatize(["a", "b"] * 20, sp.covered(DESIGN, 0.1), seed=1)
@@ -81,8 +81,8 @@ def test_a_fit_may_leave_out_people_whose_subset_says_nothing(data):
 
 
 def test_the_summary_shows_the_block_and_its_notes(data):
-    for found, width in ((sp.audit(DESIGN, given=P), 5), (sp.audit(data, given=P), 7)):
-        table, block = found.summary(), found.given
+    for result, width in ((sp.audit(DESIGN, given=P), 5), (sp.audit(data, given=P), 7)):
+        table, block = result.summary(), result.given
         assert {len(row) for row in table.rows} == {width} == {len(table.columns)}
         names = [row[0] for row in table.rows]
         assert names[3] == "given covariates: one value above 95%"
@@ -93,7 +93,7 @@ def test_the_summary_shows_the_block_and_its_notes(data):
         assert float(bits[-1]) == pytest.approx(float(bits[1]) + float(bits[-3]), abs=2e-4)
         guess = rows["given covariates: prediction"]
         assert (guess[1], guess[-2]) == (f"{block.both.best_guess:.4f}", f"{block.covariates.best_guess:.4f}")
-        assert set(block.notes) <= set(found.notes)
+        assert set(block.notes) <= set(result.notes)
         assert block.notes[0].kind is NoteKind.NOT_PROTECTED
     assert len(sp.audit(data).summary().rows) == 3
 
@@ -104,8 +104,8 @@ def test_another_distribution_than_the_average_is_said():
         sp.audit(DESIGN, [0.1] * 3 + [0.7], given=P),
     )
     texts = [
-        [note.text for note in found.notes if "differs from the distribution of the audit" in note.text]
-        for found in (near, far)
+        [note.text for note in result.notes if "differs from the distribution of the audit" in note.text]
+        for result in (near, far)
     ]
     assert texts[0] == []
     assert len(texts[1]) == 1

@@ -203,9 +203,9 @@ def test_persons_need_people(people):
     data, x = people
     report = sp.audit(data)
     assert report.persons().guess_correct is None
-    found = report.persons(values=x)
-    assert found.guess_correct.mean() == pytest.approx(report.to_dict()["prediction_leakage"], abs=0.05)
-    assert found.belief == pytest.approx(sp.estimate(data).w)  # the attacker knows what the data say
+    result = report.persons(values=x)
+    assert result.guess_correct.mean() == pytest.approx(report.to_dict()["prediction_leakage"], abs=0.05)
+    assert result.belief == pytest.approx(sp.estimate(data).w)  # the attacker knows what the data say
     assert isinstance(report.plot("persons", most=3), Axes)
     for other in (sp.audit(lopsided(), W), sp.audit(data.counts())):
         with pytest.raises(ArgumentError, match="`persons` must have a subset per person"):
@@ -221,7 +221,7 @@ def test_what_is_refused(people):
         sp.audit([1, 2, 3])
     with pytest.raises(DistributionError, match="`prior` must be positive wherever `w` is; got 0 for 'a'"):
         sp.audit(lopsided(), W, prior=[0, 0.2, 0.4, 0.4])
-    with pytest.raises(NoDataError, match="at least one informative observation"):
+    with pytest.raises(NoDataError, match="at least one informative subset"):
         sp.audit(sp.SubsetData([], lopsided()))
     with pytest.raises(ArgumentError, match="`kind` must be one of designs, persons; got 'pie'"):
         sp.audit(lopsided(), W).plot("pie")

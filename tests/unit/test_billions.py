@@ -31,8 +31,8 @@ def test_draws_that_are_as_stated_but_for_a_few_people(times):
     # The squares of these counts are above 1e24, and their sum less n must leave a few.
     n = 2 * times
     asked = np.array([n + 10**4, n, n, n, n, n - 10**4])
-    found = sp.check_draws(sp.SubsetCounts([3, 5, 9, 12, 10, 6], asked, U4))
-    assert found.statistic == pytest.approx(2 * (10**8) / (2 * n), rel=1e-6)
+    result = sp.check_draws(sp.SubsetCounts([3, 5, 9, 12, 10, 6], asked, U4))
+    assert result.statistic == pytest.approx(2 * (10**8) / (2 * n), rel=1e-6)
 
 
 @pytest.mark.parametrize("times", TIMES)

@@ -99,10 +99,10 @@ def test_python_objects():
     assert cells(sp.count(frame, "race", design=ASKED, missing="full")) == {3: 1, 12: 1, 15: 1}
     assert cells(sp.count(frame, "text", design=ASKED, missing="full")) == {3: 1, 12: 1, 15: 1}
     mixed = pd.DataFrame({"race": pd.Series([3, "secret"], dtype=object)})
-    with pytest.raises(CodeError, match="must hold subset codes, or subsets as text; got something else") as told:
+    with pytest.raises(CodeError, match="must hold subset codes, or subsets as text; got something else") as caught:
         sp.count(mixed, "race", design=ASKED)
-    assert "secret" not in repr(told.value)
-    assert told.value.__context__ is None
+    assert "secret" not in repr(caught.value)
+    assert caught.value.__context__ is None
     huge = pd.DataFrame({"race": pd.Series([3, 2**70], dtype=object)})
     with pytest.raises(CodeError, match=r"got others in 1 row \(outside the categories\)"):
         sp.count(huge, "race", design=ASKED)
@@ -118,8 +118,8 @@ def test_collections_of_labels_in_cells():
         pa.table({"said": lists, "other": [3, 5, 6], "region": regions, "n": [1, 2, 4]}),
     ):
         assert cells(sp.count(frame, "said", design=ASKED)) == {3: 2, 12: 1}
-        found = sp.count(frame, "said", design=ASKED, by="region", weights="n", weights_kind="frequency")
-        assert {group: cells(part) for group, part in found.items()} == {"n": {3: 1}, "s": {3: 4, 12: 2}}
+        result = sp.count(frame, "said", design=ASKED, by="region", weights="n", weights_kind="frequency")
+        assert {group: cells(part) for group, part in result.items()} == {"n": {3: 1}, "s": {3: 4, 12: 2}}
         for by, told in (("Region", "got no column Region among its 4"), ("said", "one part: .* got said twice")):
             with pytest.raises(ArgumentError, match=told):
                 sp.count(frame, "said", design=ASKED, by=by)
@@ -177,8 +177,8 @@ def test_groups_of_every_type():
 def test_groups_given_as_values_still_are_rows():
     # As long as a data frame is in memory, a group or weight for each person may come from elsewhere.
     for by in (FRAME["region"], np.array(REGION, object), list(REGION), pl.Series(REGION)):
-        found = sp.crosstab(FRAME, "race", "income", designs=[ASKED, V4], by=by)
-        assert {group: table.counts.sum() for group, table in found.items()} == {"n": 4, "s": 3, None: 1}
+        result = sp.crosstab(FRAME, "race", "income", designs=[ASKED, V4], by=by)
+        assert {group: table.counts.sum() for group, table in result.items()} == {"n": 4, "s": 3, None: 1}
     weights = FRAME["times"].to_numpy()
     assert sp.count(FRAME, "race", design=ASKED, weights=weights, weights_kind="frequency").counts.sum() == 13
 
@@ -201,9 +201,9 @@ def test_groups_given_as_values_still_are_rows():
 )
 def test_names_that_do_not_fit(options, message):
     for table in (FRAME, pa.Table.from_pandas(FRAME)):
-        with pytest.raises(ArgumentError, match=message) as told:
+        with pytest.raises(ArgumentError, match=message) as caught:
             sp.count(table, "race", design=ASKED, **options)
-        assert "secret" not in str(told.value)
+        assert "secret" not in str(caught.value)
 
 
 def test_groups_of_lists_are_no_groups():
@@ -235,8 +235,8 @@ def test_more_people_than_are_exact():
 
 def test_a_group_whose_weights_are_zero():
     frame = pd.DataFrame({"race": [3, 5], "n": [0, 2], "region": ["n", "s"]})
-    found = sp.count(frame, "race", design=ASKED, by="region", weights="n", weights_kind="frequency")
-    assert (cells(found["n"]), cells(found["s"])) == ({}, {5: 2})
+    result = sp.count(frame, "race", design=ASKED, by="region", weights="n", weights_kind="frequency")
+    assert (cells(result["n"]), cells(result["s"])) == ({}, {5: 2})
 
 
 # What is asked for --------------------------------------------------------------------------------------------------
@@ -244,9 +244,9 @@ def test_a_group_whose_weights_are_zero():
 
 def test_a_table_without_a_column():
     for table in (FRAME, pl.from_pandas(FRAME), pl.from_pandas(FRAME).lazy(), pa.Table.from_pandas(FRAME)):
-        with pytest.raises(CodeError, match=r"got a data frame\. Hint: .* sp\.count\(frame, 'name'") as told:
+        with pytest.raises(CodeError, match=r"got a data frame\. Hint: .* sp\.count\(frame, 'name'") as caught:
             sp.count(table, design=ASKED)
-        assert "income" not in str(told.value)
+        assert "income" not in str(caught.value)
 
 
 def test_a_column_of_something_that_has_none():
@@ -365,9 +365,9 @@ def test_rows_are_numbered_through_files_and_row_groups(tmp_path):
 
 def test_an_engine_that_fails_does_not_show_a_cell():
     lazy = pl.DataFrame({"race": ["secret"]}).lazy().with_columns(pl.col("race").str.to_date("%Y"))
-    with pytest.raises(DataFileError, match=r"the polars-lazy table could not be computed \(Inv.*Error\)") as told:
+    with pytest.raises(DataFileError, match=r"the polars-lazy table could not be computed \(Inv.*Error\)") as caught:
         sp.count(lazy, "race", design=ASKED)
-    assert told.value.__context__ is None
+    assert caught.value.__context__ is None
 
 
 @pytest.fixture

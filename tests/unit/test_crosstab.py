@@ -77,7 +77,7 @@ def test_rows_and_counts_of_a_product_design():
     plain = sp.SubsetCounts(counts.codes, counts.counts, counts.design)
     assert type(plain) is sp.SubsetCounts
     assert cells(sp.crosstab(plain, "x", "y")) == EXPECTED
-    with pytest.raises(ArgumentError, match="a table must be of two or more variables; got one"):
+    with pytest.raises(ArgumentError, match="a table must have two or more variables; got one"):
         sp.crosstab(counts, "x")
 
 
@@ -166,9 +166,9 @@ def test_joined_variables_are_one_side_of_the_table():
     table = sp.simulate(both, W, 3000, seed=1)
     assert table.names == ("sex x view", "y")
     assert table.margin("sex x view").n == 3000
-    found = sp.independence_test(table, permutations=9, seed=1)
-    assert found.df == 5 * 3
-    assert found.hypothesis == "sex x view and y are independent"
+    result = sp.independence_test(table, permutations=9, seed=1)
+    assert result.df == 5 * 3
+    assert result.hypothesis == "sex x view and y are independent"
     with pytest.raises(ArgumentError, match="one of the variables sex x view, y; got 'sex'"):
         table.margin("sex")
     values = list(pair.categories) * 5
@@ -189,24 +189,24 @@ def test_what_is_no_table(columns):
         sp.crosstab(x.counts(), y.counts())
     with pytest.raises(ArgumentError, match="got SubsetData, str"):
         sp.crosstab(x, "y")
-    with pytest.raises(MismatchError, match="columns must be of one length, a row per person; got 3 and 8 rows"):
+    with pytest.raises(MismatchError, match="columns must have the same length, a row per person; got 3 and 8 rows"):
         sp.crosstab(x, sp.SubsetData(Y[:3], V4))
     with pytest.raises(ArgumentError, match="must come with its design; got none for x, y"):
         sp.crosstab(X, Y)
-    with pytest.raises(ArgumentError, match="`designs` must be 2, one for each column"):
+    with pytest.raises(ArgumentError, match="`designs` must have 2 entries, one for each column"):
         sp.crosstab(X, Y, designs=[ASKED])
-    with pytest.raises(ArgumentError, match="`designs` must be 2, one for each column"):
+    with pytest.raises(ArgumentError, match="`designs` must have 2 entries, one for each column"):
         sp.crosstab(X, Y, designs=ASKED)
     with pytest.raises(MismatchError, match="`design` must be the design of `data`"):
         sp.crosstab(x, Y, designs=[V4, V4])
 
 
 def test_names_that_do_not_fit(columns):
-    with pytest.raises(ArgumentError, match="`names` must be 2 words, one for each column"):
+    with pytest.raises(ArgumentError, match="`names` must be 2 names, one for each column"):
         sp.crosstab(*columns, names=["race"])
-    with pytest.raises(ArgumentError, match="`names` must be 2 words, one for each column"):
+    with pytest.raises(ArgumentError, match="`names` must be 2 names, one for each column"):
         sp.crosstab(*columns, names="xy")
-    with pytest.raises(ArgumentError, match="`names` must be 2 words, one for each column"):
+    with pytest.raises(ArgumentError, match="`names` must be 2 names, one for each column"):
         sp.crosstab(*columns, names=["race", 3])
     with pytest.raises(ArgumentError, match="`names` and `designs` must be left out"):
         sp.crosstab(sp.SubsetTable([X, Y], BOTH), names=["a", "b"])
@@ -221,7 +221,7 @@ def test_dummy_rows_tie_columns_together():
     covered = sp.covered(BOTH, 0.05)
     rows = sp.privatize({"x": list("abcd") * 10, "y": list("rstu") * 10}, covered, seed=1)
     for arguments in ((rows,), (rows, "x", "y"), (rows.counts(),)):
-        with pytest.raises(ArgumentError, match="`data` must hold no dummy rows"):
+        with pytest.raises(ArgumentError, match="`data` must not contain dummy rows"):
             sp.crosstab(*arguments)
     one = sp.privatize(list("abcd") * 10, sp.covered(ASKED, 0.1), seed=1)
     with pytest.raises(InvalidDesignError, match="dummy rows must cover all variables together"):
@@ -299,6 +299,6 @@ def test_columns_without_designs_are_told_apart(columns):
 def test_a_column_in_the_place_of_a_name_is_not_printed():
     frame = pytest.importorskip("pandas").DataFrame({"race": X, "income": Y})
     for column in (["secret"] * len(X), frame["race"]):
-        with pytest.raises(ArgumentError, match=r"must be given by their names; got (list|Series)") as told:
+        with pytest.raises(ArgumentError, match=r"must be given by their names; got (list|Series)") as caught:
             sp.crosstab(frame, "race", column, designs=[ASKED, V4])
-        assert "secret" not in str(told.value)
+        assert "secret" not in str(caught.value)

@@ -43,8 +43,8 @@ def texts(artists):
 
 
 def line(ax, label):
-    (found,) = [x for x in ax.lines if x.get_label() == label]
-    return found
+    (result,) = [x for x in ax.lines if x.get_label() == label]
+    return result
 
 
 def legend(ax):

@@ -48,8 +48,8 @@ def test_groups_of_a_table_ascend(engine, tmp_path):
 
 
 def test_numbers_come_before_words_and_nothing_last():
-    found = groups(CODES, by=["b", 10, None, 9, "a", float("nan")])
-    assert list(found.items()) == [(9, 1), (10, 1), ("a", 1), ("b", 1), (None, 2)]
+    result = groups(CODES, by=["b", 10, None, 9, "a", float("nan")])
+    assert list(result.items()) == [(9, 1), (10, 1), ("a", 1), ("b", 1), (None, 2)]
     assert list(groups(CODES[:3], by=[True, False, True])) == [False, True]
     assert list(groups(CODES[:3], by=[np.int64(10), 9, 2.5])) == [2.5, 9, 10]
 

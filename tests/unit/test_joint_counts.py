@@ -144,12 +144,12 @@ def test_aggregated_tables_are_a_loop_over_people(designs):
     rng = np.random.default_rng(3)
     codes = [rng.choice([*design.support()[0].tolist(), design.missing_code], 60).tolist() for design in designs]
     table = sp.crosstab(*codes, designs=designs)
-    found = table.aggregated()
+    result = table.aggregated()
     p, q = (getattr(design, "inner", design).p for design in designs)
-    assert found.shape == (p, q, 2, 2)
+    assert result.shape == (p, q, 2, 2)
     for i in range(p):
         for j in range(q):
-            assert found[i, j].tolist() == looped(codes, designs, i, j).tolist()
+            assert result[i, j].tolist() == looped(codes, designs, i, j).tolist()
 
 
 def test_one_aggregated_table_by_its_labels():
@@ -171,8 +171,8 @@ def test_told_values_aggregate_to_the_collapsed_table():
     table = sp.JointCounts.of_table(n, PLAIN)
     two = table.aggregated("b", "s")
     assert two.tolist() == [[7, 6], [2, 13]]
-    found = sp.independence_test(table, "bonferroni", permutations=0)
-    assert found.pairs.statistics[1, 1] == pytest.approx(chi2_contingency(two, correction=False).statistic)
+    result = sp.independence_test(table, "bonferroni", permutations=0)
+    assert result.pairs.statistics[1, 1] == pytest.approx(chi2_contingency(two, correction=False).statistic)
 
 
 # Sums ---------------------------------------------------------------------------------------------------------------
@@ -271,8 +271,8 @@ def test_a_data_frame_is_read_by_its_labels():
     shown = pandas.DataFrame(np.arange(4).reshape(2, 2), index=["c|d", "a|b"], columns=[0, 1])
     assert sp.JointCounts.of_table(shown, pairs).margin("x").subset_shares() == {"a|b": 5 / 6, "c|d": 1 / 6}
     numbers = sp.product({"x": sp.nonprivate([1, 0]), "y": sp.nonprivate([True, False])})
-    found = sp.JointCounts.of_table(pandas.DataFrame([[1, 2], [3, 4]], index=[0, 1], columns=[False, True]), numbers)
-    assert found.table().tolist() == [[4, 3], [2, 1]]  # by the names 0 and 1, which are no row numbers
+    result = sp.JointCounts.of_table(pandas.DataFrame([[1, 2], [3, 4]], index=[0, 1], columns=[False, True]), numbers)
+    assert result.table().tolist() == [[4, 3], [2, 1]]  # by the names 0 and 1, which are no row numbers
     with pytest.raises(MismatchError, match="must name every subset once"):
         sp.JointCounts.of_table(sorted_.rename(index={"low": "high"}), plain)
     with pytest.raises(MismatchError, match="must be labeled by subsets, such as 'low'; got other labels"):
@@ -283,12 +283,12 @@ def test_names_that_are_columns_are_not_printed():
     both = sp.product({"x": sp.uniform(list("abcd")), "y": sp.uniform(list("rstu"))})
     table = sp.simulate(both, np.full(16, 1 / 16), 50, seed=1)
     for call in (table.margin, table.subsets):
-        with pytest.raises(ArgumentError, match="`name` must be one of the variables x, y; got list") as told:
+        with pytest.raises(ArgumentError, match="`name` must be one of the variables x, y; got list") as caught:
             call(["secret"] * 9)
-        assert "secret" not in str(told.value)
-    with pytest.raises(CategoryError, match="got list") as told:
+        assert "secret" not in str(caught.value)
+    with pytest.raises(CategoryError, match="got list") as caught:
         table.aggregated(["secret"], "r")
-    assert "secret" not in str(told.value)
+    assert "secret" not in str(caught.value)
 
 
 def test_weighted_tables_say_that_they_are():

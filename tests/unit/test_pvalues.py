@@ -71,24 +71,24 @@ def inside(design):
 
 @pytest.mark.parametrize("name", RESULTS)
 def test_results_of_samples_without_any_doubt(name):
-    found = RESULTS[name]()
-    assert 0 < found.pvalue < 1e-300
-    shown = str(found.summary()) if hasattr(found, "summary") else str(found)
+    result = RESULTS[name]()
+    assert 0 < result.pvalue < 1e-300
+    shown = str(result.summary()) if hasattr(result, "summary") else str(result)
     assert "< 0.0001" in shown
     assert "e-3" not in shown
-    if hasattr(found, "to_dict"):
-        assert 0 < json.loads(json.dumps(found.to_dict(), allow_nan=False))["pvalue"] < 1e-300
+    if hasattr(result, "to_dict"):
+        assert 0 < json.loads(json.dumps(result.to_dict(), allow_nan=False))["pvalue"] < 1e-300
 
 
 def test_the_exact_test_looked_at_all_tables():
-    found = RESULTS["all tables"]()
-    assert (found.null, found.pvalue_se) == ("exact", 0.0)
-    assert found.asymptotic_pvalue > 0
+    result = RESULTS["all tables"]()
+    assert (result.null, result.pvalue_se) == ("exact", 0.0)
+    assert result.asymptotic_pvalue > 0
 
 
 def test_pairs_of_categories_have_positive_pvalues_too():
-    found = RESULTS["pairs"]().pairs
-    assert (found.pvalues > 0).all()
+    result = RESULTS["pairs"]().pairs
+    assert (result.pvalues > 0).all()
     exact = sp.independence_test(dependent(3000), "bonferroni")
     assert exact.null == "exact"
     assert (exact.pairs.pvalues > 0).all()

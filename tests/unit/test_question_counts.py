@@ -76,7 +76,7 @@ def test_the_subsets_follow_from_groups_where_they_were_kept():
     assert recorded.counts().subset_shares() == {"c|d": 0.4, "b|e": 0.6}
     unknown = sp.QuestionCounts(GROUPS, answers=[2, -1], n=[7, 5])
     assert not unknown.has_counts
-    with pytest.raises(NotIdentifiableError, match="which groups were shown was not kept"):
+    with pytest.raises(NotIdentifiableError, match="the groups that were shown were not recorded"):
         unknown.counts()
 
 
@@ -87,7 +87,7 @@ def test_the_subsets_follow_from_a_secret_bit():
     truth = sp.simulate(WARNER, [0.0, 1.0], 4000, seed=1)  # "yes" is 1, and the bit is 1 in a quarter
     same = truth.counts[truth.codes == 0b1001][0] / 4000
     assert same == pytest.approx(0.25, abs=0.03)
-    with pytest.raises(NotIdentifiableError, match="sets are drawn around answers"):
+    with pytest.raises(NotIdentifiableError, match="sets are drawn around the answers"):
         sp.QuestionCounts(GIVEN, answers=[0, -1], n=[60, 30]).counts()
 
 
@@ -145,7 +145,7 @@ def test_it_shows_itself():
     groups = sp.QuestionCounts(GROUPS, [[0, 0, 0], [3, 12, 48]], answers=[2, -1], n=[7, 5])
     assert groups.to_frame(engine="pandas")["answer"].tolist() == ["group 3", "skipped"]
     assert groups.to_frame(engine="polars")["shown"].to_list() == [None, "a|b / c|d / e|f"]
-    assert "The groups shown were not kept for 7 people." in str(groups.summary())
+    assert "The groups that were shown were not recorded for 7 people." in str(groups.summary())
 
 
 # Files ------------------------------------------------------------------------------------------
@@ -163,8 +163,8 @@ def test_files_are_counted_in_a_stream(tmp_path, ending):
         path.write_bytes(gzip.compress(frame.write_csv().encode()))
     else:
         {"csv": frame.write_csv, "parquet": frame.write_parquet, "arrow": frame.write_ipc}[ending](path)
-    found = sp.count_questions(path, shown="asked", answer="said", design=U4)
-    assert (found.asked, found.skipped) == (4, 1)
+    result = sp.count_questions(path, shown="asked", answer="said", design=U4)
+    assert (result.asked, result.skipped) == (4, 1)
     weighted = sp.count_questions(str(path), shown="asked", answer="said", design=U4, weight="times")
     assert (weighted.asked, weighted.skipped) == (14, 3)
 
@@ -172,8 +172,8 @@ def test_files_are_counted_in_a_stream(tmp_path, ending):
 def test_codes_in_a_csv_file_are_codes(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("asked,said\n3,0\n12,1\n3,-1\n10,0\n", encoding="utf-8")
-    found = sp.count_questions(path, shown="asked", answer="said", design=U4)
-    assert found.shown.ravel().tolist() == [3, 3, 10, 12]
+    result = sp.count_questions(path, shown="asked", answer="said", design=U4)
+    assert result.shown.ravel().tolist() == [3, 3, 10, 12]
     numbers = sp.uniform([1, 2, 3, 4])  # labels that look like codes, so that "12" is one of them
     with pytest.raises(CodeError, match="first in line 3"):
         sp.count_questions(path, shown="asked", answer="said", design=numbers)
@@ -205,8 +205,8 @@ def test_columns_that_do_not_fit_the_design_are_refused(arguments, words):
 def test_answers_of_a_secret_bit_in_words():
     pd = pytest.importorskip("pandas")
     table = pd.DataFrame({"said": ["same", "Different ", None, "same"]})
-    found = sp.count_questions(table, answer="said", design=WARNER)
-    assert (found.kind, found.answers.tolist(), found.n.tolist()) == ("bit", [-1, 0, 1], [1, 2, 1])
+    result = sp.count_questions(table, answer="said", design=WARNER)
+    assert (result.kind, result.answers.tolist(), result.n.tolist()) == ("bit", [-1, 0, 1], [1, 2, 1])
 
 
 # The export of a survey -------------------------------------------------------------------------
@@ -224,10 +224,10 @@ def test_an_export_is_read_as_the_server_has_it(tmp_path, exported):
     path = tmp_path / "framings.csv"
     path.write_text(exported["framings"], encoding="utf-8")
     designs = {one["name"]: sp.design_from_json(json.dumps(one["design"])) for one in exported["variables"]}
-    found = sp.read_questions(path, designs)
-    assert list(found) == list(designs)
+    result = sp.read_questions(path, designs)
+    assert list(result) == list(designs)
     for one in exported["variables"]:
-        questions = found[one["name"]]
+        questions = result[one["name"]]
         assert questions.kind == one["kind"]
         assert questions.answers.tolist() == one["answers"]
         assert questions.n.tolist() == one["n"]
@@ -262,6 +262,6 @@ def test_what_is_no_export_is_refused(tmp_path, text, words):
 def test_an_empty_variable_has_no_lines(tmp_path):
     path = tmp_path / "framings.csv"
     path.write_text("variable,partition,shown,answer,n\n", encoding="utf-8")
-    found = sp.read_questions(path, {"x": U4, "y": GROUPS, "z": WARNER})
-    assert [one.asked for one in found.values()] == [0, 0, 0]
-    assert np.array_equal(found["y"].shown, np.empty((0, 3)))
+    result = sp.read_questions(path, {"x": U4, "y": GROUPS, "z": WARNER})
+    assert [one.asked for one in result.values()] == [0, 0, 0]
+    assert np.array_equal(result["y"].shown, np.empty((0, 3)))

@@ -14,9 +14,9 @@ PACKAGES = ("sampling", "raking", "imputation", "means", "predictors")
 
 def classes():
     modules = [
-        f"subsetprivacy.{package}.{found.name}"
+        f"subsetprivacy.{package}.{result.name}"
         for package in PACKAGES
-        for found in pkgutil.iter_modules([f"{subsetprivacy.__path__[0]}/{package}"])
+        for result in pkgutil.iter_modules([f"{subsetprivacy.__path__[0]}/{package}"])
     ]
     for module in [*modules, "subsetprivacy.estimation.survey_sample"]:
         for _, one in inspect.getmembers(importlib.import_module(module), inspect.isclass):

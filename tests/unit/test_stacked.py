@@ -55,9 +55,9 @@ def test_gram_of_a_batch(lead, most, monkeypatch):
     monkeypatch.setattr(masks, "_MAX_SQUARES", most)
     matrix = RNG.normal(size=(7, 3))
     y = RNG.normal(size=(*lead, 7))
-    found = DenseRows(matrix).gram(y)
-    assert found.shape == (*lead, 3, 3)
-    assert found == pytest.approx(np.einsum("...a,ai,aj->...ij", y, matrix, matrix))
+    result = DenseRows(matrix).gram(y)
+    assert result.shape == (*lead, 3, 3)
+    assert result == pytest.approx(np.einsum("...a,ai,aj->...ij", y, matrix, matrix))
 
 
 def test_gram_of_a_batch_with_rows_that_are_not_0_and_1():

@@ -59,14 +59,14 @@ def test_the_plural_is_decided_in_one_place():
     ad_hoc = re.compile(
         r"""['"]s['"] (if|\*)|(['"])([\w ]+)\2 if \S.* == 1 else \2\3s\2|['"]1 \w+['"] if|\{[a-z_.]+\} people\b"""
     )
-    found = []
+    result = []
     for path in SOURCES:
         if path.name == "_words.py" or "reproduce" in path.parts:
             continue
         for number, line in enumerate(path.read_text().splitlines(), 1):
             if ad_hoc.search(line):
-                found.append(f"{path.name}:{number}: {line.strip()}")
-    assert found == []
+                result.append(f"{path.name}:{number}: {line.strip()}")
+    assert result == []
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_the_plural_is_decided_in_one_place():
             MismatchError,
             "`by` must give one group per person; got 2 for 1 person.",
         ),
-        (lambda: sp.Categories([]), CategoryError, "`categories` must hold at least one label; got none."),
+        (lambda: sp.Categories([]), CategoryError, "`categories` must contain at least one label; got none."),
         (
             lambda: sp.SubsetData(np.ma.array([3, 5], mask=[False, True]), U4),
             CodeError,

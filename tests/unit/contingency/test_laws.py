@@ -147,9 +147,9 @@ def test_known_margins_are_kept_and_have_no_error(known, model):
     fit, free = fitted(COUNTS, model, known=known), fitted(COUNTS, model)
     for names in known:
         axes = ["abc".index(name) for name in (names if isinstance(names, tuple) else (names,))]
-        found = fit.shares(*("abc"[k] for k in sorted(axes)))
-        assert found.estimate == pytest.approx(margin(*axes), abs=1e-9)
-        assert found.se == pytest.approx(0, abs=1e-9)
+        result = fit.shares(*("abc"[k] for k in sorted(axes)))
+        assert result.estimate == pytest.approx(margin(*axes), abs=1e-9)
+        assert result.se == pytest.approx(0, abs=1e-9)
     assert fit.gap <= 1e-8
     assert fit.loglik < free.loglik
     assert fit.df == free.df - sum(len(margin(*("abc".index(n) for n in names))) - 1 for names in known)
@@ -166,7 +166,7 @@ def test_known_margins_by_brute_force():
     at = np.unravel_index(np.arange(16), (4, 2, 2))
     A = np.vstack([at[0] == k for k in range(4)] + [at[1] == k for k in range(2)]).astype(float)
     b = np.concatenate([margin(0), margin(1)])
-    found = minimize(
+    result = minimize(
         lambda w: -n_a @ np.log(rows @ w),
         np.outer(np.outer(margin(0), margin(1)).ravel(), [0.5, 0.5]).ravel(),
         jac=lambda w: -rows.T @ (n_a / (rows @ w)),
@@ -176,8 +176,8 @@ def test_known_margins_by_brute_force():
         options={"ftol": 1e-14, "maxiter": 500},
     )
     fit = fitted(COUNTS, "saturated", known=known)
-    assert fit.loglik >= -COUNTS.n * found.fun - 1e-4
-    assert fit.w.ravel() == pytest.approx(found.x, abs=1e-4)
+    assert fit.loglik >= -COUNTS.n * result.fun - 1e-4
+    assert fit.w.ravel() == pytest.approx(result.x, abs=1e-4)
 
 
 def test_covariance_with_known_margins_is_that_of_the_null_space():

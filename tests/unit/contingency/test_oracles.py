@@ -110,8 +110,8 @@ def test_nothing_better_is_found_by_brute_force(model):
         return -counts.n_a @ np.log(rows @ (w / w.sum()))
 
     rng = np.random.default_rng(0)
-    found = [minimize(downhill, rng.normal(size=Z.shape[1]), method="BFGS").fun for _ in range(3)]
-    assert fit.loglik >= -min(found) - 1e-6
+    result = [minimize(downhill, rng.normal(size=Z.shape[1]), method="BFGS").fun for _ in range(3)]
+    assert fit.loglik >= -min(result) - 1e-6
     assert fit.loglik == pytest.approx(-downhill(fit.fit.theta), abs=1e-8)
     assert fit.gap <= 1e-8
 

@@ -78,19 +78,19 @@ def test_labels_tell_designs_of_one_kind_apart():
 def chances(design):
     """The probability of each report given each value, from the rule alone."""
     rule, p = design.browser_rule, design.p
-    found = {}
+    result = {}
     if rule["rule"] == "listed":
         total = sum(rule["weights"])
         for row, weight in zip(rule["questions"].tolist(), rule["weights"], strict=True):
             for code in row:
                 for j in range(p):
                     if code >> j & 1:
-                        found[code, j] = found.get((code, j), 0) + weight / total
-        return found
+                        result[code, j] = result.get((code, j), 0) + weight / total
+        return result
     for j in range(p):
         around = {code: weight for code, weight in zip(rule["subsets"], rule["weights"], strict=True) if code >> j & 1}
-        found |= {(int(code), j): weight / sum(around.values()) for code, weight in around.items()}
-    return found
+        result |= {(int(code), j): weight / sum(around.values()) for code, weight in around.items()}
+    return result
 
 
 @pytest.mark.parametrize(

@@ -37,11 +37,11 @@ def by_hand(design):
     ids=["2x2", "2x3", "2x3x2", "pairs of 3x2", "product"],
 )
 def test_what_is_revealed_is_what_all_members_share(design):
-    found = revealing_reports(design)
+    result = revealing_reports(design)
     expected = by_hand(design)
-    assert set(found) == set(expected)
+    assert set(result) == set(expected)
     for name in expected:
-        np.testing.assert_array_equal(found[name], expected[name])
+        np.testing.assert_array_equal(result[name], expected[name])
 
 
 def test_two_binary_variables_reveal_each_in_a_third():

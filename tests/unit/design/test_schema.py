@@ -216,12 +216,12 @@ def test_unknown_keys_break_the_fingerprint():
 
 
 def keys_of(schema):
-    found = set()
+    result = set()
     if isinstance(schema, dict):
-        found |= set(schema.get("properties", {}))
+        result |= set(schema.get("properties", {}))
         schema = schema.values()
     return (
-        found.union(*(keys_of(inner) for inner in schema)) if isinstance(schema, (list, type({}.values()))) else found
+        result.union(*(keys_of(inner) for inner in schema)) if isinstance(schema, (list, type({}.values()))) else result
     )
 
 

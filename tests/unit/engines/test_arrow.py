@@ -115,8 +115,8 @@ def test_more_groups_and_bits_than_fit_in_one_word(monkeypatch):
         first.setdefault(row, number)
     assert listed(groups, groups.first) == first
     appeared = {name: number for number, name in reversed(list(enumerate(names.tolist())))}
-    found = list(zip(*(key.labels() for key in groups.keys)))
-    assert found == sorted(found, key=lambda row: (appeared[row[0]], row[1]))
+    result = list(zip(*(key.labels() for key in groups.keys)))
+    assert result == sorted(result, key=lambda row: (appeared[row[0]], row[1]))
 
 
 def test_missing_groups_are_one(store):

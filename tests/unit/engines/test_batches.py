@@ -73,10 +73,10 @@ def test_mixed_objects_are_refused_and_not_shown():
     pd = pytest.importorskip("pandas")
     for cells in (["secret", 5], [5, "secret"], [{"secret"}, "x"], [2**80, "secret"]):
         frame = pd.DataFrame({"x": pd.Series(cells, dtype=object)})
-        with pytest.raises(ArgumentError, match="column x must hold values of one type that Arrow knows") as told:
+        with pytest.raises(ArgumentError, match="column x must hold values of one type that Arrow knows") as caught:
             list(arrow_batches(frame, ["x"]))
-        assert "secret" not in repr(told.value)
-        assert told.value.__context__ is None
+        assert "secret" not in repr(caught.value)
+        assert caught.value.__context__ is None
 
 
 def test_columns_of_pandas_that_are_numbers():
@@ -97,9 +97,9 @@ def test_columns_of_polars_that_arrow_does_not_know(kind):
     pl = pytest.importorskip("polars")
     frame = pl.DataFrame({"id": pl.Series([1, 2**100], dtype=getattr(pl, kind)), "x": [3, 5]})
     for table in (frame, frame.lazy()):
-        with pytest.raises(ArgumentError, match=f"column id must be of a type that Arrow knows; got {kind}") as told:
+        with pytest.raises(ArgumentError, match=f"column id must be of a type that Arrow knows; got {kind}") as caught:
             list(arrow_batches(table, ["x", "id"]))
-        assert told.value.__context__ is None
+        assert caught.value.__context__ is None
         assert [batch.to_pydict() for batch in arrow_batches(table, ["x"])] == [{"x": [3, 5]}]
 
 

@@ -14,8 +14,8 @@ TABLE = pa.table({"a": np.arange(1000), "b": np.arange(1000) * 0.5, "c": [str(k)
 @pytest.fixture
 def fragment(tmp_path):
     pq.write_table(TABLE, tmp_path / "x.parquet", row_group_size=130)
-    (found,) = dataset.dataset(str(tmp_path / "x.parquet")).get_fragments()
-    return found
+    (result,) = dataset.dataset(str(tmp_path / "x.parquet")).get_fragments()
+    return result
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,6 @@ def test_parts_hold_few_cells_or_one_row_group(fragment, monkeypatch, cells, par
 def test_arrow_files_have_no_row_groups(tmp_path):
     with pa.ipc.new_file(str(tmp_path / "x.arrow"), TABLE.schema) as file:
         file.write_table(TABLE, max_chunksize=130)
-    (found,) = dataset.dataset(str(tmp_path / "x.arrow"), format="ipc").get_fragments()
-    read = pa.Table.from_batches(batches.fragment_batches(found, TABLE.schema, ["b"]))
+    (result,) = dataset.dataset(str(tmp_path / "x.arrow"), format="ipc").get_fragments()
+    read = pa.Table.from_batches(batches.fragment_batches(result, TABLE.schema, ["b"]))
     assert read.equals(TABLE.select(["b"]))

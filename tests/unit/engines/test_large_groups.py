@@ -94,8 +94,8 @@ def test_a_number_beyond_every_code_is_none(tmp_path):
 def test_decimals_are_codes(kind):
     batch = pa.record_batch({"x": pa.array([3, None, 5, 3, -3, 9999], kind)})
     groups = tally_batches([batch], ["x"], bits=[3])
-    found = dict(zip(groups.keys[0].labels(), groups.rows.tolist()))
-    assert found == {3: 2, 5: 1, None: 1, -1: 2}
+    result = dict(zip(groups.keys[0].labels(), groups.rows.tolist()))
+    assert result == {3: 2, 5: 1, None: 1, -1: 2}
 
 
 def test_a_key_tells_labels_and_codes_apart():

@@ -87,12 +87,12 @@ def test_a_label_may_be_that_of_a_merged_category(fit):
 def test_differences_of_merged_categories_of_other_categories(fit):
     other = sp.estimate(sp.simulate(sp.uniform(["a", "x", "y", "z"]), [0.3, 0.2, 0.2, 0.3], 400, seed=2))
     mine, theirs = fit.collapse({"rest": list("bcdef")}), other.collapse({"rest": ["x", "y", "z"]})
-    found = mine.difference(theirs)
-    assert found.estimate == pytest.approx([fit.w[0] - other.w[0], other.w[0] - fit.w[0]])
-    assert not found.is_paired
-    assert found.test.df == 1
-    assert found.interval()[0] == pytest.approx(-found.interval()[1][::-1], abs=2e-5)
-    assert found.se[0] == pytest.approx(np.hypot(fit.se[0], other.se[0]))
+    result = mine.difference(theirs)
+    assert result.estimate == pytest.approx([fit.w[0] - other.w[0], other.w[0] - fit.w[0]])
+    assert not result.is_paired
+    assert result.test.df == 1
+    assert result.interval()[0] == pytest.approx(-result.interval()[1][::-1], abs=2e-5)
+    assert result.se[0] == pytest.approx(np.hypot(fit.se[0], other.se[0]))
 
 
 def test_moments_can_be_collapsed():
@@ -134,7 +134,7 @@ def test_groups_of_another_form_are_refused(fit, groups):
         ({"x": ["z"]}, "`label` must be one of the 6 categories"),
         ({"x": [["a"]]}, "`label` must be one of the 6 categories"),
         ({"x": list("abcdef")}, "must leave at least two categories"),
-        ({None: ["a", "b"]}, "must not hold a missing value"),
+        ({None: ["a", "b"]}, "must not contain a missing value"),
     ],
     ids=str,
 )

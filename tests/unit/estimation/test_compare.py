@@ -29,14 +29,14 @@ def direct(*counts):
 def test_holm_by_hand():
     # The smallest of six is multiplied by 6, the next by 5, …, and none is below one before it.
     # statsmodels 0.15.0, multipletests(..., method="holm"): [0.05, 0.12, 0.12, 0.03, 0.2, 0.12].
-    found = holm(np.array([0.01, 0.04, 0.03, 0.005, 0.2, 0.04]))
-    assert found == pytest.approx([0.05, 0.12, 0.12, 0.03, 0.2, 0.12])
+    result = holm(np.array([0.01, 0.04, 0.03, 0.005, 0.2, 0.04]))
+    assert result == pytest.approx([0.05, 0.12, 0.12, 0.03, 0.2, 0.12])
 
 
 def test_holm_leaves_out_what_is_not_known():
-    found = holm(np.array([0.01, np.nan, 0.6]))
-    assert found[[0, 2]] == pytest.approx([0.02, 0.6])
-    assert np.isnan(found[1])
+    result = holm(np.array([0.01, np.nan, 0.6]))
+    assert result[[0, 2]] == pytest.approx([0.02, 0.6])
+    assert np.isnan(result[1])
     assert holm(np.array([0.7, 0.8])).tolist() == [1, 1]
     assert not len(holm(np.array([])))
 
@@ -66,9 +66,9 @@ def test_all_with_one():
 
 @pytest.mark.parametrize("tables", [((30, 50, 20), (60, 45, 33), (20, 20, 40)), ((9, 30), (8, 20), (12, 13), (5, 30))])
 def test_the_test_of_all_is_pearsons(tables):
-    found = sp.compare({k: direct(*row) for k, row in enumerate(tables)}).test
+    result = sp.compare({k: direct(*row) for k, row in enumerate(tables)}).test
     statistic, pvalue, df, _ = chi2_contingency(tables, correction=False)
-    assert (found.statistic, found.df, found.pvalue) == (pytest.approx(statistic), df, pytest.approx(pvalue))
+    assert (result.statistic, result.df, result.pvalue) == (pytest.approx(statistic), df, pytest.approx(pvalue))
 
 
 def test_two_estimates_have_the_test_of_their_difference():
@@ -168,7 +168,7 @@ def test_what_cannot_be_compared():
 def test_margins_of_one_estimate_are_not_independent():
     joint = sp.product({"x": U4, "y": U4})
     fit = sp.estimate(sp.simulate(joint, np.full(16, 1 / 16), 2000, seed=1))
-    with pytest.raises(MismatchError, match="must be of independent samples; two are read off one estimate"):
+    with pytest.raises(MismatchError, match="must come from independent samples; got two margins of the same estimate"):
         sp.compare({"x": fit.margin("x"), "y": fit.margin("y")})
 
 

@@ -16,17 +16,17 @@ def fit():
 
 
 def test_a_contrast_by_hand(fit):
-    found = fit.contrast({"d": 1, "a": -1}, level=0.9, method="wald")
+    result = fit.contrast({"d": 1, "a": -1}, level=0.9, method="wald")
     value = fit.w[3] - fit.w[0]
     se = np.sqrt(fit.cov[3, 3] + fit.cov[0, 0] - 2 * fit.cov[0, 3])
-    assert found.value == pytest.approx(value)
-    assert found.se == pytest.approx(se)
-    assert (found.lower, found.upper) == pytest.approx((value - 1.6448536 * se, value + 1.6448536 * se))
-    assert found.level == 0.9
-    assert found.zscore == pytest.approx(value / se)
-    assert found.pvalue == pytest.approx(2 * norm.sf(value / se))
-    assert str(found).startswith(f"d - a: {value:.4f} (std. error {se:.4f}, 90% interval")
-    assert found.method == "wald"
+    assert result.value == pytest.approx(value)
+    assert result.se == pytest.approx(se)
+    assert (result.lower, result.upper) == pytest.approx((value - 1.6448536 * se, value + 1.6448536 * se))
+    assert result.level == 0.9
+    assert result.zscore == pytest.approx(value / se)
+    assert result.pvalue == pytest.approx(2 * norm.sf(value / se))
+    assert str(result).startswith(f"d - a: {value:.4f} (std. error {se:.4f}, 90% interval")
+    assert result.method == "wald"
 
 
 def test_the_default_is_the_score_test(fit):
@@ -61,15 +61,15 @@ def test_an_interval_stays_in_the_range_of_the_weights():
     counts = sp.simulate(lopsided(), [0.02, 0.18, 0.3, 0.5], 300, seed=2)
     for fit in (sp.estimate(counts), sp.estimate(counts, "mom")):
         with quietly():
-            found = fit.contrast({"a": 1}, level=0.999)
-        assert found.value - 3 * found.se < 0
-        assert (found.lower >= 0) == fit.in_simplex
+            result = fit.contrast({"a": 1}, level=0.999)
+        assert result.value - 3 * result.se < 0
+        assert (result.lower >= 0) == fit.in_simplex
 
 
 def test_a_score_survives_the_tail(fit):
-    found = fit.contrast({"d": 1, "a": -1})
-    assert found.zscore > 10  # beyond 8 standard errors 1 - cdf would be 0
-    assert 0 < found.pvalue < 1e-20
+    result = fit.contrast({"d": 1, "a": -1})
+    assert result.zscore > 10  # beyond 8 standard errors 1 - cdf would be 0
+    assert 0 < result.pvalue < 1e-20
 
 
 @pytest.mark.parametrize(

@@ -65,31 +65,31 @@ def test_statistics_of_a_joint_margin(method):
         c = np.zeros(4)
         c[list(weights)] = list(weights.values())
         root, score = root_and_score([sample], [np.repeat(c, 2)], v)
-        found = margin.contrast(weights, null=v, method=method)
-        assert found.zscore == pytest.approx(score if method == "score" else root, rel=5e-3, abs=1e-3)
-        assert found.pvalue == pytest.approx(2 * norm.sf(abs(found.zscore)))
+        result = margin.contrast(weights, null=v, method=method)
+        assert result.zscore == pytest.approx(score if method == "score" else root, rel=5e-3, abs=1e-3)
+        assert result.pvalue == pytest.approx(2 * norm.sf(abs(result.zscore)))
 
 
 @pytest.mark.parametrize(("x", "n"), [(3, 40), (0, 25), (25, 25), (1, 3), (700, 1000)])
 @pytest.mark.parametrize("level", [0.95, 0.8])
 def test_one_share_seen_directly_has_wilsons_interval(x, n, level):
-    found = direct(x, n - x).contrast({"a": 1}, level=level)
+    result = direct(x, n - x).contrast({"a": 1}, level=level)
     z, f = norm.ppf(0.5 + level / 2), x / n
     center, half = f + z * z / (2 * n), z * np.sqrt(f * (1 - f) / n + z * z / (4 * n * n))
-    assert found.method == "score"
+    assert result.method == "score"
     ends = (center - half) / (1 + z * z / n), (center + half) / (1 + z * z / n)
-    assert (found.lower, found.upper) == pytest.approx(ends, abs=1e-6)
+    assert (result.lower, result.upper) == pytest.approx(ends, abs=1e-6)
 
 
 def test_a_share_seen_directly_has_the_normal_test_of_a_proportion():
-    found = direct(30, 50, 20).contrast({"b": 1}, null=0.4)
-    assert found.zscore == pytest.approx(0.1 / np.sqrt(0.4 * 0.6 / 100), abs=1e-6)
+    result = direct(30, 50, 20).contrast({"b": 1}, null=0.4)
+    assert result.zscore == pytest.approx(0.1 / np.sqrt(0.4 * 0.6 / 100), abs=1e-6)
 
 
 def test_two_shares_of_a_multinomial_are_compared_as_mcnemar_does():
     # Whether two shares are equal rests on the two counts alone: z = (x - y) / sqrt(x + y).
-    found = direct(30, 18, 52).contrast({"a": 1, "b": -1})
-    assert found.zscore == pytest.approx(12 / np.sqrt(48), abs=1e-6)
+    result = direct(30, 18, 52).contrast({"a": 1, "b": -1})
+    assert result.zscore == pytest.approx(12 / np.sqrt(48), abs=1e-6)
 
 
 # Intervals ----------------------------------------------------------------------------------------
@@ -101,9 +101,9 @@ def test_an_interval_holds_the_values_that_the_test_keeps(method, alternative):
     fit = sp.estimate(sp.simulate(U4, [0.1, 0.2, 0.3, 0.4], 400, seed=1))
     options = {"method": method, "alternative": alternative}
     weights = {"a": 1, "b": 1, "d": -1}
-    found = fit.contrast(weights, level=0.9, **options)
-    assert found.lower < found.value < found.upper
-    ends = {"lower": found.lower, "upper": found.upper}
+    result = fit.contrast(weights, level=0.9, **options)
+    assert result.lower < result.value < result.upper
+    ends = {"lower": result.lower, "upper": result.upper}
     if alternative == "less":
         assert ends.pop("lower") == -1
     if alternative == "greater":
@@ -129,25 +129,25 @@ def test_one_sided_pvalues_sum_to_one(method):
 def test_ends_of_the_range_are_reached_where_nothing_speaks_against_them():
     fit = sp.estimate(sp.SubsetCounts([3, 5, 9], [10, 10, 10], U4))  # every subset holds a
     with quietly():
-        found = fit.contrast({"a": 1})
-    assert (found.value, found.upper) == (pytest.approx(1, abs=1e-6), 1)
-    assert 0.5 < found.lower < 1
+        result = fit.contrast({"a": 1})
+    assert (result.value, result.upper) == (pytest.approx(1, abs=1e-6), 1)
+    assert 0.5 < result.lower < 1
 
 
 def test_an_impossible_null_is_rejected_with_certainty():
-    found = direct(30, 70).contrast({"a": 1}, null=0)
-    assert found.zscore == np.inf
-    assert 0 < found.pvalue < 1e-300  # a p-value is not 0
+    result = direct(30, 70).contrast({"a": 1}, null=0)
+    assert result.zscore == np.inf
+    assert 0 < result.pvalue < 1e-300  # a p-value is not 0
     assert direct(30, 70).contrast({"a": 1}, null=1).zscore == -np.inf
 
 
 @pytest.mark.parametrize("alternative", ["less", "greater"])
 def test_one_value_that_everyone_has_can_be_tested(alternative):
     with quietly():
-        found = direct(30, 0).contrast({"a": 1}, null=0.5, alternative=alternative, method="wald")
+        result = direct(30, 0).contrast({"a": 1}, null=0.5, alternative=alternative, method="wald")
         below = direct(0, 30).contrast({"a": 1}, null=0.5, alternative=alternative, method="wald")
-    assert found.se == pytest.approx(1 / np.sqrt(30))  # rough, as on any boundary, and not 0
-    assert (found.pvalue < 0.5) == (alternative == "greater")
+    assert result.se == pytest.approx(1 / np.sqrt(30))  # rough, as on any boundary, and not 0
+    assert (result.pvalue < 0.5) == (alternative == "greater")
     assert (below.pvalue < 0.5) == (alternative == "less")
 
 
@@ -222,11 +222,11 @@ def test_the_sum_in_words(fit):
 
 
 def test_a_contrast_as_a_frame_and_a_table(fit):
-    found = fit.contrast({"a": 1}, null=0.2, alternative="less", level=0.9)
-    frame = found.to_frame()
-    assert frame["pvalue"][0] == found.pvalue
+    result = fit.contrast({"a": 1}, null=0.2, alternative="less", level=0.9)
+    frame = result.to_frame()
+    assert frame["pvalue"][0] == result.pvalue
     assert (frame["null"][0], frame["alternative"][0], frame["level"][0]) == (0.2, "less", 0.9)
-    text = str(found.summary())
+    text = str(result.summary())
     assert "Null hypothesis: it is at least 0.2" in text
     assert "upper 90%" in text
     assert "Interval and test by method 'score'." in text
@@ -250,9 +250,9 @@ def test_an_interval_is_never_a_point(method):
     cut = 0
     for counts in sp.simulate_many(U4, [0.5, 0.4, 0.1, 0], 100, 40, seed=1):
         fit = sp.estimate(counts)
-        found = fit.contrast({"d": 1}, method=method)
-        assert found.upper - found.lower > 0.03
+        result = fit.contrast({"d": 1}, method=method)
+        assert result.upper - result.lower > 0.03
         if fit.w[3] < 1e-9:
             cut += 1
-            assert (found.zscore, found.pvalue) == pytest.approx((0, 1), abs=1e-6)
+            assert (result.zscore, result.pvalue) == pytest.approx((0, 1), abs=1e-6)
     assert cut > 10

@@ -50,14 +50,14 @@ def test_of_many_categories_those_near_zero_have_adjusted_intervals():
     w = np.r_[0.002, 0.003, np.full(14, 0.995 / 14)]
     fit = sp.estimate(sp.simulate(sp.uniform(range(16)), w, 40_000, seed=1))
     assert fit.notes == ()
-    found = fit.to_dict()
-    assert found["interval"] == ["adjusted"] * 2 + ["wald"] * 14
+    result = fit.to_dict()
+    assert result["interval"] == ["adjusted"] * 2 + ["wald"] * 14
     wald = fit.interval(method="wald")
-    assert found["upper"][2:] == pytest.approx(wald[2:, 1])
-    assert found["upper"][:2] == pytest.approx(fit.interval(method="adjusted", categories=[0, 1])[:, 1])
+    assert result["upper"][2:] == pytest.approx(wald[2:, 1])
+    assert result["upper"][:2] == pytest.approx(fit.interval(method="adjusted", categories=[0, 1])[:, 1])
     table = fit.summary()
     assert table.columns[-1] == "interval"
-    assert [row[-1] for row in table.rows] == found["interval"]
+    assert [row[-1] for row in table.rows] == result["interval"]
 
 
 def test_where_a_search_for_each_would_take_long_the_intervals_are_walds_and_warn():

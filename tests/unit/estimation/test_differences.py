@@ -55,16 +55,16 @@ PROPORTIONS = [(56, 70, 48, 80), (90, 100, 83, 110), (7, 40, 5, 65)]
 @pytest.mark.parametrize("counts", PROPORTIONS)
 def test_proportions_have_the_statistic_and_the_interval_of_mee(counts):
     x1, n1, x2, n2 = counts
-    found = direct(x1, n1 - x1).difference(direct(x2, n2 - x2))
+    result = direct(x1, n1 - x1).difference(direct(x2, n2 - x2))
     for null in (0.1, -0.2, 0.02):
         z = mee(*counts, null)
-        assert found.pvalues(null=null)[0] == pytest.approx(2 * norm.sf(abs(z)), rel=1e-4)
-        assert found.pvalues(null=null, alternative="greater")[0] == pytest.approx(norm.sf(z), rel=1e-4)
+        assert result.pvalues(null=null)[0] == pytest.approx(2 * norm.sf(abs(z)), rel=1e-4)
+        assert result.pvalues(null=null, alternative="greater")[0] == pytest.approx(norm.sf(z), rel=1e-4)
     top = x1 / n1 - x2 / n2
     ends = [brentq(lambda d, z=z: mee(*counts, d) - z, *sorted((top, end))) for z, end in ((1.96, -0.9), (-1.96, 0.9))]
     level = 2 * norm.cdf(1.96) - 1
-    assert found.interval(level)[0] == pytest.approx(ends, abs=1e-5)
-    assert found.interval(level)[1] == pytest.approx([-ends[1], -ends[0]], abs=1e-5)
+    assert result.interval(level)[0] == pytest.approx(ends, abs=1e-5)
+    assert result.interval(level)[1] == pytest.approx([-ends[1], -ends[0]], abs=1e-5)
 
 
 def test_intervals_by_a_maximisation_without_the_cubic():
@@ -82,31 +82,31 @@ def test_intervals_by_a_maximisation_without_the_cubic():
 
 
 def test_a_score_at_no_difference_is_that_of_the_pooled_share():
-    found = direct(56, 14).difference(direct(48, 32))
-    assert norm.isf(found.pvalues()[0] / 2) == pytest.approx(2.6501719512585336, abs=1e-4)  # statsmodels 0.15.0
+    result = direct(56, 14).difference(direct(48, 32))
+    assert norm.isf(result.pvalues()[0] / 2) == pytest.approx(2.6501719512585336, abs=1e-4)  # statsmodels 0.15.0
 
 
 def test_both_at_zero():
     # With no event in either sample p2 = 0 and p1 = d: z = -d / sqrt(d (1 - d) / n1), so d <= z^2 / (n1 + z^2).
-    found = direct(0, 20).difference(direct(0, 25))
+    result = direct(0, 20).difference(direct(0, 25))
     z = norm.ppf(0.975)
-    assert found.interval()[0] == pytest.approx([-z * z / (25 + z * z), z * z / (20 + z * z)], abs=1e-5)
-    assert found.pvalues() == pytest.approx([1, 1])
-    assert found.pvalue == pytest.approx(1)
+    assert result.interval()[0] == pytest.approx([-z * z / (25 + z * z), z * z / (20 + z * z)], abs=1e-5)
+    assert result.pvalues() == pytest.approx([1, 1])
+    assert result.pvalue == pytest.approx(1)
 
 
 @pytest.mark.parametrize("tables", [((56, 14), (48, 32)), ((30, 50, 20), (60, 45, 33)), ((5, 9, 30, 2), (8, 8, 20, 9))])
 def test_the_test_of_all_is_pearsons(tables):
-    found = direct(*tables[0]).difference(direct(*tables[1])).test
+    result = direct(*tables[0]).difference(direct(*tables[1])).test
     statistic, pvalue, df, _ = chi2_contingency(tables, correction=False)
-    assert (found.statistic, found.df, found.pvalue) == (pytest.approx(statistic), df, pytest.approx(pvalue))
-    assert found.method == "score"
+    assert (result.statistic, result.df, result.pvalue) == (pytest.approx(statistic), df, pytest.approx(pvalue))
+    assert result.method == "score"
 
 
 def test_a_category_that_no_one_has_is_not_tested():
-    found = direct(30, 50, 20, 0).difference(direct(60, 45, 33, 0)).test
+    result = direct(30, 50, 20, 0).difference(direct(60, 45, 33, 0)).test
     statistic, _, df, _ = chi2_contingency([(30, 50, 20), (60, 45, 33)], correction=False)
-    assert (found.statistic, found.df) == (pytest.approx(statistic, rel=1e-4), df)
+    assert (result.statistic, result.df) == (pytest.approx(statistic, rel=1e-4), df)
 
 
 # Private designs --------------------------------------------------------------------------------------
@@ -125,25 +125,25 @@ PAIRS = {
 def test_statistics_are_those_of_a_general_optimiser(name):
     first, second, w, v = PAIRS[name]
     one, two = drawn(first, w, 200, 1), drawn(second, v, 300, 2)
-    found = one.difference(two)
+    result = one.difference(two)
     samples = [Sample(one.counts), Sample(two.counts)]
     c = np.eye(len(w))[-1]
     for null in (0.0, -0.15, 0.1):
         root, score = root_and_score(samples, [c, -c], null)
         for method, z in (("profile", root), ("score", score)):
-            pvalue = found.pvalues(null=null, alternative="greater", method=method)[-1]
+            pvalue = result.pvalues(null=null, alternative="greater", method=method)[-1]
             assert norm.isf(pvalue) == pytest.approx(z, rel=5e-3, abs=2e-3), (method, null)
 
 
 @pytest.mark.parametrize("method", ["score", "profile", "wald"])
 def test_intervals_hold_the_differences_that_the_test_keeps(method):
-    found = drawn().difference(drawn(lopsided(), n=200, seed=2))
+    result = drawn().difference(drawn(lopsided(), n=200, seed=2))
     with quietly():
-        bounds = found.interval(0.9, method=method)
+        bounds = result.interval(0.9, method=method)
     for k, ends in enumerate(bounds):
-        assert ends[0] < found.estimate[k] < ends[1]
+        assert ends[0] < result.estimate[k] < ends[1]
         for end in ends:
-            assert found.pvalues(null=end, method=method)[k] == pytest.approx(0.1, abs=1e-3)
+            assert result.pvalues(null=end, method=method)[k] == pytest.approx(0.1, abs=1e-3)
 
 
 @pytest.mark.parametrize("method", ["score", "profile", "wald"])
@@ -177,22 +177,22 @@ def test_categories_in_another_order():
 
 def test_standard_errors_by_hand():
     one, two = drawn(), drawn(n=200, seed=2)
-    found = one.difference(two)
-    assert found.se == pytest.approx(np.sqrt(one.se**2 + two.se**2))
-    assert found.cov == pytest.approx(one.cov + two.cov)
-    assert found.interval(0.9, method="wald") == pytest.approx(
-        np.column_stack([found.estimate - 1.6448536 * found.se, found.estimate + 1.6448536 * found.se])
+    result = one.difference(two)
+    assert result.se == pytest.approx(np.sqrt(one.se**2 + two.se**2))
+    assert result.cov == pytest.approx(one.cov + two.cov)
+    assert result.interval(0.9, method="wald") == pytest.approx(
+        np.column_stack([result.estimate - 1.6448536 * result.se, result.estimate + 1.6448536 * result.se])
     )
 
 
 def test_the_score_test_of_all_is_near_the_likelihood_ratio():
     one, two = sp.simulate(U4, W, 2000, seed=1), sp.simulate(lopsided(), [0.15, 0.2, 0.3, 0.35], 3000, seed=2)
-    found = sp.estimate(one).difference(sp.estimate(two)).test
+    result = sp.estimate(one).difference(sp.estimate(two)).test
     apart = sp.estimate(one).loglik + sp.estimate(two).loglik
     together = sp.estimate(one + two).loglik
-    assert found.df == 3
-    assert found.statistic == pytest.approx(2 * (apart - together), rel=0.02)
-    assert found.pvalue == pytest.approx(chi2.sf(found.statistic, 3))
+    assert result.df == 3
+    assert result.statistic == pytest.approx(2 * (apart - together), rel=0.02)
+    assert result.pvalue == pytest.approx(chi2.sf(result.statistic, 3))
 
 
 def test_ten_thousand_million_people_keep_their_digits():
@@ -233,28 +233,28 @@ def test_unequal_weights_widen_the_intervals():
 
 def test_moments_have_walds_difference():
     moments, other = sp.estimate(sp.simulate(U4, W, 300, seed=1), "mom"), drawn(n=200, seed=2)
-    found = moments.difference(other)
-    assert found.to_dict()["method"] == "wald"
-    assert found.test.method == "wald"
-    assert found.interval() == pytest.approx(found.interval(method="wald"))
-    D, V = found.estimate, found.cov
-    assert found.test.statistic == pytest.approx(D[:3] @ np.linalg.solve(V[:3, :3], D[:3]), rel=1e-6)
-    assert found.test.df == 3
+    result = moments.difference(other)
+    assert result.to_dict()["method"] == "wald"
+    assert result.test.method == "wald"
+    assert result.interval() == pytest.approx(result.interval(method="wald"))
+    D, V = result.estimate, result.cov
+    assert result.test.statistic == pytest.approx(D[:3] @ np.linalg.solve(V[:3, :3], D[:3]), rel=1e-6)
+    assert result.test.df == 3
     with pytest.raises(ArgumentError, match="must have a likelihood estimate") as caught:
-        found.interval(method="score")
+        result.interval(method="score")
     assert caught.value.advice.advice is CONTRAST_BY_WALD
 
 
 def test_too_many_categories_for_a_matrix():
     design = sp.hadamard(range(5000))
     one, two = (sp.estimate(sp.simulate(design, np.full(5000, 1 / 5000), 3000, seed=k), "mom") for k in (1, 2))
-    found = one.difference(two)
-    assert repr(found).startswith("<Difference first minus second")
-    assert found.test.df == 0
-    assert "No test of all differences together: too many categories." in str(found.summary())
-    assert np.isfinite(found.interval()).all()
-    together = found.interval(0.9, simultaneous=True)
-    assert np.diff(together)[0, 0] == pytest.approx(2 * norm.isf(0.05 / 5000) * found.se[0])
+    result = one.difference(two)
+    assert repr(result).startswith("<Difference first minus second")
+    assert result.test.df == 0
+    assert "No test of all differences together: too many categories." in str(result.summary())
+    assert np.isfinite(result.interval()).all()
+    together = result.interval(0.9, simultaneous=True)
+    assert np.diff(together)[0, 0] == pytest.approx(2 * norm.isf(0.05 / 5000) * result.se[0])
     compared = sp.compare({"one": one, "two": two})
     assert "No test of all together: too many categories." in str(compared.summary())
 
@@ -266,18 +266,18 @@ def test_two_answers_of_the_same_people_against_a_general_optimiser():
     joint = sp.product({"before": sp.uniform(range(4)), "after": sp.uniform(range(4))})
     w = np.full((4, 4), 0.02) + np.diag([0.2, 0.2, 0.2, 0.08])
     fit = sp.estimate(sp.simulate(joint, w.ravel() / w.sum(), 800, seed=4))
-    found = fit.margin("after").difference(fit.margin("before"))
-    assert found.is_paired
-    assert found.estimate == pytest.approx(fit.table().sum(axis=0) - fit.table().sum(axis=1))
+    result = fit.margin("after").difference(fit.margin("before"))
+    assert result.is_paired
+    assert result.estimate == pytest.approx(fit.table().sum(axis=0) - fit.table().sum(axis=1))
     sample = Sample(fit.counts)
     for k, null in ((0, 0.0), (3, 0.1)):
         c = np.tile(np.eye(4)[k], 4) - np.repeat(np.eye(4)[k], 4)
         root, score = root_and_score([sample], [c], null)
         for method, z in (("profile", root), ("score", score)):
-            pvalue = found.pvalues(null=null, alternative="greater", method=method)[k]
+            pvalue = result.pvalues(null=null, alternative="greater", method=method)[k]
             assert norm.isf(pvalue) == pytest.approx(z, rel=1e-2, abs=5e-3)
         with quietly():
-            assert found.se[k] == pytest.approx(fit.contrast(c, method="wald").se)
+            assert result.se[k] == pytest.approx(fit.contrast(c, method="wald").se)
 
 
 def test_two_yes_no_answers_seen_directly_have_mcnemars_statistic():
@@ -288,9 +288,9 @@ def test_two_yes_no_answers_seen_directly_have_mcnemars_statistic():
         columns = [sp.privatize(np.array(["no", "yes"])[column], design, seed=1) for column in people.T]
     fit = sp.estimate(sp.crosstab(*columns, names=("x", "y")))
     assert fit.w == pytest.approx(table.ravel() / 100)
-    found = fit.margin("x").difference(fit.margin("y"))
-    assert found.estimate == pytest.approx([-0.13, 0.13])
-    assert norm.isf(found.pvalues() / 2) == pytest.approx(np.full(2, 13 / np.sqrt(37)), abs=1e-5)
+    result = fit.margin("x").difference(fit.margin("y"))
+    assert result.estimate == pytest.approx([-0.13, 0.13])
+    assert norm.isf(result.pvalues() / 2) == pytest.approx(np.full(2, 13 / np.sqrt(37)), abs=1e-5)
 
 
 def test_the_advice_about_the_same_people_works():
@@ -303,8 +303,8 @@ def test_the_advice_about_the_same_people_works():
     joint, rest = str(caught.value).partition("together: ")[2].split(", then ")
     exec(joint, names)
     with quietly():
-        found = eval(rest.rstrip("."), names)
-    assert found.is_paired
+        result = eval(rest.rstrip("."), names)
+    assert result.is_paired
 
 
 # Refusals -----------------------------------------------------------------------------------------------
@@ -315,9 +315,9 @@ def test_what_cannot_be_subtracted():
     with pytest.raises(MismatchError, match="same categories; 3 are in both, 1 only here and 1 only there") as caught:
         fit.difference(other)
     assert caught.value.advice.advice is COLLAPSE_FIRST
-    with pytest.raises(MismatchError, match="`other` must be of another sample; got the same"):
+    with pytest.raises(MismatchError, match="`other` must come from another sample; got the same"):
         fit.difference(fit)
-    with pytest.raises(MismatchError, match="`other` must be of another sample; got the same"):
+    with pytest.raises(MismatchError, match="`other` must come from another sample; got the same"):
         fit.difference(sp.estimate(fit.counts, "em"))
     for wrong in (fit.counts, None, [0.1, 0.2, 0.3, 0.4]):
         with pytest.raises(ArgumentError, match="`other` must be an estimate or a margin; got"):
@@ -328,56 +328,56 @@ def test_what_cannot_be_subtracted():
 
 
 def test_questions_out_of_range():
-    found = drawn().difference(drawn(seed=2))
+    result = drawn().difference(drawn(seed=2))
     with pytest.raises(ArgumentError, match="`null` must be a difference of shares, from -1 to 1; got 2"):
-        found.pvalues(null=2)
+        result.pvalues(null=2)
     with pytest.raises(ArgumentError, match="`method` must be one of auto, wald, score, profile; got 'adjusted'"):
-        found.interval(method="adjusted")
+        result.interval(method="adjusted")
     with pytest.raises(ArgumentError, match="`level` must be between 0 and 1"):
-        found.interval(95)
+        result.interval(95)
     with pytest.raises(ArgumentError, match="`alternative` must be one of"):
-        found.pvalues(alternative="more")
+        result.pvalues(alternative="more")
 
 
 # Output -------------------------------------------------------------------------------------------------
 
 
 def test_tables_and_frames_have_the_same_numbers():
-    found = drawn().difference(drawn(seed=2, n=200), names=("2025", "2024"))
-    frame = found.to_frame(0.9)
+    result = drawn().difference(drawn(seed=2, n=200), names=("2025", "2024"))
+    frame = result.to_frame(0.9)
     assert list(frame.columns) == ["category", "estimate", "se", "lower", "upper", "level", "pvalue"]
-    assert frame[["lower", "upper"]].to_numpy() == pytest.approx(found.interval(0.9))
-    assert frame["pvalue"].to_numpy() == pytest.approx(found.pvalues())
-    table = found.summary(0.9)
+    assert frame[["lower", "upper"]].to_numpy() == pytest.approx(result.interval(0.9))
+    assert frame["pvalue"].to_numpy() == pytest.approx(result.pvalues())
+    table = result.summary(0.9)
     assert table.title == "Difference of shares, 2025 minus 2024: n = 300 and n = 200"
-    assert table.rows[0][1] == f"{found.estimate[0]:.4f}"
+    assert table.rows[0][1] == f"{result.estimate[0]:.4f}"
     assert "lower 90%" in table.columns
-    assert found.n == (300, 200)
+    assert result.n == (300, 200)
     kinds = [note.kind for note in table.notes]
     assert kinds[:2] == [NoteKind.NULL_LAW, NoteKind.INTERVAL_METHOD]
-    assert f"chi-square {found.test.statistic:.2f}, df 3" in table.notes[0].text
-    together = found.summary(simultaneous=True)
+    assert f"chi-square {result.test.statistic:.2f}, df 3" in table.notes[0].text
+    together = result.summary(simultaneous=True)
     assert NoteKind.SIMULTANEOUS in [note.kind for note in together.notes]
 
 
 def test_notes_say_which_sample_they_are_about():
     with quietly():
         rare = drawn(w=[0.97, 0.01, 0.01, 0.01], n=60, seed=3)
-        found = drawn().difference(rare, names=("first", "rare"))
-    assert [note.kind for note in found.notes] == [note.kind for note in rare.notes]
-    assert all(note.text.startswith("rare: ") for note in found.notes)
-    assert found.notes
+        result = drawn().difference(rare, names=("first", "rare"))
+    assert [note.kind for note in result.notes] == [note.kind for note in rare.notes]
+    assert all(note.text.startswith("rare: ") for note in result.notes)
+    assert result.notes
 
 
 def test_only_standard_errors_warn():
     with quietly():
         few = drawn(n=12, seed=3)
-    found = drawn().difference(few)
+    result = drawn().difference(few)
     assert few._caveats
-    found.interval()
-    found.pvalues()
-    found.summary()
-    for ask in (lambda: found.se, lambda: found.cov, lambda: found.interval(method="wald")):
+    result.interval()
+    result.pvalues()
+    result.summary()
+    for ask in (lambda: result.se, lambda: result.cov, lambda: result.interval(method="wald")):
         with pytest.warns((SmallCountWarning, sp.errors.BoundaryWarning)) as caught:
             ask()
         assert caught[0].filename == __file__
@@ -406,13 +406,13 @@ def test_few_people_against_a_general_optimiser(sizes):
     for seed in (3, 4):
         with quietly():
             one, two = drawn(n=sizes[0], seed=seed), drawn(n=sizes[1], seed=100 + seed)
-        found = one.difference(two)
+        result = one.difference(two)
         samples = [Sample(one.counts), Sample(two.counts)]
         for k, null in ((3, 0.3), (1, -0.6), (0, 0.8)):
             c = np.eye(4)[k]
             at, _ = best(samples, ([c, -c], null))
             root = np.sqrt(2 * max(at - best(samples)[0], 0.0))
-            assert norm.isf(found.pvalues(null=null, method="profile")[k] / 2) == pytest.approx(
+            assert norm.isf(result.pvalues(null=null, method="profile")[k] / 2) == pytest.approx(
                 root, rel=5e-3, abs=2e-3
             )
 
@@ -423,16 +423,16 @@ def test_five_people_have_an_interval_soon(monkeypatch):
     fit = linear_profile.LinearProfile._fit
     monkeypatch.setattr(linear_profile.LinearProfile, "_fit", lambda self, b, v: (calls.append(1), fit(self, b, v))[1])
     with quietly():
-        found = drawn().difference(drawn(n=5, seed=4)).interval()
-    assert (np.diff(found) > 0.3).all()
+        result = drawn().difference(drawn(n=5, seed=4)).interval()
+    assert (np.diff(result) > 0.3).all()
     assert len(calls) < 20_000
 
 
 def test_an_interval_is_never_a_point():
     widths = []
     for one, two in zip(*(sp.simulate_many(U4, [0.9, 0.1, 0, 0], 200, 8, seed=seed) for seed in (1, 2)), strict=True):
-        found = sp.estimate(one).difference(sp.estimate(two))
-        low, high = _accepted_range(found._profiles[3], 1.96, score=True)
-        assert low <= found.estimate[3] <= high
+        result = sp.estimate(one).difference(sp.estimate(two))
+        low, high = _accepted_range(result._profiles[3], 1.96, score=True)
+        assert low <= result.estimate[3] <= high
         widths.append(high - low)
     assert min(widths) > 0.02

@@ -71,7 +71,7 @@ def test_projection_against_a_general_optimiser():
     rng = np.random.default_rng(1)
     for _ in range(10):
         y, h = rng.normal(0.25, 0.5, 4), rng.uniform(0.2, 5, 4)
-        found = minimize(
+        result = minimize(
             lambda x, y=y, h=h: h @ (x - y) ** 2,
             np.full(4, 0.25),
             bounds=[(0, 1)] * 4,
@@ -79,7 +79,7 @@ def test_projection_against_a_general_optimiser():
             method="SLSQP",
             options={"ftol": 1e-14},
         )
-        assert project(y, h) == pytest.approx(found.x, abs=1e-6)
+        assert project(y, h) == pytest.approx(result.x, abs=1e-6)
 
 
 def test_lifted_keeps_off_the_boundary():

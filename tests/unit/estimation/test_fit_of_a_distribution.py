@@ -24,25 +24,25 @@ def direct(*counts):
 @pytest.mark.parametrize("counts", [(30, 50, 20), (8, 0, 12, 5), (700, 300)])
 def test_values_seen_directly_have_the_likelihood_ratio_of_scipy(counts):
     reference = np.arange(1, len(counts) + 1) / np.arange(1, len(counts) + 1).sum()
-    found = sp.fit_test(direct(*counts), reference, null="chi-square")
+    result = sp.fit_test(direct(*counts), reference, null="chi-square")
     expected = power_divergence(counts, reference * sum(counts), lambda_="log-likelihood")
-    assert found.statistic == pytest.approx(expected.statistic, rel=1e-6)
-    assert found.df == len(counts) - 1
-    assert found.pvalue == found.chi_square_pvalue == pytest.approx(expected.pvalue, rel=1e-5)
-    assert (found.replications, found.pvalue_se) == (0, 0)
+    assert result.statistic == pytest.approx(expected.statistic, rel=1e-6)
+    assert result.df == len(counts) - 1
+    assert result.pvalue == result.chi_square_pvalue == pytest.approx(expected.pvalue, rel=1e-5)
+    assert (result.replications, result.pvalue_se) == (0, 0)
 
 
 @pytest.mark.parametrize("design", [U4, lopsided(), mixture(), sp.covered(U4, 0.2)], ids=["u", "l", "m", "c"])
 def test_the_statistic_is_twice_the_missing_likelihood(design):
     counts = sp.simulate(design, W, 500, seed=1)
     reference = np.array([0.2, 0.2, 0.3, 0.3])
-    found = sp.fit_test(counts, dict(zip("abcd", reference, strict=True)), replications=99, seed=1)
+    result = sp.fit_test(counts, dict(zip("abcd", reference, strict=True)), replications=99, seed=1)
     fit = sp.estimate(counts)
     at_reference = counts.n_a @ np.log(counts.incidence.inner(reference))
-    assert found.statistic == pytest.approx(2 * (fit.loglik - at_reference), rel=1e-5)
-    assert found.estimate == pytest.approx(fit.w, abs=1e-4)
-    assert found.pvalue == (1 + (found.statistics >= found.statistic).sum()) / 100
-    assert found.pvalue_se == pytest.approx(np.sqrt(found.pvalue * (1 - found.pvalue) / 100))
+    assert result.statistic == pytest.approx(2 * (fit.loglik - at_reference), rel=1e-5)
+    assert result.estimate == pytest.approx(fit.w, abs=1e-4)
+    assert result.pvalue == (1 + (result.statistics >= result.statistic).sum()) / 100
+    assert result.pvalue_se == pytest.approx(np.sqrt(result.pvalue * (1 - result.pvalue) / 100))
 
 
 def test_samples_have_as_many_people(monkeypatch):
@@ -59,9 +59,9 @@ def test_samples_have_as_many_people(monkeypatch):
 
 
 def test_drawn_statistics_have_the_chi_square_law_in_a_large_sample():
-    found = sp.fit_test(sp.simulate(U4, W, 5000, seed=1), W, replications=999, seed=2)
-    assert kstest(found.statistics, chi2(3).cdf).pvalue > 0.001
-    assert found.pvalue == pytest.approx(found.chi_square_pvalue, abs=0.06)
+    result = sp.fit_test(sp.simulate(U4, W, 5000, seed=1), W, replications=999, seed=2)
+    assert kstest(result.statistics, chi2(3).cdf).pvalue > 0.001
+    assert result.pvalue == pytest.approx(result.chi_square_pvalue, abs=0.06)
 
 
 def test_a_seed_repeats_the_samples():
@@ -73,9 +73,9 @@ def test_a_seed_repeats_the_samples():
 
 def test_other_distributions_are_rejected():
     counts = sp.simulate(U4, W, 2000, seed=1)
-    found = sp.fit_test(counts, [0.25] * 4, replications=199, seed=1)
-    assert found.pvalue == 1 / 200
-    assert found.chi_square_pvalue < 1e-6
+    result = sp.fit_test(counts, [0.25] * 4, replications=199, seed=1)
+    assert result.pvalue == 1 / 200
+    assert result.chi_square_pvalue < 1e-6
 
 
 def test_a_reference_with_zeros():
@@ -93,13 +93,13 @@ def test_a_reference_with_zeros():
 
 def test_many_categories():
     design = sp.hadamard(range(70))
-    found = sp.fit_test(
+    result = sp.fit_test(
         sp.simulate(design, np.full(70, 1 / 70), 2000, seed=1), np.full(70, 1 / 70), replications=19, seed=1
     )
-    assert len(found.statistics) == 19
-    assert found.pvalue > 0.05
+    assert len(result.statistics) == 19
+    assert result.pvalue > 0.05
     # On the boundary, as here, chi-square with all degrees of freedom is far too large.
-    assert NoteKind.BOUNDARY in [note.kind for note in found.notes]
+    assert NoteKind.BOUNDARY in [note.kind for note in result.notes]
 
 
 def test_progress_is_told():
@@ -141,12 +141,12 @@ def test_arguments_out_of_range():
 
 
 def test_output():
-    found = sp.fit_test(sp.simulate(U4, W, 300, seed=1), [0.25] * 4, replications=99, seed=1)
-    text = str(found.summary())
-    assert f"Likelihood ratio {found.statistic:.2f}, df 3" in text
+    result = sp.fit_test(sp.simulate(U4, W, 300, seed=1), [0.25] * 4, replications=99, seed=1)
+    text = str(result.summary())
+    assert f"Likelihood ratio {result.statistic:.2f}, df 3" in text
     assert "from 99 samples drawn under the reference" in text
-    assert found.to_frame()["share"].to_numpy() == pytest.approx(found.estimate)
+    assert result.to_frame()["share"].to_numpy() == pytest.approx(result.estimate)
     plt = pytest.importorskip("matplotlib.pyplot")
-    assert found.plot() is not None
+    assert result.plot() is not None
     assert sp.fit_test(sp.simulate(U4, W, 300, seed=1), W, null="chi-square").plot() is not None
     plt.close("all")

@@ -75,9 +75,9 @@ def test_a_column_called_like_a_number_keeps_both(people):
 def test_the_difference_of_two_groups(people):
     data, sex, _ = people
     fits = sp.estimate_many(sp.count(data, by=sex))
-    found = fits.difference("f", "m")
-    assert found.names == ("f", "m")
-    assert found.estimate == pytest.approx(fits["f"].w - fits["m"].w)
+    result = fits.difference("f", "m")
+    assert result.names == ("f", "m")
+    assert result.estimate == pytest.approx(fits["f"].w - fits["m"].w)
     with pytest.raises(MismatchError, match="of another sample"):
         fits.difference("f", "f")
     with pytest.raises(CategoryError, match="`name` must be one of"):

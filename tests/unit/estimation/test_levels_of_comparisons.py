@@ -19,20 +19,20 @@ INTERIOR = [name for name in study.DIFFERENCES if " 0" not in name]
 @pytest.mark.slow
 @pytest.mark.parametrize("name", INTERIOR)
 def test_difference_intervals(name):
-    found = study.difference_coverage(study.DIFFERENCES[name], N)
-    assert found["score"].min() >= 0.93
-    assert found["score"].max() <= 0.97
-    assert found["profile"].min() >= 0.92
+    result = study.difference_coverage(study.DIFFERENCES[name], N)
+    assert result["score"].min() >= 0.93
+    assert result["score"].max() <= 0.97
+    assert result["profile"].min() >= 0.92
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in study.DIFFERENCES if name not in INTERIOR])
 def test_difference_intervals_near_zero(name):
     # A share near 0 cannot miss on one side, so that coverage rises to 97.5% and above.
-    found = study.difference_coverage(study.DIFFERENCES[name], N)
-    assert found["score"].min() >= 0.93
-    assert found["score"].max() <= 0.99
-    assert found["wald"].max() >= 0.995  # what normal theory does there
+    result = study.difference_coverage(study.DIFFERENCES[name], N)
+    assert result["score"].min() >= 0.93
+    assert result["score"].max() <= 0.99
+    assert result["wald"].max() >= 0.995  # what normal theory does there
 
 
 @pytest.mark.slow
@@ -45,18 +45,18 @@ def test_level_of_the_test_of_all_differences(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", study.CONTRASTS)
 def test_level_of_contrasts(name):
-    found = study.contrast_level(name, N)
-    assert found["score"] <= 0.07
+    result = study.contrast_level(name, N)
+    assert result["score"] <= 0.07
     if name == "0.4 - 0.1":
-        assert found["score"] >= 0.03
+        assert result["score"] >= 0.03
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", study.SUMS)
 def test_margins_and_merged_categories(name):
-    found = study.sum_coverage(name, N)["auto"]
-    assert found.min() >= 0.93
-    assert found.max() <= (0.99 if "0.01" in name or "near 0" in name else 0.97)
+    result = study.sum_coverage(name, N)["auto"]
+    assert result.min() >= 0.93
+    assert result.max() <= (0.99 if "0.01" in name or "near 0" in name else 0.97)
 
 
 @pytest.mark.slow
@@ -92,9 +92,9 @@ def test_the_test_of_all_differences_keeps_its_level_roughly():
 
 
 def test_score_intervals_of_a_yes_no_question_cover_roughly():
-    found = study.difference_coverage(study.DIFFERENCES["warner, p = 2"], 60)
-    assert found["score"].min() >= 0.85
-    assert np.allclose(found["score"][0], found["score"][1])  # the two differences are one
+    result = study.difference_coverage(study.DIFFERENCES["warner, p = 2"], 60)
+    assert result["score"].min() >= 0.85
+    assert np.allclose(result["score"][0], result["score"][1])  # the two differences are one
 
 
 @pytest.mark.slow

@@ -122,8 +122,8 @@ def test_the_test_below_a_table_is_by_its_method():
 
 def test_many_comparisons_are_by_standard_errors():
     fits = {k: sp.estimate(sp.simulate(DESIGN, W, 300, seed=k)) for k in range(40)}
-    found = sp.compare(fits).to_dict()
-    assert (found["method"], found["test"]["method"]) == ("wald", "score")  # one test, however many pairs
+    result = sp.compare(fits).to_dict()
+    assert (result["method"], result["test"]["method"]) == ("wald", "score")  # one test, however many pairs
     with pytest.raises(CategoryError, match="`pair` must be two of the 40 names"):
         sp.compare(fits)[0, "other"]
     assert sp.compare(fits, baseline=0)._method("auto") == "score"

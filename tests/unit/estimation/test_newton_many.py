@@ -50,11 +50,11 @@ PROBLEMS = {
 @pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
 def test_every_sample_is_fitted_as_by_itself(problem):
     rows, f = samples(*problem, size=25, seed=1)
-    found = newton_many(DenseRows(rows), f, tol=TOLERANCE)
-    assert found.w.min() >= 0
-    assert found.w.sum(axis=1) == pytest.approx(np.ones(25))
-    assert found.gap.max() <= TOLERANCE
-    for shares, w in zip(f, found.w):
+    result = newton_many(DenseRows(rows), f, tol=TOLERANCE)
+    assert result.w.min() >= 0
+    assert result.w.sum(axis=1) == pytest.approx(np.ones(25))
+    assert result.gap.max() <= TOLERANCE
+    for shares, w in zip(f, result.w):
         seen = shares > 0
         alone = newton(DenseRows(rows[seen]), shares[seen], tol=TOLERANCE).w
         assert loglik(rows, shares, w) == pytest.approx(loglik(rows, shares, alone), abs=1e-9)
@@ -87,17 +87,17 @@ def test_no_steps_leave_all_to_newtons_method_for_one(monkeypatch):
 
 def test_all_people_in_one_subset():
     rows = np.array([[1.0, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0]])
-    found = newton_many(DenseRows(rows), np.array([[1.0, 0, 0], [0, 1, 0], [0.5, 0.5, 0]]), tol=TOLERANCE)
-    assert found.w[:, :2].sum(axis=1) == pytest.approx([1, 0, 0.5])
-    assert found.gap.max() <= TOLERANCE
+    result = newton_many(DenseRows(rows), np.array([[1.0, 0, 0], [0, 1, 0], [0.5, 0.5, 0]]), tol=TOLERANCE)
+    assert result.w[:, :2].sum(axis=1) == pytest.approx([1, 0, 0.5])
+    assert result.gap.max() <= TOLERANCE
 
 
 def test_rows_of_two_variables_and_a_batch_of_one():
     one, two = (np.array([[1.0, 1, 0], [0, 1, 1], [1, 0, 1]]), np.array([[0.7, 0.2], [0.3, 0.8]]))
     f = np.random.default_rng(1).dirichlet(np.ones(6), size=4)
     apart = newton_many(DenseRows(np.kron(one, two)), f, tol=TOLERANCE)
-    found = newton_many(Kronecker(DenseRows(one), DenseRows(two)), f, tol=TOLERANCE)
-    assert found.w == pytest.approx(apart.w, abs=1e-6)
+    result = newton_many(Kronecker(DenseRows(one), DenseRows(two)), f, tol=TOLERANCE)
+    assert result.w == pytest.approx(apart.w, abs=1e-6)
     assert newton_many(DenseRows(np.kron(one, two)), f[2:3], tol=TOLERANCE).w[0] == pytest.approx(apart.w[2], abs=1e-6)
 
 
@@ -109,21 +109,21 @@ def test_projecting_many_is_projecting_each():
     y[0, 0] = [0.5, 0.5, 0, 0, 0, 0, 0]  # already a distribution
     y[0, 1] = [0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3]  # all alike
     y[0, 2] = [-1, -1, -1, -1, -1, -1, 9]
-    found = project_many(y)
-    assert found.min() >= 0
-    assert found.sum(axis=-1) == pytest.approx(np.ones((3, 50)))
-    for one, x in zip(y.reshape(-1, 7), found.reshape(-1, 7)):
+    result = project_many(y)
+    assert result.min() >= 0
+    assert result.sum(axis=-1) == pytest.approx(np.ones((3, 50)))
+    for one, x in zip(y.reshape(-1, 7), result.reshape(-1, 7)):
         assert x == pytest.approx(project(one), abs=1e-12)
-    assert found[0, 0] == pytest.approx(y[0, 0])
-    assert found[0, 2].tolist() == [0, 0, 0, 0, 0, 0, 1]
+    assert result[0, 0] == pytest.approx(y[0, 0])
+    assert result[0, 2].tolist() == [0, 0, 0, 0, 0, 0, 1]
 
 
 def test_no_other_distribution_is_nearer():
     rng = np.random.default_rng(2)
     y = rng.normal(0.3, 0.5, (20, 5))
-    found = project_many(y)
+    result = project_many(y)
     # Nearest exactly if no distribution lies beyond: (y - x)'(z - x) <= 0 for every vertex z.
-    slopes = (y - found)[:, None, :] * (np.eye(5)[None] - found[:, None, :])
+    slopes = (y - result)[:, None, :] * (np.eye(5)[None] - result[:, None, :])
     assert slopes.sum(axis=-1).max() < 1e-12
 
 

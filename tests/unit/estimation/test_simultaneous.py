@@ -94,11 +94,11 @@ def test_margins_and_differences_together():
     one, two = (sp.estimate(sp.simulate(U4, W, 2000, seed=seed)) for seed in (1, 2))
     merged = one.collapse({"x": ["a", "b"], "y": ["c", "d"]})
     assert merged.interval(simultaneous=True) == pytest.approx(merged.interval())
-    found = one.difference(two)
+    result = one.difference(two)
     level = 2 * ndtr(largest_error_quantile(one.cov + two.cov, 0.95)) - 1
-    assert found.interval(simultaneous=True) == pytest.approx(found.interval(level))
-    assert found.interval(method="wald", simultaneous=True) == pytest.approx(found.interval(level, method="wald"))
-    frame = found.to_frame(simultaneous=True)
+    assert result.interval(simultaneous=True) == pytest.approx(result.interval(level))
+    assert result.interval(method="wald", simultaneous=True) == pytest.approx(result.interval(level, method="wald"))
+    frame = result.to_frame(simultaneous=True)
     assert set(frame["level"]) == {0.95}  # of all together
 
 

@@ -243,7 +243,7 @@ def test_differences_have_design_effects():
 def test_several_groups_are_tested_together_with_their_clusters():
     whole, data = drawn(LARGE), seen(LARGE)
     fits = {g: sp.estimate(data, sampling=whole.within(LARGE.group == g)) for g in "xyz"}
-    found = sp.compare(fits)
+    result = sp.compare(fits)
     total = {g: LARGE.weights[LARGE.group == g].sum() for g in "xyz"}
     is_label = (LARGE.values[:, None] == LABELS)[:, :3]  # the last share follows from the others
     scores = [(is_label - fits[g].w[:3]) * (LARGE.group == g)[:, None] / total[g] for g in "xyz"]
@@ -252,9 +252,9 @@ def test_several_groups_are_tested_together_with_their_clusters():
     statistic = d @ np.linalg.solve(V, d)
     from scipy.stats import f
 
-    assert found.test.statistic == pytest.approx(statistic, rel=1e-6)
-    assert found.test.df == 6
-    assert found.test.pvalue == pytest.approx(f.sf(statistic * 55 / (60 * 6), 6, 55), rel=1e-6)
+    assert result.test.statistic == pytest.approx(statistic, rel=1e-6)
+    assert result.test.df == 6
+    assert result.test.pvalue == pytest.approx(f.sf(statistic * 55 / (60 * 6), 6, 55), rel=1e-6)
     two = sp.compare({g: fits[g] for g in "xy"})
     assert two.test.pvalue == pytest.approx(fits["x"].difference(fits["y"]).pvalue, rel=1e-6)
 
@@ -298,14 +298,14 @@ def test_can_be_pickled():
 def test_bad_input():
     data = private(SAMPLE)
     with pytest.raises(
-        ArgumentError, match="must hold a subset per person where `sampling` is given; got SubsetCounts"
+        ArgumentError, match="must contain a subset per person if `sampling` is given; got SubsetCounts"
     ):
         sp.estimate(data.counts(), sampling=drawn(SAMPLE))
     with pytest.raises(ArgumentError, match="`sampling` must be a Sampling; got list"):
         sp.estimate(data, sampling=[1, 2])
-    with pytest.raises(MismatchError, match="`sampling` must be of the people of `data`; got 3 for"):
+    with pytest.raises(MismatchError, match="`sampling` must describe the people of `data`; got 3 for"):
         sp.estimate(data, sampling=sp.Sampling([1, 2, 3]))
-    with pytest.raises(ArgumentError, match="must have columns where it is used"):
+    with pytest.raises(ArgumentError, match="must have columns, not only their names, before it is used"):
         sp.estimate(data, sampling=sp.Sampling("w"))
     covered = sp.covered(UNIFORM, 0.2)
     with pytest.raises(ArgumentError, match="covered release"):

@@ -24,21 +24,21 @@ def labeled():
 def test_measures(labeled):
     y, proba, data = labeled
     guess = proba.argmax(axis=1)
-    found = sp.evaluate(data, proba=proba)
+    result = sp.evaluate(data, proba=proba)
     every = {"average": None}
-    assert found.accuracy == pytest.approx(metrics.accuracy_score(y, guess), abs=1e-12)
-    assert found.balanced_accuracy == pytest.approx(metrics.balanced_accuracy_score(y, guess), abs=1e-12)
-    assert found.log_loss == pytest.approx(metrics.log_loss(y, proba), abs=1e-12)
-    assert found.subset_log_loss == pytest.approx(metrics.log_loss(y, proba), abs=1e-12)
-    assert found.brier == pytest.approx(((np.eye(P)[y] - proba) ** 2).sum(axis=1).mean(), abs=1e-12)
-    assert found.recall == pytest.approx(metrics.recall_score(y, guess, **every), abs=1e-12)
-    assert found.precision == pytest.approx(metrics.precision_score(y, guess, **every), abs=1e-12)
-    assert found.f1 == pytest.approx(metrics.f1_score(y, guess, **every), abs=1e-12)
+    assert result.accuracy == pytest.approx(metrics.accuracy_score(y, guess), abs=1e-12)
+    assert result.balanced_accuracy == pytest.approx(metrics.balanced_accuracy_score(y, guess), abs=1e-12)
+    assert result.log_loss == pytest.approx(metrics.log_loss(y, proba), abs=1e-12)
+    assert result.subset_log_loss == pytest.approx(metrics.log_loss(y, proba), abs=1e-12)
+    assert result.brier == pytest.approx(((np.eye(P)[y] - proba) ** 2).sum(axis=1).mean(), abs=1e-12)
+    assert result.recall == pytest.approx(metrics.recall_score(y, guess, **every), abs=1e-12)
+    assert result.precision == pytest.approx(metrics.precision_score(y, guess, **every), abs=1e-12)
+    assert result.f1 == pytest.approx(metrics.f1_score(y, guess, **every), abs=1e-12)
     areas = [metrics.roc_auc_score(y == j, proba[:, j]) for j in range(P)]
-    assert found.auc == pytest.approx(areas, abs=1e-12)
-    assert np.allclose(found.confusion.counts, metrics.confusion_matrix(y, guess), rtol=0, atol=1e-9)
-    assert found.shares == pytest.approx(np.bincount(y) / N, abs=1e-12)
-    assert found.shares_se == pytest.approx(np.sqrt(found.shares * (1 - found.shares) / (N - 1)), abs=1e-12)
+    assert result.auc == pytest.approx(areas, abs=1e-12)
+    assert np.allclose(result.confusion.counts, metrics.confusion_matrix(y, guess), rtol=0, atol=1e-9)
+    assert result.shares == pytest.approx(np.bincount(y) / N, abs=1e-12)
+    assert result.shares_se == pytest.approx(np.sqrt(result.shares * (1 - result.shares) / (N - 1)), abs=1e-12)
 
 
 def test_two_categories_as_one_column_of_probabilities():
@@ -46,21 +46,21 @@ def test_two_categories_as_one_column_of_probabilities():
     score = rng.random(500)
     y = (rng.random(500) < score).astype(int)
     data = sp.SubsetData(np.int64(1) << y, sp.nonprivate(["no", "yes"]))
-    found = sp.evaluate(data, proba=score)
-    assert found.auc == pytest.approx([metrics.roc_auc_score(y, score)] * 2, abs=1e-12)
-    assert found.brier == pytest.approx(2 * metrics.brier_score_loss(y, score), abs=1e-12)
+    result = sp.evaluate(data, proba=score)
+    assert result.auc == pytest.approx([metrics.roc_auc_score(y, score)] * 2, abs=1e-12)
+    assert result.brier == pytest.approx(2 * metrics.brier_score_loss(y, score), abs=1e-12)
 
 
 def test_sampling_weights(labeled):
     y, proba, data = labeled
     weights = np.random.default_rng(4).uniform(0.5, 2, N)
-    found = sp.evaluate(data, proba=proba, weights=weights, weights_kind="sampling")
+    result = sp.evaluate(data, proba=proba, weights=weights, weights_kind="sampling")
     guess, told = proba.argmax(axis=1), {"sample_weight": weights}
-    assert found.accuracy == pytest.approx(metrics.accuracy_score(y, guess, **told), abs=1e-12)
-    assert found.log_loss == pytest.approx(metrics.log_loss(y, proba, **told), abs=1e-12)
-    assert found.f1 == pytest.approx(metrics.f1_score(y, guess, average=None, **told), abs=1e-12)
+    assert result.accuracy == pytest.approx(metrics.accuracy_score(y, guess, **told), abs=1e-12)
+    assert result.log_loss == pytest.approx(metrics.log_loss(y, proba, **told), abs=1e-12)
+    assert result.f1 == pytest.approx(metrics.f1_score(y, guess, average=None, **told), abs=1e-12)
     areas = [metrics.roc_auc_score(y == j, proba[:, j], **told) for j in range(P)]
-    assert found.auc == pytest.approx(areas, abs=1e-12)
+    assert result.auc == pytest.approx(areas, abs=1e-12)
 
 
 @pytest.mark.parametrize("strategy", ["quantile", "uniform"])
@@ -79,16 +79,16 @@ def test_probabilities_of_zero_count_as_in_scikit_learn(labeled):
     y, proba, data = labeled
     sharp = np.where(proba == proba.max(axis=1, keepdims=True), 1.0, 0.0)
     sharp /= sharp.sum(axis=1, keepdims=True)
-    found = sp.evaluate(data, proba=sharp, metrics=["log_loss", "subset_log_loss"])
-    assert found.log_loss == pytest.approx(metrics.log_loss(y, sharp), abs=1e-9)
-    assert {note.kind for note in found.notes} == {sp.NoteKind.ASSUMPTION, sp.NoteKind.IMPOSSIBLE}
+    result = sp.evaluate(data, proba=sharp, metrics=["log_loss", "subset_log_loss"])
+    assert result.log_loss == pytest.approx(metrics.log_loss(y, sharp), abs=1e-9)
+    assert {note.kind for note in result.notes} == {sp.NoteKind.ASSUMPTION, sp.NoteKind.IMPOSSIBLE}
 
 
 def test_standard_error_of_the_area_is_near_delong(labeled):
     y, proba, data = labeled
-    found = sp.evaluate(data, proba=proba, metrics="auc")
+    result = sp.evaluate(data, proba=proba, metrics="auc")
     for j in range(P):
         above, below = proba[y == j, j], proba[y != j, j]
         wins = (above[:, None] > below) + 0.5 * (above[:, None] == below)
         delong = np.sqrt(wins.mean(axis=1).var(ddof=1) / len(above) + wins.mean(axis=0).var(ddof=1) / len(below))
-        assert found.se("auc", j) == pytest.approx(delong, rel=0.01)
+        assert result.se("auc", j) == pytest.approx(delong, rel=0.01)

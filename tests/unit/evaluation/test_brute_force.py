@@ -142,8 +142,8 @@ def test_influence_is_the_derivative_with_respect_to_a_weight():
 
 def test_intervals_of_a_share_are_those_of_the_log_odds():
     data = sp.SubsetData(np.r_[np.full(80, 1), np.full(20, 2)], sp.nonprivate(["a", "b"]))
-    found = sp.evaluate(data, guess=["a"] * 100, metrics="accuracy")
-    low, high = found.interval("accuracy", method="logit")
-    reach = ndtri(0.975) * found.se("accuracy") / (0.8 * 0.2)
+    result = sp.evaluate(data, guess=["a"] * 100, metrics="accuracy")
+    low, high = result.interval("accuracy", method="logit")
+    reach = ndtri(0.975) * result.se("accuracy") / (0.8 * 0.2)
     assert np.log(low / (1 - low)) == pytest.approx(np.log(4) - reach)
     assert np.log(high / (1 - high)) == pytest.approx(np.log(4) + reach)

@@ -80,9 +80,9 @@ def test_guesses_are_labels_or_positions(data, proba):
 
 
 def test_given_guesses_replace_the_likeliest_category(data, proba):
-    found = sp.evaluate(data, proba=proba, guess=["a"] * N, metrics=["accuracy", "brier"])
-    assert found.accuracy == pytest.approx(found.shares[LABELS.index("a")])
-    assert found.brier == pytest.approx(sp.evaluate(data, proba=proba).brier)
+    result = sp.evaluate(data, proba=proba, guess=["a"] * N, metrics=["accuracy", "brier"])
+    assert result.accuracy == pytest.approx(result.shares[LABELS.index("a")])
+    assert result.brier == pytest.approx(sp.evaluate(data, proba=proba).brier)
 
 
 def test_codes_with_a_design(data, proba, expected):
@@ -90,20 +90,20 @@ def test_codes_with_a_design(data, proba, expected):
 
 
 def test_chosen_measures_come_in_a_fixed_order(data, proba):
-    found = sp.evaluate(data, proba=proba, metrics=["auc", "accuracy"])
-    assert found.measures == ("accuracy", *["auc"] * 4)
-    assert found.positions == (None, 0, 1, 2, 3)
+    result = sp.evaluate(data, proba=proba, metrics=["auc", "accuracy"])
+    assert result.measures == ("accuracy", *["auc"] * 4)
+    assert result.positions == (None, 0, 1, 2, 3)
 
 
 def test_missing_answers_are_counted_and_left_out(data, proba):
     codes = data.codes.copy()
     codes[:100] = data.design.missing_code
-    found = sp.evaluate(codes, design=data.design, proba=proba, w=[0.25] * 4)
-    assert (found.n, found.n_missing) == (500, 100)
-    assert "100 people" in found.notes[0].text
+    result = sp.evaluate(codes, design=data.design, proba=proba, w=[0.25] * 4)
+    assert (result.n, result.n_missing) == (500, 100)
+    assert "100 people" in result.notes[0].text
     rest = sp.evaluate(data.codes[100:], design=data.design, proba=proba[100:], w=[0.25] * 4)
-    assert found.estimates == pytest.approx(rest.estimates)
-    assert found.errors == pytest.approx(rest.errors)
+    assert result.estimates == pytest.approx(rest.estimates)
+    assert result.errors == pytest.approx(rest.errors)
 
 
 def test_frequencies_are_rows_repeated(data, proba):
@@ -131,10 +131,10 @@ def test_relabelling_categories_permutes_the_measures(data, proba):
 
 def test_subset_log_loss_needs_no_design(data, proba):
     coarse = sp.SubsetData(data.codes, Coarse(data.categories))
-    found = sp.evaluate(coarse, proba=proba, metrics="subset_log_loss")
-    assert found.subset_log_loss == pytest.approx(sp.evaluate(data, proba=proba).subset_log_loss)
-    assert found.confusion is None
-    assert found.shares.size == 0
+    result = sp.evaluate(coarse, proba=proba, metrics="subset_log_loss")
+    assert result.subset_log_loss == pytest.approx(sp.evaluate(data, proba=proba).subset_log_loss)
+    assert result.confusion is None
+    assert result.shares.size == 0
 
 
 # Rare categories ----------------------------------------------------------------------------------
@@ -151,11 +151,11 @@ def with_rare():
 def test_rare_categories_are_not_measured_and_named(with_rare):
     data, proba = with_rare
     with pytest.warns(SmallCountWarning, match=r"Too rare in this sample.*: 3\. Not given"):
-        found = sp.evaluate(data, proba=proba)
-    assert np.isnan([found.balanced_accuracy, found.recall[3], found.f1[3], found.auc[3]]).all()
-    assert np.isnan(found.se("recall", 3))
-    assert np.isfinite([found.accuracy, *found.recall[:3], *found.precision[:3], *found.auc[:3]]).all()
-    assert sp.NoteKind.SMALL_COUNTS in {note.kind for note in found.notes}
+        result = sp.evaluate(data, proba=proba)
+    assert np.isnan([result.balanced_accuracy, result.recall[3], result.f1[3], result.auc[3]]).all()
+    assert np.isnan(result.se("recall", 3))
+    assert np.isfinite([result.accuracy, *result.recall[:3], *result.precision[:3], *result.auc[:3]]).all()
+    assert sp.NoteKind.SMALL_COUNTS in {note.kind for note in result.notes}
 
 
 def test_measures_without_rare_categories_do_not_warn(with_rare):
@@ -167,19 +167,19 @@ def test_measures_without_rare_categories_do_not_warn(with_rare):
 
 def test_categories_that_are_hardly_guessed_have_no_precision(data):
     guess = ["a"] * (N - 5) + ["b"] * 5
-    found = sp.evaluate(data, guess=guess, metrics=["precision"])
-    assert np.isfinite(found.precision[LABELS.index("a")])
-    assert np.isnan(found.precision[LABELS.index("b")])
-    assert found.notes[0].kind == sp.NoteKind.NO_ESTIMATE
-    assert "d, b, c" in found.notes[0].text
+    result = sp.evaluate(data, guess=guess, metrics=["precision"])
+    assert np.isfinite(result.precision[LABELS.index("a")])
+    assert np.isnan(result.precision[LABELS.index("b")])
+    assert result.notes[0].kind == sp.NoteKind.NO_ESTIMATE
+    assert "d, b, c" in result.notes[0].text
 
 
 def test_a_category_of_everyone_has_no_area(proba):
     data = sp.SubsetData(np.full(N, 1), sp.nonprivate(LABELS))
     with pytest.warns(SmallCountWarning):
-        found = sp.evaluate(data, proba=proba)
-    assert np.isnan(found.auc).all()
-    assert found.recall[0] == pytest.approx(np.mean(proba.argmax(axis=1) == 0))
+        result = sp.evaluate(data, proba=proba)
+    assert np.isnan(result.auc).all()
+    assert result.recall[0] == pytest.approx(np.mean(proba.argmax(axis=1) == 0))
 
 
 def test_few_people():

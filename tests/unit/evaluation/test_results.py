@@ -89,8 +89,8 @@ def test_confusion_matrix_adds_up(found):
 def test_confusion_matrix_of_many_categories_is_a_list():
     rng = np.random.default_rng(1)
     data = sp.privatize(rng.integers(0, 12, 3000), sp.uniform(range(12)), seed=1)
-    found = sp.evaluate(data, guess=rng.integers(0, 12, 3000), metrics="accuracy")
-    table = found.confusion.summary()
+    result = sp.evaluate(data, guess=rng.integers(0, 12, 3000), metrics="accuracy")
+    table = result.confusion.summary()
     assert len(table.rows) == 30
     assert table.notes[0].kind == sp.NoteKind.SHORTENED
 
@@ -153,11 +153,11 @@ def test_comparisons_have_one_kind_of_interval(both):
 def test_results_without_a_design_are_read_back(sample):
     data, proba, _ = sample
     coarse = sp.SubsetData(data.codes, sp.design.coarse(data.categories))
-    found = sp.evaluate(coarse, proba=proba, metrics="subset_log_loss")
-    again = sp.Evaluation.from_dict(json.loads(json.dumps(found.to_dict())))
-    assert again.to_dict() == found.to_dict()
+    result = sp.evaluate(coarse, proba=proba, metrics="subset_log_loss")
+    again = sp.Evaluation.from_dict(json.loads(json.dumps(result.to_dict())))
+    assert again.to_dict() == result.to_dict()
     with pytest.raises(ArgumentError, match="a picture of kind 'measures'"):
-        found.plot()
+        result.plot()
 
 
 @pytest.mark.parametrize("kind", ["measures", "calibration", "confusion"])
@@ -176,8 +176,8 @@ def test_picture_of_one_category(found):
 
 
 def test_pictures_that_there_are_not(sample):
-    found = sp.evaluate(sample[0], guess=sample[1].argmax(axis=1))
+    result = sp.evaluate(sample[0], guess=sample[1].argmax(axis=1))
     with pytest.raises(ArgumentError, match="kind 'calibration'"):
-        found.plot("calibration")
+        result.plot("calibration")
     with pytest.raises(ArgumentError, match="`kind` must be one of measures, calibration, confusion"):
-        found.plot("roc")
+        result.plot("roc")

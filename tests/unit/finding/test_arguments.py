@@ -116,25 +116,25 @@ def test_questions_bring_their_checks():
 def test_differences_are_those_of_two_estimates():
     now, then = letters(), letters(300, SHARES[::-1], 2, ABCD[::-1])  # the same categories in another order
     made = sp.findings({"x": now, "y": now}, earlier={"x": then})
-    found = made["x"].difference
+    result = made["x"].difference
     facts = sp.estimate(now).difference(sp.estimate(then)).to_dict()
     for name in ("estimate", "se", "lower", "upper", "pvalue"):
-        np.testing.assert_allclose(getattr(found, name), facts[name], rtol=1e-12)
-    assert (found.n, found.n_earlier) == (500, 300)
-    assert found.test.pvalue == pytest.approx(facts["test"]["pvalue"])
-    assert found.test.rejects == (facts["test"]["pvalue"] < 0.05)
+        np.testing.assert_allclose(getattr(result, name), facts[name], rtol=1e-12)
+    assert (result.n, result.n_earlier) == (500, 300)
+    assert result.test.pvalue == pytest.approx(facts["test"]["pvalue"])
+    assert result.test.rejects == (facts["test"]["pvalue"] < 0.05)
     # Both waves have the same shares by label.
-    by_label = dict(zip(ABCD, found.estimate))
+    by_label = dict(zip(ABCD, result.estimate))
     wanted = dict(zip(ABCD, sp.estimate(now).w - sp.estimate(then).w[::-1]))
     assert by_label == pytest.approx(wanted)
     assert made["y"].difference is None  # it was not asked then
 
 
 def test_other_categories_are_a_note():
-    found = sp.findings({"x": letters()}, earlier={"x": letters(labels=["a", "b", "c", "z"])})["x"].difference
-    assert found.estimate is None
-    assert found.problem.kind is NoteKind.NO_ESTIMATE
-    assert "categories" in found.problem.text
+    result = sp.findings({"x": letters()}, earlier={"x": letters(labels=["a", "b", "c", "z"])})["x"].difference
+    assert result.estimate is None
+    assert result.problem.kind is NoteKind.NO_ESTIMATE
+    assert "categories" in result.problem.text
 
 
 def test_an_earlier_wave_may_be_findings_already_and_has_a_name(release):
@@ -170,27 +170,27 @@ def test_questions_of_fewer_people_are_noted():
 
 def test_groups_are_those_of_compare(release):
     made = sp.findings(release, by="town", tests=False)
-    found = made["x"].groups
-    assert found.by == ("town",)
-    assert [group.group for group in found.groups] == [("north",), ("south",)]
+    result = made["x"].groups
+    assert result.by == ("town",)
+    assert [group.group for group in result.groups] == [("north",), ("south",)]
     fits = {name: sp.estimate(counts) for name, counts in release.count("x", by=["town"]).items()}
-    for group, fit in zip(found.groups, fits.values(), strict=True):
+    for group, fit in zip(result.groups, fits.values(), strict=True):
         np.testing.assert_allclose(group.shares.estimate, fit.w)
         np.testing.assert_allclose(group.shares.lower, fit.to_dict()["lower"])
         assert group.n == fit.n
     test = sp.compare(fits).test
-    assert found.test.pvalue == pytest.approx(test.pvalue)
-    assert found.test.statistic == pytest.approx(test.statistic)
-    assert found.test.rejects  # the north has more of one letter
+    assert result.test.pvalue == pytest.approx(test.pvalue)
+    assert result.test.statistic == pytest.approx(test.statistic)
+    assert result.test.rejects  # the north has more of one letter
     assert not made["y"].groups.test.rejects
 
 
 def test_groups_by_two_columns(release):
-    found = sp.findings(release, by=["town", "year"], tests=False)["y"].groups
-    assert found.by == ("town", "year")
-    assert {group.group for group in found.groups} == {(a, b) for a in ("north", "south") for b in ("1", "2")}
-    assert sum(group.n for group in found.groups) == 600
-    assert found.left_out == 0
+    result = sp.findings(release, by=["town", "year"], tests=False)["y"].groups
+    assert result.by == ("town", "year")
+    assert {group.group for group in result.groups} == {(a, b) for a in ("north", "south") for b in ("1", "2")}
+    assert sum(group.n for group in result.groups) == 600
+    assert result.left_out == 0
 
 
 def test_groups_that_are_not_there_are_named(release):
@@ -209,10 +209,10 @@ def test_of_very_many_groups_the_largest_are_kept(tmp_path):
         sp.privatize_table(people, {"x": UNIFORM}, tmp_path / "made.csv", keep=["group"], seed=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SubsetPrivacyWarning)
-        found = sp.findings(sp.read_release(tmp_path / "made.csv"), by="group")["x"].groups
-    assert len(found.groups) == 60
-    assert found.left_out == 10
-    assert {group.group for group in found.groups} == {(str(k),) for k in range(60)}
+        result = sp.findings(sp.read_release(tmp_path / "made.csv"), by="group")["x"].groups
+    assert len(result.groups) == 60
+    assert result.left_out == 10
+    assert {group.group for group in result.groups} == {(str(k),) for k in range(60)}
 
 
 # What is computed when --------------------------------------------------------------------------

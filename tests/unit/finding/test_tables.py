@@ -38,17 +38,17 @@ def made():
 
 
 def test_links_are_those_of_the_library(made):
-    (found,) = made.tables
+    (result,) = made.tables
     fit = sp.loglinear(people(), "all pairs")
     tests = fit.test()
-    assert [link.names for link in found.links] == [("a", "b"), ("a", "c"), ("b", "c")]
-    assert [link.test.statistic for link in found.links] == pytest.approx(tests.statistic, abs=1e-4)
-    assert [link.test.pvalue for link in found.links] == pytest.approx(tests.pvalue, rel=1e-4)
-    assert [link.test.rejects for link in found.links] == [True, False, True]
-    assert found.model == "[a b][b c]"
-    assert found.level == pytest.approx(0.05 / 3)
-    assert found.pairs_suffice.statistic == pytest.approx(fit.goodness_of_fit.statistic[0], abs=1e-4)
-    assert (found.n, found.incomplete) == (fit.n, fit.n_missing)
+    assert [link.names for link in result.links] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert [link.test.statistic for link in result.links] == pytest.approx(tests.statistic, abs=1e-4)
+    assert [link.test.pvalue for link in result.links] == pytest.approx(tests.pvalue, rel=1e-4)
+    assert [link.test.rejects for link in result.links] == [True, False, True]
+    assert result.model == "[a b][b c]"
+    assert result.level == pytest.approx(0.05 / 3)
+    assert result.pairs_suffice.statistic == pytest.approx(fit.goodness_of_fit.statistic[0], abs=1e-4)
+    assert (result.n, result.incomplete) == (fit.n, fit.n_missing)
 
 
 def test_a_pair_that_goes_together_need_not_be_linked_directly(made):
@@ -58,9 +58,9 @@ def test_a_pair_that_goes_together_need_not_be_linked_directly(made):
 
 
 def test_what_a_third_column_changes_is_told():
-    (found,) = sp.findings(people(bent=True, n=20_000), permutations=0, budget=0).tables
-    assert found.pairs_suffice.rejects
-    assert "depends on a third" in " ".join(links_sentences(words_of("en"), found, {}))
+    (result,) = sp.findings(people(bent=True, n=20_000), permutations=0, budget=0).tables
+    assert result.pairs_suffice.rejects
+    assert "depends on a third" in " ".join(links_sentences(words_of("en"), result, {}))
 
 
 def test_two_columns_chosen_pairs_and_untested_ones_have_no_table():
@@ -75,17 +75,17 @@ def test_tables_that_are_too_large_say_so(monkeypatch):
     for name, limit in (("MOST_COLUMNS", 2), ("MOST_CELLS", 8), ("HEAVY", 10)):
         with monkeypatch.context() as patch:
             patch.setattr(tables, name, limit)
-            found = tables.table_findings(made.source, ("a", "b", "c"), 0.95)
-        assert found.problem.kind is NoteKind.NOT_TESTED
-        assert found.links == ()
-        said = plain_text(links_section(words_of("en"), found, {}))
+            result = tables.table_findings(made.source, ("a", "b", "c"), 0.95)
+        assert result.problem.kind is NoteKind.NOT_TESTED
+        assert result.links == ()
+        said = plain_text(links_section(words_of("en"), result, {}))
         assert said.startswith("Direct links of a, b, c cannot be told. There are ")
 
 
 def test_few_people_and_shares_of_0_are_noted():
-    (found,) = sp.findings(people(60), permutations=0, budget=0).tables
-    assert {NoteKind.SMALL_COUNTS, NoteKind.SEPARATED} & {note.kind for note in found.notes}
-    assert all(note.advice is None for note in found.notes), "a page cannot change the model"
+    (result,) = sp.findings(people(60), permutations=0, budget=0).tables
+    assert {NoteKind.SMALL_COUNTS, NoteKind.SEPARATED} & {note.kind for note in result.notes}
+    assert all(note.advice is None for note in result.notes), "a page cannot change the model"
 
 
 def test_the_document_has_them_and_is_the_same_for_the_same_counts(made):
@@ -102,8 +102,8 @@ def test_the_document_has_them_and_is_the_same_for_the_same_counts(made):
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_pages_say_it_in_every_language(made, language):
     words = words_of(language)
-    (found,) = made.tables
-    said = plain_text(links_section(words, found, {"a": "Alpha"}))
+    (result,) = made.tables
+    said = plain_text(links_section(words, result, {"a": "Alpha"}))
     assert "Alpha – b" in said
     assert said.count(words("links.yes")) >= 2
     assert words("links.no") in said
@@ -112,5 +112,5 @@ def test_pages_say_it_in_every_language(made, language):
         page = report_html(made, language=language)
     assert 'id="links"' in page
     assert words("report.links") in page
-    for sentence in links_sentences(words, found, {}):
+    for sentence in links_sentences(words, result, {}):
         assert sentence in page

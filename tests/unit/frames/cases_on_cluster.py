@@ -104,11 +104,11 @@ def by_the_key(n):
 
 def check_complete(table, n):
     """Every row is there once, with the code that key and id say."""
-    found = table.toArrow().to_pydict()
-    assert sorted(found["row"]) == list(range(n))
+    result = table.toArrow().to_pydict()
+    assert sorted(result["row"]) == list(range(n))
     expected = by_the_key(n)
-    assert [int(expected[row]) for row in found["row"]] == found["colour"]
-    assert found["row"] != sorted(found["row"])  # and the rows are shuffled
+    assert [int(expected[row]) for row in result["row"]] == result["colour"]
+    assert result["row"] != sorted(result["row"])  # and the rows are shuffled
 
 
 def check_tidy(folder, *outputs):
@@ -178,10 +178,10 @@ def test_classic_driver(cluster, session, tmp_path):
     command = [sys.executable, "-W", "ignore", str(program), str(tmp_path), repr(settings), KEY.decode()]
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
     assert ran.returncode == 0, ran.stderr[-3000:]
-    found = session.read.parquet(str(tmp_path / "out")).toArrow().column("who_is").to_pylist()
+    result = session.read.parquet(str(tmp_path / "out")).toArrow().column("who_is").to_pylist()
     design = sp.uniform([f"person {k}" for k in range(30)])
     drawn = sp.privatize(list(design.categories), design, key=KEY, ids=list(range(30)), variable="who_is").codes
-    assert sorted(found) == sorted(drawn.tolist())
+    assert sorted(result) == sorted(drawn.tolist())
 
 
 _PROGRAM = """
@@ -208,8 +208,8 @@ def test_worker_dies_while_counted_rows_are_laid_out(session, cluster, tmp_path,
     private = sp.privatize_table(people(session, n, 8), {"colour": DESIGN}, str(output), key=KEY, id="who")
     assert has_died(), "the job was over before the worker died"
     cluster.workers.remove(victim)
-    found = private.toArrow().column("colour").to_numpy()
-    assert np.array_equal(np.sort(found), np.sort(by_the_key(n)))
+    result = private.toArrow().column("colour").to_numpy()
+    assert np.array_equal(np.sort(result), np.sort(by_the_key(n)))
     check_tidy(tmp_path, "out")
 
 

@@ -68,19 +68,19 @@ def test_what_is_returned_is_read_from_the_files(session, tmp_path):
 @pytest.mark.parametrize("parts", [1, 5])
 def test_a_key_gives_everybody_the_same_subset_as_in_memory(session, tmp_path, parts):
     values, table = people(session, parts=parts)
-    found = columns(sp.privatize_table(table, {"color": DESIGN}, tmp_path / "out", key=KEY, id="who", keep="row"))
+    result = columns(sp.privatize_table(table, {"color": DESIGN}, tmp_path / "out", key=KEY, id="who", keep="row"))
     ids = [f"person {row}" for row in range(600)]
     expected = sp.privatize(values, DESIGN, key=KEY, ids=ids, variable="color").codes
-    assert dict(zip(found["row"], found["color"])) == dict(enumerate(expected.tolist()))
+    assert dict(zip(result["row"], result["color"])) == dict(enumerate(expected.tolist()))
 
 
 def test_rows_are_shuffled_over_the_whole_table(session, tmp_path):
     n = 4000
     _, table = people(session, n, 4)
-    found = columns(sp.privatize_table(table, {"color": DESIGN}, tmp_path / "out", keep="row"))
-    assert sorted(found["row"]) == list(range(n))
+    result = columns(sp.privatize_table(table, {"color": DESIGN}, tmp_path / "out", keep="row"))
+    assert sorted(result["row"]) == list(range(n))
     # Sixteenths of the table before and after: 256 cells of n / 256 each, 225 degrees of freedom.
-    before, after = np.array(found["row"]) * 16 // n, np.arange(n) * 16 // n
+    before, after = np.array(result["row"]) * 16 // n, np.arange(n) * 16 // n
     cells = np.bincount(before * 16 + after, minlength=256)
     assert np.sum((cells - n / 256) ** 2) / (n / 256) < 225 + 9 * np.sqrt(2 * 225)
 
@@ -95,14 +95,14 @@ def test_rows_that_are_counted_are_all_there_in_no_order(session, tmp_path, monk
     rows = list(zip(ids, held.tolist(), other.tolist()))
     table = session.createDataFrame(rows, "who string, letter string, color string").repartitionByRange(5, "letter")
     private = sp.privatize_table(table, {"letter": letters, "color": DESIGN}, tmp_path / "out", key=KEY, id="who")
-    found = private.toArrow()
-    assert found.column_names == ["letter", "color"]
+    result = private.toArrow()
+    assert result.column_names == ["letter", "color"]
     expected = [
         sp.privatize(held, letters, key=KEY, ids=ids, variable="letter").codes.tolist(),
         sp.privatize(other, DESIGN, key=KEY, ids=ids, variable="color").codes.tolist(),
     ]
-    assert sorted(zip(*(column.to_pylist() for column in found.columns))) == sorted(zip(*expected))
-    codes = found.column("letter").to_numpy()
+    assert sorted(zip(*(column.to_pylist() for column in result.columns))) == sorted(zip(*expected))
+    codes = result.column("letter").to_numpy()
     lowest = np.log2(codes & -codes)
     assert abs(np.corrcoef(lowest, np.arange(3000))[0, 1]) < 8 / np.sqrt(3000)
     assert abs(np.corrcoef(lowest[1:], lowest[:-1])[0, 1]) < 8 / np.sqrt(3000)
@@ -127,9 +127,9 @@ def test_types_and_missing_values(session, tmp_path):
         sp.privatize_table(table, designs, tmp_path / "out")
     private = sp.privatize_table(table, designs, tmp_path / "out", missing="full", keep="kept")
     assert private.columns == ["number", "both", "kept"]
-    found = columns(private)
+    result = columns(private)
     drawn = {kept: set() for kept in (7, 8, 9, None)}
-    for number, both, kept in zip(*(found[name] for name in private.columns)):
+    for number, both, kept in zip(*(result[name] for name in private.columns)):
         drawn[kept].add((number, both))
     for kept, (number, both) in {7: (1, (True, "a")), 9: (None, (False, "b")), None: (3, (True, "a"))}.items():
         numbers, pairs = map(set, zip(*drawn[kept]))

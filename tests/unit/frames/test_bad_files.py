@@ -71,16 +71,16 @@ def test_a_file_that_was_cut_off(originals, tmp_path, name):
 def test_a_file_in_which_bytes_were_altered(originals, tmp_path, name):
     whole = np.frombuffer((originals / name).read_bytes(), np.uint8)
     rng = np.random.default_rng(4)
-    found = 0
+    result = 0
     for _ in range(60):
         altered = whole.copy()
         places = rng.integers(0, len(whole), rng.integers(1, 12))
         altered[places] = rng.integers(0, 256, len(places))
         error = looked_at(copied(originals, tmp_path, name, altered.tobytes()))
         if error is not None:
-            found += 1
+            result += 1
             check_shown(error)
-    assert found > 5
+    assert result > 5
 
 
 SECRET = "sEcReT"

@@ -194,12 +194,12 @@ def test_a_run_that_was_killed_leaves_no_half_file_and_can_go_on(values, tmp_pat
 
 
 def children_of(pid):
-    found = []
+    result = []
     for status in Path("/proc").glob("[0-9]*/status"):
         with suppress(OSError):
             if f"PPid:\t{pid}\n" in status.read_text():
-                found.append(int(status.parent.name))
-    return found
+                result.append(int(status.parent.name))
+    return result
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="processes are looked up in /proc")

@@ -146,9 +146,9 @@ def test_words_that_contradict_each_other(people, tmp_path):
 
 def test_digests_of_jobs_and_keys_take_many_rounds(monkeypatch):
     """Of the module as users have it: in the one that the other tests use `tests/conftest.py` has set one round."""
-    found = find_spec("subsetprivacy.frames.jobs")
-    jobs = module_from_spec(found)
-    found.loader.exec_module(jobs)
+    result = find_spec("subsetprivacy.frames.jobs")
+    jobs = module_from_spec(result)
+    result.loader.exec_module(jobs)
     seen = []
     monkeypatch.setattr(jobs, "pbkdf2_hmac", lambda *given: seen.append(given) or bytes(given[4]))
     jobs.mark({"key": jobs._digest_of_key(KEY)}, 1)

@@ -70,11 +70,11 @@ def names(folder):
 def test_keyed_draw_is_that_of_memory_and_rows_are_shuffled(scheduler, tmp_path):
     values, table = people(4000, 5)
     private = sp.privatize_table(table, {"colour": DESIGN}, tmp_path / "out", key=KEY, id="who", keep="row")
-    found = private.compute()
-    assert list(found.columns) == ["colour", "row"]
-    assert dict(zip(found["row"], found["colour"])) == dict(enumerate(by_the_key(values)))
+    result = private.compute()
+    assert list(result.columns) == ["colour", "row"]
+    assert dict(zip(result["row"], result["colour"])) == dict(enumerate(by_the_key(values)))
     # Sixteenths of the table before and after: 256 cells of n / 256 each, 225 degrees of freedom.
-    cells = np.bincount(found["row"] * 16 // 4000 * 16 + np.arange(4000) * 16 // 4000, minlength=256)
+    cells = np.bincount(result["row"] * 16 // 4000 * 16 + np.arange(4000) * 16 // 4000, minlength=256)
     assert np.sum((cells - 4000 / 256) ** 2) / (4000 / 256) < 225 + 9 * np.sqrt(2 * 225)
     assert names(tmp_path) == ["out"]
 
@@ -87,14 +87,14 @@ def test_rows_that_are_counted_are_all_there_in_no_order(scheduler, tmp_path, mo
     ids = [f"person {k}" for k in range(3000)]
     table = dd.from_pandas(pd.DataFrame({"who": ids, "letter": held, "colour": other}), npartitions=5)
     private = sp.privatize_table(table, {"letter": letters, "colour": DESIGN}, tmp_path / "out", key=KEY, id="who")
-    found = private.compute()
-    assert list(found) == ["letter", "colour"]
+    result = private.compute()
+    assert list(result) == ["letter", "colour"]
     expected = [
         sp.privatize(held, letters, key=KEY, ids=ids, variable="letter").codes.tolist(),
         sp.privatize(other, DESIGN, key=KEY, ids=ids, variable="colour").codes.tolist(),
     ]
-    assert sorted(zip(*(found[name].tolist() for name in found))) == sorted(zip(*expected))
-    codes = found["letter"].to_numpy(np.int64)
+    assert sorted(zip(*(result[name].tolist() for name in result))) == sorted(zip(*expected))
+    codes = result["letter"].to_numpy(np.int64)
     lowest = np.log2(codes & -codes)
     assert abs(np.corrcoef(lowest, np.arange(3000))[0, 1]) < 8 / np.sqrt(3000)
     assert abs(np.corrcoef(lowest[1:], lowest[:-1])[0, 1]) < 8 / np.sqrt(3000)
@@ -140,9 +140,9 @@ def test_table_that_is_not_written_draws_anew_at_every_look():
 def test_rows_keep_their_order_if_asked(scheduler, tmp_path):
     values, table = people(parts=12)
     options = {"key": KEY, "id": "who", "keep": "row", "keep_order": True}
-    found = sp.privatize_table(table, {"colour": DESIGN}, tmp_path / "out", **options).compute()
-    assert found["row"].tolist() == list(range(600))
-    assert found["colour"].tolist() == by_the_key(values)
+    result = sp.privatize_table(table, {"colour": DESIGN}, tmp_path / "out", **options).compute()
+    assert result["row"].tolist() == list(range(600))
+    assert result["colour"].tolist() == by_the_key(values)
 
 
 def test_count_and_release(scheduler, tmp_path):

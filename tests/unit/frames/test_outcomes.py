@@ -27,9 +27,9 @@ def outcome(column, family=None, baseline=None):
     ],
 )
 def test_the_family_that_a_column_calls_for(column, family, levels, y):
-    found = outcome(column)
-    assert (found.family, found.levels, found.chosen) == (family, levels, True)
-    assert found.y.tolist() == y
+    result = outcome(column)
+    assert (result.family, result.levels, result.chosen) == (family, levels, True)
+    assert result.y.tolist() == y
 
 
 @pytest.mark.parametrize(
@@ -43,8 +43,8 @@ def test_the_family_that_a_column_calls_for(column, family, levels, y):
     ],
 )
 def test_another_family_can_be_asked_for(column, family, y):
-    found = outcome(column, family)
-    assert (found.family, found.y.tolist(), found.chosen) == (family, y, False)
+    result = outcome(column, family)
+    assert (result.family, result.y.tolist(), result.chosen) == (family, y, False)
 
 
 def test_what_was_chosen_is_told():

@@ -85,8 +85,8 @@ def test_counted_rows_are_laid_out_as_they_were():
         packing.tally(packing.pack([each[part] for each in codes], [], []), counts)
     back = packing.unpack(packing.laid_out(counts, random_source(seed=2)))
     assert back.column_names == list(SMALL)
-    found = Counter(zip(*(back.column(name).to_pylist() for name in SMALL)))
-    assert found == Counter(zip(*(part.tolist() for part in codes)))
+    result = Counter(zip(*(back.column(name).to_pylist() for name in SMALL)))
+    assert result == Counter(zip(*(part.tolist() for part in codes)))
 
 
 def test_all_orders_of_counted_rows_are_equally_likely():

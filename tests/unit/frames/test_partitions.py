@@ -34,10 +34,10 @@ def test_values_in_the_names_of_folders(people, tmp_path, monkeypatch):
         release = sp.privatize_table(
             people, designs, tmp_path / "private.parquet", keep=["wave", "age"], keep_order=True
         )
-    found = release.to_frame()
-    assert found["age"].tolist() == sorted(found["age"].tolist(), key=lambda age: ROWS[age // 100][:2])
-    assert len(found) == 400
-    for code, town, age, wave in found[["sex", "town", "age", "wave"]].itertuples(index=False):
+    result = release.to_frame()
+    assert result["age"].tolist() == sorted(result["age"].tolist(), key=lambda age: ROWS[age // 100][:2])
+    assert len(result) == 400
+    for code, town, age, wave in result[["sex", "town", "age", "wave"]].itertuples(index=False):
         sex, number, name = ROWS[age // 100]
         assert sex in {member for member, _ in SEX.members(code)}
         assert name.replace("%20", " ") in TOWN.members(town)

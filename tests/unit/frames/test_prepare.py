@@ -142,8 +142,8 @@ def test_a_plan_that_was_read_back_tells_but_does_not_run(people, tmp_path):
 def test_the_input_is_closed_however_a_plan_ends(people, tmp_path, end):
     def handles():
         gc.collect()
-        found = (os.path.realpath(f"/proc/self/fd/{number}") for number in os.listdir("/proc/self/fd"))
-        return sum(each == os.path.realpath(people) for each in found)
+        result = (os.path.realpath(f"/proc/self/fd/{number}") for number in os.listdir("/proc/self/fd"))
+        return sum(each == os.path.realpath(people) for each in result)
 
     if end == "refuse":
         with pytest.raises(DataFileError, match="no column nowhere"):
@@ -235,7 +235,7 @@ def test_warnings_come_with_the_run_and_name_the_line_of_the_caller(people, tmp_
     for run in (plan.run, lambda: privatize_table(people, designs, tmp_path / "two.csv", keep=["region"])):
         with pytest.warns(NotPrivateWarning) as caught:
             run()
-        assert [str(warning.message)[:12] for warning in caught] == ["a nonprivate", "kept and pub"]
+        assert [str(warning.message)[:12] for warning in caught] == ["a nonprivate", "published un"]
         assert {warning.filename for warning in caught} == {__file__}
 
 

@@ -262,7 +262,7 @@ def test_empty_cells(people, tmp_path):
         sp.regress("use ~ age", path, designs=DESIGN)
     people.assign(use=DESIGN.missing_code).to_parquet(path)
     for stream in (True, False):
-        with pytest.raises(NoDataError, match="must hold at least one informative subset"):
+        with pytest.raises(NoDataError, match="must contain at least one informative subset"):
             sp.regress("use ~ age", path, designs=DESIGN, stream=stream)
 
 
@@ -298,9 +298,9 @@ def test_how_often_a_file_is_opened(parquet, stream, opened):
     A stream is opened for every sum instead of the last two. Where all is to be held, the example is held as well.
     """
     sums = []
-    with opens_of(parquet.path) as found:
+    with opens_of(parquet.path) as result:
         sp.regress("use ~ age", parquet, stream=stream, progress=lambda done, _: sums.append(done))
-    assert found == {parquet.path.name: opened + (len(sums) if stream else 0)}
+    assert result == {parquet.path.name: opened + (len(sums) if stream else 0)}
 
 
 def test_asked_knows_the_columns_that_are_named():

@@ -80,35 +80,35 @@ def same(found, expected):
 
 
 def test_a_seen_response_and_a_private_predictor(fitted):
-    found = fitted("income ~ age + race")
-    assert found["name"] == "income"
-    assert found["y"].tolist() == columns()["income"]
-    assert found["codes"].tolist() == columns()["race"]
-    assert found["design"] == RACE
-    assert found["layout"].names == ("Intercept", "age", "race[Asian]", "race[Black]", "race[Other]")
-    assert found["layout"].terms == {"Intercept": (0,), "age": (1,), "race": (2, 3, 4)}
-    assert found["layout"].baselines == {"race": "White"}  # the most frequent
-    assert np.array_equal(found["V"], np.column_stack([np.ones(N), columns()["age"]]))
-    assert (found["family"], found["method"], found["response_design"]) == ("linear", "corrected", None)
+    result = fitted("income ~ age + race")
+    assert result["name"] == "income"
+    assert result["y"].tolist() == columns()["income"]
+    assert result["codes"].tolist() == columns()["race"]
+    assert result["design"] == RACE
+    assert result["layout"].names == ("Intercept", "age", "race[Asian]", "race[Black]", "race[Other]")
+    assert result["layout"].terms == {"Intercept": (0,), "age": (1,), "race": (2, 3, 4)}
+    assert result["layout"].baselines == {"race": "White"}  # the most frequent
+    assert np.array_equal(result["V"], np.column_stack([np.ones(N), columns()["age"]]))
+    assert (result["family"], result["method"], result["response_design"]) == ("linear", "corrected", None)
 
 
 def test_several_private_predictors_are_one_of_their_cells(fitted):
-    found = fitted("income ~ race + faith:age", baseline={"faith": "all"})
+    result = fitted("income ~ race + faith:age", baseline={"faith": "all"})
     both = sp.product({"race": RACE, "faith": FAITH})
-    assert found["design"] == both
-    assert np.array_equal(found["codes"], both.join([columns()["race"], columns()["faith"]]))
-    assert list(found["layout"].private) == ["race", "faith"]
-    assert found["layout"].Z.shape[0] == 16
-    assert found["layout"].baselines["faith"] == "all"
+    assert result["design"] == both
+    assert np.array_equal(result["codes"], both.join([columns()["race"], columns()["faith"]]))
+    assert list(result["layout"].private) == ["race", "faith"]
+    assert result["layout"].Z.shape[0] == 16
+    assert result["layout"].baselines["faith"] == "all"
 
 
 def test_merged_categories_have_one_column(fitted):
-    found = fitted("income ~ race", merge={"race": {"Asian": ["Asian", "Other"]}})
-    assert found["layout"].names == ("Intercept", "race[Asian]", "race[Black]")
-    assert found["layout"].Z.tolist() == [[1, 1, 0], [1, 0, 1], [1, 1, 0], [1, 0, 0]]
-    found = fitted("income ~ race", merge={"race": {"others": ["Asian", "Other"]}}, baseline="others")
-    assert found["layout"].names == ("Intercept", "race[Black]", "race[White]")
-    assert found["layout"].baselines == {"race": "Asian"}
+    result = fitted("income ~ race", merge={"race": {"Asian": ["Asian", "Other"]}})
+    assert result["layout"].names == ("Intercept", "race[Asian]", "race[Black]")
+    assert result["layout"].Z.tolist() == [[1, 1, 0], [1, 0, 1], [1, 1, 0], [1, 0, 0]]
+    result = fitted("income ~ race", merge={"race": {"others": ["Asian", "Other"]}}, baseline="others")
+    assert result["layout"].names == ("Intercept", "race[Black]", "race[White]")
+    assert result["layout"].baselines == {"race": "Asian"}
     assert fitted("income ~ race", merge={"race": {"x": ["White", "Other"]}})["layout"].baselines == {"race": "Other"}
 
 
@@ -126,10 +126,10 @@ def test_merged_categories_of_known_values_are_least_squares_of_the_merged():
 
 
 def test_a_private_response_with_private_predictors(fitted):
-    found = fitted("vote ~ age + race", baseline={"vote": "red", "race": "Black"})
-    assert found["y"].tolist() == columns()["vote"]
-    assert (found["response_design"], found["baseline"], found["family"]) == (VOTE, "red", "logit")
-    assert found["layout"].baselines == {"race": "Black"}
+    result = fitted("vote ~ age + race", baseline={"vote": "red", "race": "Black"})
+    assert result["y"].tolist() == columns()["vote"]
+    assert (result["response_design"], result["baseline"], result["family"]) == (VOTE, "red", "logit")
+    assert result["layout"].baselines == {"race": "Black"}
     assert fitted("vote ~ race", baseline="blue")["baseline"] == "blue"
     assert fitted("vote ~ race")["V"].tolist() == [[1.0]] * N
 
@@ -146,16 +146,16 @@ def test_a_private_response_with_private_predictors(fitted):
     ],
 )
 def test_families(fitted, response, asked, family, y):
-    found = fitted(f"{response} ~ race", **asked)
-    assert (found["family"], found["y"].tolist()) == (family, y)
+    result = fitted(f"{response} ~ race", **asked)
+    assert (result["family"], result["y"].tolist()) == (family, y)
 
 
 def test_a_response_can_be_computed(fitted, tmp_path):
     held = {**columns(), "income": np.exp(columns()["income"]).tolist()}
-    found = fitted("np.log(income) ~ . + race - rich - employed - visits - shift - w - g", held)
-    assert found["name"] == "np.log(income)"
-    assert np.allclose(found["y"], columns()["income"])
-    assert set(found["layout"].terms) == {"Intercept", "age", "sex", "race"}
+    result = fitted("np.log(income) ~ . + race - rich - employed - visits - shift - w - g", held)
+    assert result["name"] == "np.log(income)"
+    assert np.allclose(result["y"], columns()["income"])
+    assert set(result["layout"].terms) == {"Intercept", "age", "sex", "race"}
     frame = pd.DataFrame(held)[["income", "age", "race"]]
     release = sp.write_release(frame, tmp_path / "x.parquet", {"race": RACE}, keep=["income", "age"])
     from_file = fitted("np.log(income) ~ . + race", release, designs=None)
@@ -169,15 +169,15 @@ def test_a_response_can_be_computed(fitted, tmp_path):
 
 def test_options_reach_the_fit(fitted):
     asked = {"weights": "w", "weights_kind": "sampling", "clusters": "g", "offset": "shift"}
-    found = fitted("income ~ age + race", method="ml", starts=3, baseline="Asian", **asked)
-    assert (found["method"], found["starts"], found["weights_kind"]) == ("ml", 3, "sampling")
-    assert list(found["weights"]) == columns()["w"]
-    assert list(found["clusters"]) == columns()["g"]
-    assert list(found["offset"]) == columns()["shift"]
-    assert found["layout"].baselines == {"race": "Asian"}
-    found = fitted("income ~ race", clusters=columns()["g"], offset=columns()["shift"])
-    assert found["clusters"] == columns()["g"]
-    assert found["offset"] == columns()["shift"]
+    result = fitted("income ~ age + race", method="ml", starts=3, baseline="Asian", **asked)
+    assert (result["method"], result["starts"], result["weights_kind"]) == ("ml", 3, "sampling")
+    assert list(result["weights"]) == columns()["w"]
+    assert list(result["clusters"]) == columns()["g"]
+    assert list(result["offset"]) == columns()["shift"]
+    assert result["layout"].baselines == {"race": "Asian"}
+    result = fitted("income ~ race", clusters=columns()["g"], offset=columns()["shift"])
+    assert result["clusters"] == columns()["g"]
+    assert result["offset"] == columns()["shift"]
 
 
 @pytest.mark.parametrize("suffix", [None, "csv", "parquet"])
@@ -189,9 +189,9 @@ def test_a_sampling_names_columns(suffix, fitted, tmp_path):
         data = sp.write_release(table, tmp_path / f"x.{suffix}", {"race": RACE}, keep=kept)
     asked = {"designs": DESIGNS if suffix is None else None, "sampling": sp.Sampling("w", strata="sex", clusters="g")}
     right = ". + race" if suffix is not None else ". + race - rich - employed - visits - shift"
-    found = fitted(f"income ~ {right}", data, **asked)
-    drawn, expected = found["sampling"], sp.Sampling(columns()["w"], strata=columns()["sex"], clusters=columns()["g"])
-    assert set(found["layout"].terms) == {"Intercept", "age", "race"}
+    result = fitted(f"income ~ {right}", data, **asked)
+    drawn, expected = result["sampling"], sp.Sampling(columns()["w"], strata=columns()["sex"], clusters=columns()["g"])
+    assert set(result["layout"].terms) == {"Intercept", "age", "race"}
     scores = np.random.default_rng(0).normal(size=(N, 2))
     assert np.allclose(drawn.covariance(scores), expected.covariance(scores))
     held = {"age": columns()["age"], "race": sp.SubsetData(np.array(columns()["race"]), RACE)}
@@ -200,8 +200,8 @@ def test_a_sampling_names_columns(suffix, fitted, tmp_path):
 
 def test_a_dot_stands_for_what_is_seen_and_not_used_otherwise(fitted):
     asked = {"weights": "w", "weights_kind": "frequency", "clusters": "g", "offset": "shift"}
-    found = fitted("income ~ . - rich - employed - visits + race", **asked)
-    assert set(found["layout"].terms) == {"Intercept", "age", "sex", "race"}
+    result = fitted("income ~ . - rich - employed - visits + race", **asked)
+    assert set(result["layout"].terms) == {"Intercept", "age", "sex", "race"}
 
 
 @pytest.mark.parametrize("engine", engines_under_test())
@@ -211,9 +211,9 @@ def test_every_engine(engine, fitted, tmp_path, spark_of_the_process):
     else:
         table = CONSTRUCTORS[engine][0](columns(), tmp_path)
     expected = fitted("employed ~ age*race + faith + sex", weights="w", weights_kind="frequency")
-    found = fitted("employed ~ age*race + faith + sex", table, weights="w", weights_kind="frequency")
-    same(found, expected)
-    assert np.array_equal(found["weights"], expected["weights"])
+    result = fitted("employed ~ age*race + faith + sex", table, weights="w", weights_kind="frequency")
+    same(result, expected)
+    assert np.array_equal(result["weights"], expected["weights"])
 
 
 @pytest.mark.parametrize(
@@ -228,12 +228,12 @@ def test_every_file(suffix, response, fitted, tmp_path):
     formula = f"{response} ~ bs(age, df=3)*race + C(sex) + faith"
     expected = fitted(formula, **asked)
     for data in (release, str(release.path), release.path):
-        found = fitted(formula, data, designs=None, **asked)
-        same(found, expected)
+        result = fitted(formula, data, designs=None, **asked)
+        same(result, expected)
         for name in ("weights", "offset"):
-            assert list(found[name]) == list(expected[name])
-        assert list(map(str, found["clusters"])) == list(map(str, expected["clusters"]))  # names, of a CSV file text
-        assert found["family"] == expected["family"]
+            assert list(result[name]) == list(expected[name])
+        assert list(map(str, result["clusters"])) == list(map(str, expected["clusters"]))  # names, of a CSV file text
+        assert result["family"] == expected["family"]
 
 
 def test_several_files_follow_each_other(fitted, tmp_path):
@@ -272,9 +272,9 @@ def test_columns_without_a_formula(fitted):
     expected = fitted("income ~ age + sex + race")
     same(fitted(held["income"], {"age": held["age"], "sex": held["sex"], "race": race}), expected)
     frame = pd.DataFrame({name: held[name] for name in ("age", "sex", "race")})
-    found = fitted(pd.Series(held["income"], name="income"), frame, designs={"race": RACE})
-    same(found, expected)
-    assert found["name"] == "income"
+    result = fitted(pd.Series(held["income"], name="income"), frame, designs={"race": RACE})
+    same(result, expected)
+    assert result["name"] == "income"
     vote = sp.SubsetData(np.array(held["vote"]), VOTE)
     same(fitted(vote, {"race": race}), fitted("vote ~ race"))
     same(fitted(np.array(held["vote"]), {"race": race}, design=VOTE), fitted("vote ~ race"))
@@ -400,8 +400,8 @@ def test_subsets_that_pass_for_a_seen_column_are_refused(fitted):
 
 def test_a_seen_column_may_be_called_like_a_private_one(fitted):
     held = {**columns(), "race ": columns()["sex"], "race[Black]": columns()["shift"], "embrace": columns()["age"]}
-    found = fitted("income ~ race + `race ` + embrace", held)
-    assert found["layout"].names == ("Intercept", "race[Asian]", "race[Black]", "race[Other]", "race [m]", "embrace")
+    result = fitted("income ~ race + `race ` + embrace", held)
+    assert result["layout"].names == ("Intercept", "race[Asian]", "race[Black]", "race[Other]", "race [m]", "embrace")
     with pytest.raises(ArgumentError, match=r"must have different names; got race\[Black\] more than once"):
         fitted("income ~ race + `race[Black]`", held)
 

@@ -139,9 +139,9 @@ def test_names_that_are_none(release):
 )
 def test_what_is_asked_of_a_file_is_what_may_be_asked_of_a_table(release, people, options, message):
     for ask in (release.count, release.crosstab):
-        with pytest.raises(ArgumentError, match=message) as told:
+        with pytest.raises(ArgumentError, match=message) as caught:
             ask(*(("race",) if ask == release.count else ("race", "income")), **options)
-        assert "secret" not in str(told.value)
+        assert "secret" not in str(caught.value)
     if "weights_kind" not in options or "weights" in options:
         with pytest.raises(ArgumentError, match=message):
             sp.count(pl.from_pandas(people).lazy(), "race", design=RACE, **options)

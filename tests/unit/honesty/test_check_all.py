@@ -68,9 +68,9 @@ def test_each_wrong_is_found_where_it_is():
         "honest": of(EIGHT, HONEST),
     }
     checks = sp.check_all({name: one[1] for name, one in made.items()}, {name: one[0] for name, one in made.items()})
-    found = {(variable, check) for variable, check, _ in checks.alarms}
-    assert found >= {("steered", "draws"), ("leaning", "leaning"), ("skipping", "skips"), ("random", "honesty")}
-    assert not {variable for variable, _ in found} & {"honest"}
+    result = {(variable, check) for variable, check, _ in checks.alarms}
+    assert result >= {("steered", "draws"), ("leaning", "leaning"), ("skipping", "skips"), ("random", "honesty")}
+    assert not {variable for variable, _ in result} & {"honest"}
     assert checks.is_alarm
     assert not checks["honest"].is_alarm
     assert "alarms in" in str(checks.summary())
@@ -259,6 +259,6 @@ def test_too_many_different_answers_are_left_to_the_check_alone(monkeypatch):
     from subsetprivacy.honesty import check
 
     monkeypatch.setattr(check, "LARGE", 100)
-    found = sp.check_all(sp.simulate(FIVE, np.full(5, 0.2), 100, seed=1))["data"].honesty
-    assert found.problem.kind is NoteKind.TOO_MANY_CELLS
-    assert found.tests == ()
+    result = sp.check_all(sp.simulate(FIVE, np.full(5, 0.2), 100, seed=1))["data"].honesty
+    assert result.problem.kind is NoteKind.TOO_MANY_CELLS
+    assert result.tests == ()

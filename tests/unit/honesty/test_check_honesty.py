@@ -199,8 +199,8 @@ def test_the_summary_says_which_share_would_be_found(with_random_answers):
     # One-sided at 5 % with a power of 80 %: 1.6449 + 0.8416 standard errors.
     assert check.random.detectable == pytest.approx(2.4865 * check.random_share_se, rel=1e-4)
     assert check.to_dict()["random_share_detectable"] == check.random.detectable
-    found = f"A share of about {check.random.detectable:.2f} would be found in 80 of 100 such samples"
-    assert found in str(check.summary())
+    result = f"A share of about {check.random.detectable:.2f} would be found in 80 of 100 such samples"
+    assert result in str(check.summary())
     few = check_honesty(simulate(uniform(list("abcde")), W5, 15, seed=3), method="chi-square")
     assert few.random.detectable > 1
     assert "Too few people to find random answers" in str(few.summary())

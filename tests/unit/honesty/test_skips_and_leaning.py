@@ -83,7 +83,7 @@ def test_groups_that_were_kept_are_tested(listed, recorded):
 @pytest.mark.parametrize(
     ("questions", "words"),
     [
-        (questions_of(NINE, 50), "not kept with the answers"),
+        (questions_of(NINE, 50), "not stored with the answers"),
         (sp.QuestionCounts(WARNER, answers=[0, 1], n=[5, 6]), "secret number never leaves the device"),
         (sp.QuestionCounts(LOCAL, answers=[0, -1], n=[5, 6]), "drawn around the answer"),
     ],
@@ -282,7 +282,7 @@ def test_where_none_or_all_skip_there_is_nothing_to_compare(answers, words):
 def test_groups_of_those_who_skip_may_be_unknown():
     check = sp.check_skips(sp.QuestionCounts(NINE, answers=[0, 1, -1], n=[10, 12, 5]))
     assert check.tests == ()
-    assert "not kept for those who skipped" in check.problem.text
+    assert "not stored for people who skipped" in check.problem.text
 
 
 # All of them ------------------------------------------------------------------------------------
@@ -302,10 +302,10 @@ def test_subsets_do_not_say_how_questions_were_put(check):
 
 @pytest.mark.parametrize("check", [sp.check_draws, sp.check_skips, sp.check_leaning])
 def test_one_person_is_no_alarm(check):
-    found = check(sp.QuestionCounts(FIVE, [3], answers=[0]))
-    assert not found.is_alarm
-    assert all(0 < test.pvalue <= 1 for test in found.tests)
-    assert found.summary()
+    result = check(sp.QuestionCounts(FIVE, [3], answers=[0]))
+    assert not result.is_alarm
+    assert all(0 < test.pvalue <= 1 for test in result.tests)
+    assert result.summary()
 
 
 def test_the_same_questions_give_the_same_pvalues_in_any_order():

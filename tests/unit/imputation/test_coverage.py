@@ -8,27 +8,27 @@ import pytest
 @pytest.mark.slow
 @pytest.mark.parametrize("name", simulated.DESIGNS)
 def test_congenial_models_cover(name):
-    found = simulated.coverage(name, 2000, 1000)
-    assert found.used == 1000
-    assert found.covered.min() >= 0.93
-    assert found.covered.max() <= 0.97
-    assert np.abs(found.bias).max() <= 0.1
-    assert found.ratio == pytest.approx(1, abs=0.05)
+    result = simulated.coverage(name, 2000, 1000)
+    assert result.used == 1000
+    assert result.covered.min() >= 0.93
+    assert result.covered.max() <= 0.97
+    assert np.abs(result.bias).max() <= 0.1
+    assert result.ratio == pytest.approx(1, abs=0.05)
 
 
 @pytest.mark.slow
 def test_a_yes_or_no_outcome_is_covered():
-    found = simulated.coverage("uniform, p = 4", 2000, 1000, "y", binary=True)
-    assert found.covered.min() >= 0.93
-    assert found.covered.max() <= 0.97
+    result = simulated.coverage("uniform, p = 4", 2000, 1000, "y", binary=True)
+    assert result.covered.min() >= 0.93
+    assert result.covered.max() <= 0.97
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["v", "nothing"])
 def test_without_the_outcome_effects_shrink(kind):
-    found = simulated.coverage("uniform, p = 4", 2000, 200, kind)
-    assert (found.covered[:3] <= 0.5).all()
-    assert (np.abs(found.bias[:3]) >= 3).all()
+    result = simulated.coverage("uniform, p = 4", 2000, 200, kind)
+    assert (result.covered[:3] <= 0.5).all()
+    assert (np.abs(result.bias[:3]) >= 3).all()
 
 
 def test_one_sample_of_the_simulation():

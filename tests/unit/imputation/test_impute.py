@@ -68,9 +68,9 @@ def test_what_has_no_weight_is_never_drawn():
 def test_draws_follow_bayes_rule():
     data = sp.SubsetData([0b0011, 0b0101, 0b1001] * 4000, sp.uniform(ABCD))
     P = np.tile([0.1, 0.2, 0.3, 0.4], (12000, 1))
-    found = sp.impute(data, 2, P, seed=1).values
+    result = sp.impute(data, 2, P, seed=1).values
     for at, pair in enumerate(((0, 1), (0, 2), (0, 3))):
-        share = np.mean(found[:, at::3] == pair[1])
+        share = np.mean(result[:, at::3] == pair[1])
         truth = P[0, pair[1]] / P[0, list(pair)].sum()
         assert share == pytest.approx(truth, abs=4 * np.sqrt(truth * (1 - truth) / 8000))
 
@@ -228,7 +228,7 @@ def test_fits_must_be_finite():
             fit = sp.regress(data, {"y": rng.normal(size=60)}, starts=1)
             if fit.separated:
                 break
-    with pytest.raises(ArgumentError, match=r"finite coefficients with a covariance; got coefficients without an end"):
+    with pytest.raises(ArgumentError, match=r"finite coefficients with a covariance; got infinite coefficients"):
         sp.impute(data, 2, fit)
     ridge = sp.regress(DATA, {"y": Y}, lasso=1.0)
     with pytest.raises(ArgumentError, match=r"got no standard errors"):

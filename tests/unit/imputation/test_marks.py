@@ -89,9 +89,9 @@ def test_a_category_that_no_one_has_is_left_out():
 
 def test_a_parquet_file_tells_anyone_who_opens_it(imputed, tmp_path):
     path = imputed.write(tmp_path / "sets.parquet", TABLE)
-    found = json.loads(parquet.read_metadata(path).metadata[b"subset_privacy"])
-    assert found["imputed"] is True
-    assert "They are guesses, not people's values" in found["statement"]
+    result = json.loads(parquet.read_metadata(path).metadata[b"subset_privacy"])
+    assert result["imputed"] is True
+    assert "They are guesses, not people's values" in result["statement"]
     frame = pd.read_parquet(path)
     assert list(frame.columns) == ["imputation", "row", "y", "race_imputed"]
     assert frame.attrs["subset_privacy"]["imputed"] is True, "pandas reads it without knowing of this package"

@@ -45,47 +45,47 @@ def by_hand(parts):
 @pytest.mark.parametrize("method", METHODS)
 def test_under_one_design_it_is_independence_of_the_group(method):
     one, two = samples(shift=0.4)
-    found = sp.homogeneity_test(one, two, method=method, permutations=99, seed=1)
+    result = sp.homogeneity_test(one, two, method=method, permutations=99, seed=1)
     both = sp.product({"group": sp.nonprivate(["1", "2"]), "x": ASKED})
     counts = np.array([[part.counts[part.codes == a].sum() for a in ASKED.support()[0]] for part in (one, two)])
     independence = sp.independence_test(sp.JointCounts.of_table(counts, both), method, permutations=99, seed=1)
-    assert found.statistic == pytest.approx(independence.statistic, rel=1e-9)
-    assert found.df == independence.df
-    assert found.pvalue == independence.pvalue
-    assert found.null == independence.null
-    assert found.hypothesis == "the same distribution in 2 groups"
+    assert result.statistic == pytest.approx(independence.statistic, rel=1e-9)
+    assert result.df == independence.df
+    assert result.pvalue == independence.pvalue
+    assert result.null == independence.null
+    assert result.hypothesis == "the same distribution in 2 groups"
 
 
 def test_the_likelihood_ratio_of_one_design_by_hand():
     parts = samples(sizes=(300, 120, 77), shift=0.3)
-    found = sp.homogeneity_test(*parts, permutations=9, seed=1)
+    result = sp.homogeneity_test(*parts, permutations=9, seed=1)
     statistic, pooled = by_hand(parts)
-    assert found.statistic == pytest.approx(statistic, abs=1e-4)
-    assert found.df == 6
-    assert found.null_estimates["pooled"].w == pytest.approx(pooled, abs=1e-5)
-    assert list(found.alternative_estimates) == ["group 1", "group 2", "group 3"]
-    assert found.n == 497
+    assert result.statistic == pytest.approx(statistic, abs=1e-4)
+    assert result.df == 6
+    assert result.null_estimates["pooled"].w == pytest.approx(pooled, abs=1e-5)
+    assert list(result.alternative_estimates) == ["group 1", "group 2", "group 3"]
+    assert result.n == 497
 
 
 def test_the_likelihood_ratio_of_different_designs_by_hand():
     parts = [sp.simulate(d, w, n, seed=n) for d, w, n in ((ASKED, W, 200), (GIVEN, W[::-1], 90), (U4, W, 60))]
-    found = sp.homogeneity_test(*parts, permutations=19, seed=1)
+    result = sp.homogeneity_test(*parts, permutations=19, seed=1)
     statistic, pooled = by_hand(parts)
-    assert found.statistic == pytest.approx(statistic, abs=1e-4)
-    assert found.df == 6
-    assert found.null_estimates["pooled"].w == pytest.approx(pooled, abs=1e-5)
-    assert found.null_estimates["pooled"].categories.labels == ABCD
-    assert (found.null, found.permutations) == ("bootstrap", 19)
-    assert found.pvalue == pytest.approx(0.05)
-    assert any("the designs differ" in note.text for note in found.notes)
+    assert result.statistic == pytest.approx(statistic, abs=1e-4)
+    assert result.df == 6
+    assert result.null_estimates["pooled"].w == pytest.approx(pooled, abs=1e-5)
+    assert result.null_estimates["pooled"].categories.labels == ABCD
+    assert (result.null, result.permutations) == ("bootstrap", 19)
+    assert result.pvalue == pytest.approx(0.05)
+    assert any("the designs differ" in note.text for note in result.notes)
 
 
 def test_expected_counts_of_one_distribution_give_a_statistic_of_zero():
     parts = [exact_counts(ASKED, W, 1000), exact_counts(sp.fixed_size(ABCD, 2), W, 3000), exact_counts(GIVEN, W, 700)]
-    found = sp.homogeneity_test(*parts, permutations=0)
-    assert found.statistic == pytest.approx(0, abs=1e-6)
-    assert found.pvalue == pytest.approx(1)
-    assert found.null_estimates["pooled"].w == pytest.approx(W, abs=1e-6)
+    result = sp.homogeneity_test(*parts, permutations=0)
+    assert result.statistic == pytest.approx(0, abs=1e-6)
+    assert result.pvalue == pytest.approx(1)
+    assert result.null_estimates["pooled"].w == pytest.approx(W, abs=1e-6)
     moved = sp.homogeneity_test(parts[0], exact_counts(GIVEN, W[::-1], 700), permutations=0)
     assert moved.statistic > 50
     assert moved.pvalue < 1e-6
@@ -94,32 +94,32 @@ def test_expected_counts_of_one_distribution_give_a_statistic_of_zero():
 @pytest.mark.parametrize("method", ["lrt", "pearson"])
 def test_expected_counts_of_one_design_too(method):
     parts = [exact_counts(ASKED, W, 1000), exact_counts(ASKED, W, 300)]
-    found = sp.homogeneity_test(*parts, method=method, permutations=0)
-    assert found.statistic == pytest.approx(0, abs=1e-6)
+    result = sp.homogeneity_test(*parts, method=method, permutations=0)
+    assert result.statistic == pytest.approx(0, abs=1e-6)
 
 
 def test_groups_by_name():
     x = sp.privatize(list("abcd") * 30, ASKED, seed=1)
     counts = sp.count(x, by=["north", "south", "west"] * 40)
-    found = sp.homogeneity_test(counts, permutations=9, seed=1)
-    assert found.df == 6
-    assert list(found.tables) == ["north", "south", "west"]
-    assert list(found.alternative_estimates) == ["north", "south", "west"]
-    assert found.statistic == pytest.approx(sp.homogeneity_test(*counts.values(), permutations=9, seed=1).statistic)
+    result = sp.homogeneity_test(counts, permutations=9, seed=1)
+    assert result.df == 6
+    assert list(result.tables) == ["north", "south", "west"]
+    assert list(result.alternative_estimates) == ["north", "south", "west"]
+    assert result.statistic == pytest.approx(sp.homogeneity_test(*counts.values(), permutations=9, seed=1).statistic)
 
 
 def test_data_of_people_and_numbered_groups():
     x = [sp.privatize(list("aabcd") * 10, ASKED, seed=k) for k in range(2)]
-    found = sp.homogeneity_test({1: x[0], "1": x[1]}, permutations=9, seed=1)
-    assert found.df == 3
-    assert found.statistic == pytest.approx(sp.homogeneity_test(*x, permutations=9, seed=1).statistic)
+    result = sp.homogeneity_test({1: x[0], "1": x[1]}, permutations=9, seed=1)
+    assert result.df == 3
+    assert result.statistic == pytest.approx(sp.homogeneity_test(*x, permutations=9, seed=1).statistic)
 
 
 @pytest.mark.slow
 def test_the_level_of_simulated_people():
     # Under one distribution p-values are spread evenly over 1/20, 2/20, … 1.
     rng = np.random.default_rng(5)
-    found = [
+    result = [
         sp.homogeneity_test(
             sp.simulate(WARNER, [0.3, 0.7], 60, seed=rng),
             sp.simulate(sp.warner(["no", "yes"], 0.8), [0.3, 0.7], 90, seed=rng),
@@ -128,7 +128,7 @@ def test_the_level_of_simulated_people():
         ).pvalue
         for _ in range(400)
     ]
-    assert abs(np.mean(found) - 0.525) < 4 * np.sqrt(1 / 12 / 400)
+    assert abs(np.mean(result) - 0.525) < 4 * np.sqrt(1 / 12 / 400)
 
 
 def test_weights_of_one():
@@ -136,9 +136,9 @@ def test_weights_of_one():
     parts = [sp.count(c, design=ASKED) for c in codes]
     weighted = [sp.count(c, design=ASKED, weights=np.full(len(c), 2.5), weights_kind="sampling") for c in codes]
     plain = sp.homogeneity_test(*parts, permutations=9, seed=1)
-    found = sp.homogeneity_test(*weighted, permutations=9, seed=1)
-    assert found.statistic == pytest.approx(plain.statistic, rel=1e-6)
-    assert (plain.null, found.null) == ("permutation", "bootstrap")
+    result = sp.homogeneity_test(*weighted, permutations=9, seed=1)
+    assert result.statistic == pytest.approx(plain.statistic, rel=1e-6)
+    assert (plain.null, result.null) == ("permutation", "bootstrap")
     with pytest.raises(MismatchError, match="groups must be all weighted or all unweighted"):
         sp.homogeneity_test(parts[0], weighted[1])
 
@@ -150,21 +150,21 @@ def test_weighted_groups_under_different_designs():
         sp.count(c, design=part.design, weights=np.full(len(c), weight), weights_kind="sampling")
         for c, part, weight in zip(codes, plain, (2.0, 0.5))
     )
-    found = sp.homogeneity_test(one, two, permutations=9, seed=1)
-    assert found.statistic == pytest.approx(by_hand(plain)[0], abs=1e-4)
-    assert found.n == pytest.approx(120)
+    result = sp.homogeneity_test(one, two, permutations=9, seed=1)
+    assert result.statistic == pytest.approx(by_hand(plain)[0], abs=1e-4)
+    assert result.n == pytest.approx(120)
 
 
 def test_several_variables_at_once():
     both = sp.product({"x": ASKED, "y": WARNER})
     w = np.outer(W, [0.3, 0.7]).ravel()
     parts = [sp.simulate(both, w, n, seed=n) for n in (400, 150)]
-    found = sp.homogeneity_test(*parts, permutations=9, seed=1)
-    assert found.df == 7
-    assert (found.null, found.permutations) == ("permutation", 9)
-    assert found.statistic == pytest.approx(by_hand(parts)[0], abs=1e-3)
+    result = sp.homogeneity_test(*parts, permutations=9, seed=1)
+    assert result.df == 7
+    assert (result.null, result.permutations) == ("permutation", 9)
+    assert result.statistic == pytest.approx(by_hand(parts)[0], abs=1e-3)
     simulated = sp.homogeneity_test(*parts, permutations=9, null="bootstrap", seed=1)
-    assert (simulated.null, simulated.statistic) == ("bootstrap", found.statistic)
+    assert (simulated.null, simulated.statistic) == ("bootstrap", result.statistic)
     assert simulated.notes[-1].text == "People are simulated from the pooled estimate: as asked for."
     with pytest.raises(ArgumentError, match="`method` must be 'lrt', since the groups are compared in several var"):
         sp.homogeneity_test(*parts, method="pearson")
@@ -174,10 +174,10 @@ def test_more_groups_than_a_code_holds_change_places_too():
     design = sp.uniform(range(46))
     assert design.code_bits == 46
     parts = [sp.simulate(design, rising(46), 60, seed=k) for k in range(3)]
-    found = sp.homogeneity_test(*parts, permutations=2, seed=1)
-    assert (found.null, found.df) == ("permutation", 90)
-    assert np.isfinite(found.statistic)
-    assert NoteKind.NULL_LAW not in {note.kind for note in found.notes}
+    result = sp.homogeneity_test(*parts, permutations=2, seed=1)
+    assert (result.null, result.df) == ("permutation", 90)
+    assert np.isfinite(result.statistic)
+    assert NoteKind.NULL_LAW not in {note.kind for note in result.notes}
 
 
 @pytest.mark.parametrize("design", [U4, sp.hadamard(range(70))], ids=["few categories", "many"])
@@ -196,8 +196,8 @@ def test_the_statistics_of_groups_are_those_of_group_by_subset(design, monkeypat
 def test_few_tables_of_several_variables_are_all_looked_at():
     both = sp.product({"x": WARNER, "y": WARNER})
     parts = [sp.simulate(both, np.full(4, 0.25), n, seed=n) for n in (5, 4)]
-    found = sp.homogeneity_test(*parts)
-    assert (found.null, found.pvalue_se) == ("exact", 0.0)
+    result = sp.homogeneity_test(*parts)
+    assert (result.null, result.pvalue_se) == ("exact", 0.0)
     # Every way to choose the people of the first group, one by one.
     codes = np.concatenate([np.repeat(part.observed_codes, part.n_a.astype(int)) for part in parts])
     larger = []
@@ -208,7 +208,7 @@ def test_few_tables_of_several_variables_are_all_looked_at():
             inside = np.isin(np.arange(9), first)
             groups = [sp.count(codes[inside], design=both), sp.count(codes[~inside], design=both)]
             larger.append(sum(sp.estimate(group).loglik for group in groups) >= observed - 1e-6)
-    assert found.pvalue == pytest.approx(np.mean(larger))
+    assert result.pvalue == pytest.approx(np.mean(larger))
     seen = []
     again = sp.homogeneity_test(*parts, progress=lambda *done: seen.append(done))
     assert seen == [(again.permutations, again.permutations)]
@@ -221,9 +221,9 @@ def test_progress_and_budget_of_people_who_change_groups():
     sp.homogeneity_test(*parts, permutations=7, seed=3, progress=lambda *done: seen.append(done))
     assert seen[-1] == (7, 7)
     with pytest.warns(BudgetWarning, match="none were made") as caught:
-        found = sp.homogeneity_test(*parts, budget=1e-6)
+        result = sp.homogeneity_test(*parts, budget=1e-6)
     assert caught[0].filename == __file__
-    assert (found.null, found.pvalue) == ("asymptotic", found.asymptotic_pvalue)
+    assert (result.null, result.pvalue) == ("asymptotic", result.asymptotic_pvalue)
 
 
 def test_weighted_people_do_not_change_groups():
@@ -234,9 +234,9 @@ def test_weighted_people_do_not_change_groups():
         for part in [sp.simulate(both, np.full(8, 1 / 8), 60, seed=k)]
     ]
     weighted = [sp.count(c, design=both, weights=np.full(len(c), 2.0), weights_kind="sampling") for c in codes]
-    found = sp.homogeneity_test(*weighted, permutations=9, seed=1)
-    assert found.null == "bootstrap"
-    assert found.notes[-1].text == "People are simulated from the pooled estimate: weighted rows cannot be permuted."
+    result = sp.homogeneity_test(*weighted, permutations=9, seed=1)
+    assert result.null == "bootstrap"
+    assert result.notes[-1].text == "People are simulated from the pooled estimate: weighted rows cannot be permuted."
     with pytest.raises(ArgumentError, match="`null` must be 'bootstrap', since weighted rows cannot be permuted"):
         sp.homogeneity_test(*weighted, null="permutation")
 
@@ -245,9 +245,9 @@ def test_more_people_than_can_be_drawn_are_simulated(monkeypatch):
     both = sp.product({"x": U4, "y": WARNER})
     parts = [sp.simulate(both, np.full(8, 1 / 8), 60, seed=k) for k in (1, 2)]
     monkeypatch.setattr(group_permutations, "LARGEST", 100)
-    found = sp.homogeneity_test(*parts, permutations=9, seed=1)
-    assert found.null == "bootstrap"
-    assert "or more cannot be drawn at random" in found.notes[-1].text
+    result = sp.homogeneity_test(*parts, permutations=9, seed=1)
+    assert result.null == "bootstrap"
+    assert "or more cannot be drawn at random" in result.notes[-1].text
 
 
 # Level ------------------------------------------------------------------------------------------------------------
@@ -263,12 +263,12 @@ SPARSE = {
 def share_rejected(design, sizes, size, permutations, seed):
     """How often the test at 5 % rejects samples of one distribution."""
     rng, w = np.random.default_rng(seed), rising(design.categories.p)
-    found = [
+    result = [
         sp.homogeneity_test(*[sp.simulate(design, w, n, seed=rng) for n in sizes], permutations=permutations, seed=rng)
         for _ in range(size)
     ]
-    assert {test.null for test in found} == {"permutation"}
-    return np.mean([test.pvalue <= 0.05 for test in found])
+    assert {test.null for test in result} == {"permutation"}
+    return np.mean([test.pvalue <= 0.05 for test in result])
 
 
 @pytest.mark.parametrize("name", ["254 subsets, 2 x 30 people", "two variables, 2 x 30 people"])
@@ -297,9 +297,9 @@ def test_progress_seeds_and_budget_of_simulated_people():
     assert seen == [(k, 7) for k in range(1, 8)]
     assert one.law.statistics.tolist() == two.law.statistics.tolist()
     with pytest.warns(BudgetWarning, match="none were made"):
-        found = sp.homogeneity_test(*parts, budget=1e-6)
-    assert found.null == "asymptotic"
-    assert found.pvalue == found.asymptotic_pvalue
+        result = sp.homogeneity_test(*parts, budget=1e-6)
+    assert result.null == "asymptotic"
+    assert result.pvalue == result.asymptotic_pvalue
 
 
 def test_refusals():
@@ -380,16 +380,16 @@ def test_a_group_of_one_person_and_many_subsets_ends_soon():
     many = sp.hadamard(range(600))
     w = np.full(600, 1 / 600)
     groups = {"one": sp.simulate(many, w, 1, seed=1), "many": sp.simulate(many, w, 2000, seed=2)}
-    found = sp.homogeneity_test(groups, method="pearson", permutations=19, seed=1)
-    assert found.null == "permutation"  # to list all tables would take minutes
+    result = sp.homogeneity_test(groups, method="pearson", permutations=19, seed=1)
+    assert result.null == "permutation"  # to list all tables would take minutes
 
 
 def test_people_without_a_group_are_in_no_group():
     one, two, lost = (sp.simulate(U4, W, n, seed=n) for n in (100, 120, 7))
-    found = sp.homogeneity_test({"one": one, None: lost, "two": two}, permutations=9, seed=1)
-    assert list(found.tables) == ["one", "two"]
-    assert found.notes[-1].kind is NoteKind.LEFT_OUT
-    assert found.notes[-1].text == "Left out, because their group is missing: 7 rows."
+    result = sp.homogeneity_test({"one": one, None: lost, "two": two}, permutations=9, seed=1)
+    assert list(result.tables) == ["one", "two"]
+    assert result.notes[-1].kind is NoteKind.LEFT_OUT
+    assert result.notes[-1].text == "Left out, because their group is missing: 7 rows."
     asked = sp.simulate(ASKED, W, 90, seed=1)
     other = sp.homogeneity_test({"one": one, None: lost, "two": asked}, permutations=9, seed=1)
     assert other.notes[-1].text == "Left out, because their group is missing: 7 rows."
@@ -410,9 +410,9 @@ def test_what_is_no_group(second, hint):
 
 def test_which_groups_differ_can_be_seen():
     groups = {"one": sp.simulate(U4, W, 400, seed=1), "two": sp.simulate(U4, W[::-1], 400, seed=2)}
-    found = sp.homogeneity_test(groups, permutations=19, seed=1)
-    assert found.joint.table().shape == (2, 4)
-    assert [label.get_text() for label in found.plot("residuals").get_yticklabels()] == ["one", "two"]
+    result = sp.homogeneity_test(groups, permutations=19, seed=1)
+    assert result.joint.table().shape == (2, 4)
+    assert [label.get_text() for label in result.plot("residuals").get_yticklabels()] == ["one", "two"]
 
 
 def test_people_are_simulated_whose_subset_says_something():
@@ -422,8 +422,8 @@ def test_people_are_simulated_whose_subset_says_something():
     drawn = simulate_informative(design, w, 300, np.random.default_rng(1))
     assert (drawn.n, drawn.n_missing) == (300, 0)
     waves = [sp.simulate(design, w, 500, seed=seed) for seed in (1, 2)]
-    found = sp.homogeneity_test(*waves, permutations=5, null="bootstrap", seed=1)
-    assert 20 < found.law.statistics.mean() < 36  # 28.6; scaled to more people than were drawn it would be 48
+    result = sp.homogeneity_test(*waves, permutations=5, null="bootstrap", seed=1)
+    assert 20 < result.law.statistics.mean() < 36  # 28.6; scaled to more people than were drawn it would be 48
 
 
 def test_weighted_groups_under_different_designs_say_so():

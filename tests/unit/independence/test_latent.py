@@ -136,10 +136,10 @@ def test_no_other_optimiser_finds_a_better_fit(axes, given):
         return -(n_a @ np.log(np.maximum(rows @ w, 1e-300)))
 
     source = np.random.default_rng(6)
-    found = max(-minimize(minus, source.normal(0, 2, t * (1 + p + q)), method="L-BFGS-B").fun for _ in range(8))
+    result = max(-minimize(minus, source.normal(0, 2, t * (1 + p + q)), method="L-BFGS-B").fun for _ in range(8))
     fit = fit_null(counts, axes, given, generator=1)
-    assert fit.loglik == pytest.approx(found, abs=2e-3)
-    assert fit.loglik > found - 1e-6
+    assert fit.loglik == pytest.approx(result, abs=2e-3)
+    assert fit.loglik > result - 1e-6
     assert fit.gap < 1e-9
 
 
@@ -326,7 +326,7 @@ def test_what_cannot_be_tested_is_refused():
         latent_test(two, "x", "y", replications=9)
     with pytest.raises(ArgumentError, match="`starts` must be a whole number of at least 1"):
         latent_test(two, "x", "y", starts=0)
-    with pytest.raises(NoDataError, match="at least one informative observation"):
+    with pytest.raises(NoDataError, match="at least one informative subset"):
         latent_test(sp.SubsetCounts(two.codes, 0 * two.counts, two.design), "x", "y")
     large = sp.product({"x": sp.hadamard(70), "y": sp.hadamard(70)})
     with pytest.raises(TooLargeError, match="at most 4096 cells; got 4900"):
@@ -348,7 +348,7 @@ def test_axes_must_be_different_and_exist(axes, given):
 
 
 def test_one_variable_has_no_null():
-    with pytest.raises(ArgumentError, match="`counts` must be of several variables; got one"):
+    with pytest.raises(ArgumentError, match="`counts` must have several variables; got one"):
         fit_null(sp.simulate(sp.uniform([*"abcd"]), rising(4), 50, seed=1), (0, 1))
 
 

@@ -124,9 +124,9 @@ def test_weights_that_leave_hardly_anybody_come_to_an_end():
     table = sp.crosstab(
         [3, 12, 3], [3, 12, 5], designs=[sp.uniform(range(4))] * 2, weights=[1e6, 1, 1], weights_kind="sampling"
     )
-    found = sp.independence_test(table, "pearson", permutations=19, seed=1)
-    assert found.null == "bootstrap"
-    assert 0 < found.pvalue <= 1
+    result = sp.independence_test(table, "pearson", permutations=19, seed=1)
+    assert result.null == "bootstrap"
+    assert 0 < result.pvalue <= 1
 
 
 def test_simulated_tables_of_many_subsets_hold_only_those_that_occur():
@@ -134,8 +134,8 @@ def test_simulated_tables_of_many_subsets_hold_only_those_that_occur():
     codes = sp.simulate(wide, np.full(16, 1 / 16), 400, seed=1)
     rows = np.repeat(codes.codes, codes.counts)
     table = sp.crosstab(rows, rows[::-1], designs=[wide, wide], weights=np.ones(400), weights_kind="sampling")
-    found = sp.independence_test(table, "pearson-conditional", permutations=3, seed=1)
-    assert found.permutations == 3
+    result = sp.independence_test(table, "pearson-conditional", permutations=3, seed=1)
+    assert result.permutations == 3
     large = sp.uniform(range(24))  # subsets that cannot even be listed
     codes = sp.simulate(large, np.full(24, 1 / 24), 300, seed=1)
     rows = np.repeat(codes.codes, codes.counts)

@@ -91,24 +91,24 @@ def test_results_cannot_be_changed(found):
 
 
 def test_arrays_of_results_are_read_only(table):
-    found = sp.independence_test(table, "bonferroni", permutations=9, seed=1)
-    for array in (found.law.statistics, found.pairs.statistics, found.pairs.pvalues):
+    result = sp.independence_test(table, "bonferroni", permutations=9, seed=1)
+    for array in (result.law.statistics, result.pairs.statistics, result.pairs.pvalues):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0
 
 
 def test_pairs_of_bonferronis_test(table):
-    found = sp.independence_test(table, "bonferroni", permutations=99, seed=1)
-    pairs = found.pairs
+    result = sp.independence_test(table, "bonferroni", permutations=99, seed=1)
+    pairs = result.pairs
     assert pairs.names == ("race", "income")
     assert (pairs.rows, pairs.columns) == (("a", "b", "c", "d"), ("r", "s", "t", "u"))
     assert pairs.statistics.shape == pairs.pvalues.shape == (4, 4)
-    assert pairs.pvalues.min() == found.pvalue
+    assert pairs.pvalues.min() == result.pvalue
     at = np.unravel_index(pairs.statistics.argmax(), (4, 4))
-    assert pairs.pvalues[at] == found.pvalue
+    assert pairs.pvalues[at] == result.pvalue
     # The adjusted p-value of every pair: how often the largest of all is at least as large.
     for value, pvalue in zip(pairs.statistics.ravel(), pairs.pvalues.ravel()):
-        assert pvalue == pytest.approx((1 + (found.law.statistics >= value - 1e-6 * (1 + value)).sum()) / 100)
+        assert pvalue == pytest.approx((1 + (result.law.statistics >= value - 1e-6 * (1 + value)).sum()) / 100)
     lines = str(pairs.summary()).splitlines()
     assert lines[0] == "Adjusted p-values of pairs of categories"
     assert lines[2].split() == ["race", "\\", "income", "r", "s", "t", "u"]
@@ -123,9 +123,9 @@ def test_pairs_of_bonferronis_test(table):
 def test_categories_of_a_secret_bit_in_the_pairs():
     both = sp.product({"x": WARNER, "y": V4})
     table = sp.simulate(both, np.outer([0.3, 0.7], [0.1, 0.2, 0.3, 0.4]).ravel(), 300, seed=1)
-    found = sp.independence_test(table, "bonferroni", permutations=9, seed=1)
-    assert len(found.pairs.rows) == 4  # pairs of value and bit
-    assert found.pairs.statistics.shape == (4, 4)
+    result = sp.independence_test(table, "bonferroni", permutations=9, seed=1)
+    assert len(result.pairs.rows) == 4  # pairs of value and bit
+    assert result.pairs.statistics.shape == (4, 4)
 
 
 @pytest.mark.parametrize("method", ["lrt", "lrt-mom", "pearson", "bonferroni"])
@@ -136,11 +136,11 @@ def test_picture_of_the_null_law(table, method):
 
 def test_picture_of_an_exact_and_of_a_limit_law(table):
     exact = sp.JointCounts.of_table([[2000, 1990], [2010, 2000]], sp.product({"x": WARNER, "y": WARNER}))
-    found = sp.independence_test(exact, seed=1)
-    assert found.null == "exact"
+    result = sp.independence_test(exact, seed=1)
+    assert result.null == "exact"
     # Tables that never occur do not squeeze the picture: 10.8 is passed once in a thousand tables.
-    assert found.law.statistics.max() > 1000
-    assert 8 < found.plot().get_xlim()[1] < 20
+    assert result.law.statistics.max() > 1000
+    assert 8 < result.plot().get_xlim()[1] < 20
     limit = sp.independence_test(table, permutations=0).plot()
     assert limit.get_lines()
     assert not limit.patches

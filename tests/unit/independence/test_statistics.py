@@ -88,28 +88,28 @@ def plain(n):
     [("pearson", "pearson"), ("pearson-conditional", "pearson"), ("lrt", "log-likelihood"), ("lrt-mom", None)],
 )
 def test_told_values_give_the_ordinary_tests(n, method, power):
-    found = sp.independence_test(plain(n), method, null="permutation", permutations=9, seed=1)
+    result = sp.independence_test(plain(n), method, null="permutation", permutations=9, seed=1)
     expected = chi2_contingency(n, correction=False, lambda_=power or "log-likelihood")
     if power is None:  # mixed with 1/n of independence on purpose: near, and below
-        assert 0.9 * expected.statistic < found.statistic < expected.statistic
+        assert 0.9 * expected.statistic < result.statistic < expected.statistic
         return
-    assert found.statistic == pytest.approx(expected.statistic, rel=1e-9)
-    assert found.df == expected.dof
-    assert found.asymptotic_pvalue == pytest.approx(expected.pvalue, rel=1e-9)
+    assert result.statistic == pytest.approx(expected.statistic, rel=1e-9)
+    assert result.df == expected.dof
+    assert result.asymptotic_pvalue == pytest.approx(expected.pvalue, rel=1e-9)
 
 
 def test_told_pairs_in_bonferronis_test_are_ordinary_2_x_2_tables():
     n = np.array(PLAIN["3 x 4"])
-    found = sp.independence_test(plain(n), "bonferroni", permutations=0)
+    result = sp.independence_test(plain(n), "bonferroni", permutations=0)
     for i in range(3):
         for j in range(4):
             row, column = n[i].sum(), n[:, j].sum()
             two = [[n[i, j], row - n[i, j]], [column - n[i, j], n.sum() - row - column + n[i, j]]]
-            assert found.pairs.statistics[i, j] == pytest.approx(chi2_contingency(two, correction=False).statistic)
-    assert found.statistic == found.pairs.statistics.max()
-    assert found.asymptotic_pvalue == pytest.approx(min(1, 12 * chi2.sf(found.statistic, 1)))
-    assert found.pairs.pvalues == pytest.approx(np.minimum(1, 12 * chi2.sf(found.pairs.statistics, 1)))
-    assert found.df == 1
+            assert result.pairs.statistics[i, j] == pytest.approx(chi2_contingency(two, correction=False).statistic)
+    assert result.statistic == result.pairs.statistics.max()
+    assert result.asymptotic_pvalue == pytest.approx(min(1, 12 * chi2.sf(result.statistic, 1)))
+    assert result.pairs.pvalues == pytest.approx(np.minimum(1, 12 * chi2.sf(result.pairs.statistics, 1)))
+    assert result.df == 1
 
 
 # Pearson, written out -----------------------------------------------------------------------------------------------
@@ -158,9 +158,9 @@ def test_pearson_given_the_questions_is_a_sum_over_pairs_of_questions(pair):
             for a, p in answers[0].items()
             for b, q in answers[1].items()
         )
-    found = sp.independence_test(table, "pearson-conditional", null="asymptotic")
-    assert found.statistic == pytest.approx(total, rel=1e-6)
-    assert found.df == freedom - (pair[0].p - 1) - (pair[1].p - 1)
+    result = sp.independence_test(table, "pearson-conditional", null="asymptotic")
+    assert result.statistic == pytest.approx(total, rel=1e-6)
+    assert result.df == freedom - (pair[0].p - 1) - (pair[1].p - 1)
 
 
 # Likelihood ratio ---------------------------------------------------------------------------------------------------
@@ -173,8 +173,8 @@ def test_likelihood_ratio_is_that_of_three_estimates(pair, n):
     with quietly():
         joint = sp.estimate(table, tol=1e-12)
         alone = [sp.estimate(table.margin(name, complete=True), tol=1e-13) for name in table.names]
-    found = 2 * (joint.loglik - sum(fit.loglik for fit in alone))
-    assert statistic(table, "lrt") == pytest.approx(found, abs=2e-5)
+    result = 2 * (joint.loglik - sum(fit.loglik for fit in alone))
+    assert statistic(table, "lrt") == pytest.approx(result, abs=2e-5)
 
 
 @pytest.mark.parametrize("name", ["yes/no and unreadable", "recorded groups and Warner", "unreadable twice"])
@@ -184,8 +184,8 @@ def test_likelihood_ratio_is_that_of_the_conic_solver(name, need):
     with quietly():
         alone = [table.margin(k, complete=True) for k in table.names]
         fits = [sp.estimate(part, method="conic") for part in (table, *alone)]
-    found = 2 * (fits[0].loglik - fits[1].loglik - fits[2].loglik)
-    assert statistic(table, "lrt") == pytest.approx(found, abs=1e-3)
+    result = 2 * (fits[0].loglik - fits[1].loglik - fits[2].loglik)
+    assert statistic(table, "lrt") == pytest.approx(result, abs=1e-3)
 
 
 def test_likelihood_ratio_with_more_categories_than_newtons_method_takes(monkeypatch):
@@ -233,20 +233,20 @@ def test_moments_in_the_likelihood_ratio(pair):
 @pytest.mark.parametrize("pair", [(ASKED, GIVEN3), (RECORDED, V4), (WARNER, ASKED)])
 def test_bonferronis_tables_are_the_aggregated_ones(pair):
     table = table_of(*pair)
-    found = sp.independence_test(table, "bonferroni", permutations=19, seed=1).pairs
-    for i, x in enumerate(found.rows):
-        for j, y in enumerate(found.columns):
+    result = sp.independence_test(table, "bonferroni", permutations=19, seed=1).pairs
+    for i, x in enumerate(result.rows):
+        for j, y in enumerate(result.columns):
             two = table.aggregated(x, y)
-            assert found.statistics[i, j] == pytest.approx(chi2_contingency(two, correction=False).statistic)
-    assert found.pvalues.shape == found.statistics.shape
+            assert result.statistics[i, j] == pytest.approx(chi2_contingency(two, correction=False).statistic)
+    assert result.pvalues.shape == result.statistics.shape
 
 
 def test_a_category_that_every_subset_holds_cannot_be_compared():
     # Only subsets with "a" were reported: "is a in it?" is yes for everybody.
     table = sp.crosstab([3, 5, 9, 3, 5], [3, 12, 5, 10, 12], designs=[ASKED, V4])
-    found = sp.independence_test(table, "bonferroni", permutations=0)
-    assert found.pairs.statistics[0].tolist() == [0, 0, 0, 0]
-    assert found.statistic > 0
+    result = sp.independence_test(table, "bonferroni", permutations=0)
+    assert result.pairs.statistics[0].tolist() == [0, 0, 0, 0]
+    assert result.statistic > 0
 
 
 # Many tables at once, and tables without a grid ----------------------------------------------------------------------
@@ -330,11 +330,11 @@ def test_degrees_of_freedom_are_cells_less_the_rank_of_the_null_model(pair):
     table = table_of(*pair, n=300)
     possible = len(informative(pair[0])) * len(informative(pair[1]))
     null, free = rank_of_model(*pair, joint=False), rank_of_model(*pair, joint=True)
-    found = {kind: sp.independence_test(table, "pearson", df=kind, permutations=0) for kind in ("corrected", "paper")}
-    assert found["corrected"].df == possible - 1 - null
-    assert found["paper"].df == possible
-    assert found["paper"].pvalue > found["corrected"].pvalue
-    assert found["corrected"].pvalue == pytest.approx(chi2.sf(found["corrected"].statistic, possible - 1 - null))
+    result = {kind: sp.independence_test(table, "pearson", df=kind, permutations=0) for kind in ("corrected", "paper")}
+    assert result["corrected"].df == possible - 1 - null
+    assert result["paper"].df == possible
+    assert result["paper"].pvalue > result["corrected"].pvalue
+    assert result["corrected"].pvalue == pytest.approx(chi2.sf(result["corrected"].statistic, possible - 1 - null))
     assert sp.independence_test(table, "lrt", permutations=0).df == free - null
 
 
@@ -342,11 +342,11 @@ def test_where_all_were_asked_the_same_it_is_an_ordinary_2_x_2_table():
     # One question of each variable: "a or b?" and "r or s?". Nothing else of the shares is estimated.
     n = [[12, 5], [3, 9]]
     table = sp.JointCounts.of_table(n, sp.product({"x": U4, "y": V4}), rows=[3, 12], columns=[3, 12])
-    found = sp.independence_test(table, "pearson-conditional", permutations=0)
+    result = sp.independence_test(table, "pearson-conditional", permutations=0)
     expected = chi2_contingency(n, correction=False)
-    assert found.statistic == pytest.approx(expected.statistic, rel=1e-6)
-    assert found.df == 1
-    assert found.pvalue == pytest.approx(expected.pvalue, rel=1e-6)
+    assert result.statistic == pytest.approx(expected.statistic, rel=1e-6)
+    assert result.df == 1
+    assert result.pvalue == pytest.approx(expected.pvalue, rel=1e-6)
 
 
 @pytest.mark.slow

@@ -44,10 +44,10 @@ def test_bonferronis_limit_counts_the_pairs_of_all_groups():
 
 def test_one_group_is_the_test_of_its_table():
     table = groups()["g1"]
-    found = sp.conditional_independence_test({"only": table}, permutations=99, seed=1)
+    result = sp.conditional_independence_test({"only": table}, permutations=99, seed=1)
     plain = sp.independence_test(table, permutations=99, seed=1)
-    assert found.statistic == plain.statistic
-    assert found.pvalue == plain.pvalue
+    assert result.statistic == plain.statistic
+    assert result.pvalue == plain.pvalue
 
 
 def simpson(n):
@@ -83,37 +83,37 @@ def test_groups_of_people_come_from_crosstab():
     x = sp.privatize(rng.choice(list("abcd"), 200).tolist(), ASKED, seed=1)
     y = sp.privatize(rng.choice(list("rstu"), 200).tolist(), V4, seed=2)
     by = np.where(np.arange(200) < 60, "first", "second").tolist()
-    found = sp.conditional_independence_test(sp.crosstab(x, y, by=by), "pearson", permutations=9, seed=1)
+    result = sp.conditional_independence_test(sp.crosstab(x, y, by=by), "pearson", permutations=9, seed=1)
     first = sp.independence_test(
         sp.crosstab(x.codes[:60], y.codes[:60], designs=[ASKED, V4]), "pearson", permutations=0
     )
     second = sp.independence_test(
         sp.crosstab(x.codes[60:], y.codes[60:], designs=[ASKED, V4]), "pearson", permutations=0
     )
-    assert found.statistic == pytest.approx(first.statistic + second.statistic)
-    assert list(found.tables) == ["first", "second"]
-    assert list(found.margins) == ["first: x", "first: y", "second: x", "second: y"]
-    assert list(found.alternative_estimates) == ["first", "second"]
+    assert result.statistic == pytest.approx(first.statistic + second.statistic)
+    assert list(result.tables) == ["first", "second"]
+    assert list(result.margins) == ["first: x", "first: y", "second: x", "second: y"]
+    assert list(result.alternative_estimates) == ["first", "second"]
     with pytest.raises(ArgumentError, match="a joint estimate must be of one table; got 2"):
-        _ = found.joint
+        _ = result.joint
 
 
 def test_designs_may_differ_between_groups():
     other = sp.product({"x": ASKED, "y": GIVEN3})
     W = np.outer([0.1, 0.2, 0.3, 0.4], [0.5, 0.3, 0.2]).ravel()
     tables = {"one": groups()["g0"], "two": sp.simulate(other, W, 200, seed=1)}
-    found = sp.conditional_independence_test(tables, permutations=9, seed=1)
-    assert found.df == 9 + 6
+    result = sp.conditional_independence_test(tables, permutations=9, seed=1)
+    assert result.df == 9 + 6
 
 
 def test_within_groups_columns_are_shuffled():
     # Each group has its own margins; a table of a group never gets people of another.
     tables = {k: sp.JointCounts.of_table(n, SMALL) for k, n in enumerate([[[5, 1], [2, 4]], [[0, 3], [4, 1]]])}
-    found = sp.conditional_independence_test(tables, "pearson", permutations=4000, seed=1)
+    result = sp.conditional_independence_test(tables, "pearson", permutations=4000, seed=1)
     exact = [sp.independence_test(table, "pearson", seed=1).law for table in tables.values()]
     sums = np.add.outer(exact[0].statistics, exact[1].statistics)
-    pvalue = np.outer(exact[0].weights, exact[1].weights)[sums >= found.statistic - 1e-6].sum()
-    assert abs(found.pvalue - pvalue) < 4 * found.pvalue_se + 1 / 4001
+    pvalue = np.outer(exact[0].weights, exact[1].weights)[sums >= result.statistic - 1e-6].sum()
+    assert abs(result.pvalue - pvalue) < 4 * result.pvalue_se + 1 / 4001
 
 
 def test_progress_goes_over_all_groups():
@@ -128,12 +128,12 @@ def test_a_group_without_variation_is_left_out_and_told():
     tables = groups((200, 90))
     flat = sp.crosstab([3, 3, 3, 3], [3, 12, 5, 3], designs=[ASKED, V4])
     silent = sp.crosstab([15, 15], [3, 12], designs=[ASKED, V4])
-    found = sp.conditional_independence_test({**tables, "flat": flat, "silent": silent}, permutations=9, seed=1)
-    assert found.statistic == sp.conditional_independence_test(tables, permutations=9, seed=1).statistic
-    assert found.notes[-1].text == (
+    result = sp.conditional_independence_test({**tables, "flat": flat, "silent": silent}, permutations=9, seed=1)
+    assert result.statistic == sp.conditional_independence_test(tables, permutations=9, seed=1).statistic
+    assert result.notes[-1].text == (
         "Left out, because a variable does not vary there: 2 groups, with 4 complete rows and 2 that lack an answer."
     )
-    assert list(found.tables) == ["g0", "g1"]
+    assert list(result.tables) == ["g0", "g1"]
     with pytest.raises(NoDataError, match="both variables must vary in some group; got no such group"):
         sp.conditional_independence_test({"flat": flat, "silent": silent})
 
@@ -143,8 +143,8 @@ def test_a_share_of_zero_in_any_group_is_told():
     edge, inside = sp.simulate(BOTH, W[0], 2000, seed=1), sp.simulate(BOTH, W[1], 2000, seed=1)
     assert sp.estimate(edge.margin("x")).on_boundary == ("d",)
     for tables in ({"edge": edge, "inside": inside}, {"inside": inside, "edge": edge}):
-        found = sp.conditional_independence_test(tables, "pearson", permutations=0)
-        assert any(note.kind is NoteKind.BOUNDARY for note in found.notes), list(tables)
+        result = sp.conditional_independence_test(tables, "pearson", permutations=0)
+        assert any(note.kind is NoteKind.BOUNDARY for note in result.notes), list(tables)
 
 
 def test_weighted_groups():
@@ -152,10 +152,10 @@ def test_weighted_groups():
     by = ["a", "b"] * 30
     plain = sp.crosstab(x, y, designs=[ASKED, V4], by=by)
     weighted = sp.crosstab(x, y, designs=[ASKED, V4], by=by, weights=np.full(60, 2.0), weights_kind="sampling")
-    found = sp.conditional_independence_test(weighted, "pearson", permutations=9, seed=1)
+    result = sp.conditional_independence_test(weighted, "pearson", permutations=9, seed=1)
     unweighted = sp.conditional_independence_test(plain, "pearson", permutations=9, seed=1)
-    assert found.statistic == pytest.approx(unweighted.statistic)
-    assert (found.null, unweighted.null) == ("bootstrap", "permutation")
+    assert result.statistic == pytest.approx(unweighted.statistic)
+    assert (result.null, unweighted.null) == ("bootstrap", "permutation")
 
 
 def test_refusals():
@@ -179,16 +179,16 @@ def test_refusals():
 def test_groups_that_are_left_out_are_counted_and_not_named():
     flat = sp.crosstab([3], [3], designs=[ASKED, V4])
     many = {f"person-{k}": flat for k in range(50)}
-    found = sp.conditional_independence_test({**groups((200, 90)), **many}, permutations=9, seed=1)
-    assert "50 groups, with 50 complete rows and 0 that lack an answer" in found.notes[-1].text
-    assert "person" not in " ".join(note.text for note in found.notes)
+    result = sp.conditional_independence_test({**groups((200, 90)), **many}, permutations=9, seed=1)
+    assert "50 groups, with 50 complete rows and 0 that lack an answer" in result.notes[-1].text
+    assert "person" not in " ".join(note.text for note in result.notes)
 
 
 def test_people_without_a_group_are_left_out_and_told():
     tables = groups((200, 90))
-    found = sp.conditional_independence_test({**tables, None: tables["g0"]}, permutations=9, seed=1)
-    assert list(found.tables) == ["g0", "g1"]
-    assert found.notes[-1].text == "Left out, because their group is missing: 200 rows."
+    result = sp.conditional_independence_test({**tables, None: tables["g0"]}, permutations=9, seed=1)
+    assert list(result.tables) == ["g0", "g1"]
+    assert result.notes[-1].text == "Left out, because their group is missing: 200 rows."
 
 
 def test_a_known_column_is_no_name_of_a_variable():
@@ -197,9 +197,9 @@ def test_a_known_column_is_no_name_of_a_variable():
     for column in (secret, np.array(secret)):
         with pytest.raises(
             ArgumentError, match=r"`given` must be one of the variables x, y, z; got .*by=column"
-        ) as told:
+        ) as caught:
             sp.conditional_independence_test(three, given=column)
-        assert "secret" not in str(told.value)
+        assert "secret" not in str(caught.value)
     with pytest.raises(ArgumentError, match="Hint: given='z'"):
         sp.conditional_independence_test(three)
 

@@ -20,12 +20,12 @@ PLAIN = sp.product({"x": sp.nonprivate(list("abc")), "y": sp.nonprivate(list("rs
 def by_shuffling(rows, columns):
     """How many of all n! orders of the rows give each table."""
     first, second = np.repeat(range(len(rows)), rows), np.repeat(range(len(columns)), columns)
-    found = Counter()
+    result = Counter()
     for order in permutations(second.tolist()):
         table = np.zeros((len(rows), len(columns)), int)
         np.add.at(table, (first, list(order)), 1)
-        found[tuple(table.ravel().tolist())] += 1
-    return found
+        result[tuple(table.ravel().tolist())] += 1
+    return result
 
 
 def keys(found):
@@ -45,8 +45,8 @@ def agrees_with(law, drawn):
 
 
 def law_of(rows, columns):
-    found, mass = all_tables(rows, columns, 10_000)
-    return dict(zip(keys(found), mass.tolist()))
+    result, mass = all_tables(rows, columns, 10_000)
+    return dict(zip(keys(result), mass.tolist()))
 
 
 def test_all_tables_are_those_of_all_orders_of_the_rows():
@@ -61,17 +61,17 @@ def test_all_tables_are_those_of_all_orders_of_the_rows():
     ("rows", "columns"), [([7, 2, 3], [1, 4, 2, 5]), ([30, 12], [5, 37]), ([6, 6, 1, 2], [4, 11]), ([9], [2, 3, 4])]
 )
 def test_all_tables_have_the_margins_and_the_known_probabilities(rows, columns):
-    found, law = all_tables(np.array(rows), np.array(columns), 10_000)
-    assert (found.sum(axis=2) == rows).all()
-    assert (found.sum(axis=1) == columns).all()
-    assert len(set(keys(found))) == len(found)
-    assert law == pytest.approx(random_table(rows, columns).pmf(found), rel=1e-9)
+    result, law = all_tables(np.array(rows), np.array(columns), 10_000)
+    assert (result.sum(axis=2) == rows).all()
+    assert (result.sum(axis=1) == columns).all()
+    assert len(set(keys(result))) == len(result)
+    assert law == pytest.approx(random_table(rows, columns).pmf(result), rel=1e-9)
     assert law.sum() == pytest.approx(1, abs=1e-12)  # so none is left out
 
 
 def test_a_margin_with_a_zero_has_an_empty_row():
-    found, _ = all_tables(np.array([2, 0, 1]), np.array([1, 2]), 100)
-    assert sorted(keys(found)) == [(0, 2, 0, 0, 1, 0), (1, 1, 0, 0, 0, 1)]
+    result, _ = all_tables(np.array([2, 0, 1]), np.array([1, 2]), 100)
+    assert sorted(keys(result)) == [(0, 2, 0, 0, 1, 0), (1, 1, 0, 0, 0, 1)]
 
 
 def test_too_many_tables_are_none():
@@ -107,9 +107,9 @@ def test_tables_of_a_thousand_million_people_are_not_drawn():
     plain = sp.product({"x": sp.nonprivate(["a", "b"]), "y": sp.nonprivate(["r", "s"])})
     world = sp.JointCounts.of_table([[4 * 10**9, 3 * 10**9], [2 * 10**9, 10**9]], plain)
     with pytest.warns(BudgetWarning, match="tables of 1,000,000,000 people or more cannot be drawn"):
-        found = sp.independence_test(world, "pearson", seed=1)
-    assert found.null == "asymptotic"
-    assert found.pvalue == found.asymptotic_pvalue < 1e-10
+        result = sp.independence_test(world, "pearson", seed=1)
+    assert result.null == "asymptotic"
+    assert result.pvalue == result.asymptotic_pvalue < 1e-10
     with pytest.raises(TooLargeError, match="lrt-mom has no limit distribution"):
         sp.independence_test(world, "lrt-mom", seed=1)
 

@@ -66,11 +66,11 @@ X8, Y8 = [3, 12, 3, 5, 3, 12, 5, 3], [3, 12, 3, 3, 3, 5, 12, 3]
 
 @pytest.mark.parametrize("method", METHODS)
 def test_exact_pvalue_is_that_of_all_orders_of_the_rows(method):
-    found = sp.independence_test(sp.crosstab(X8, Y8, designs=[ASKED, V4]), method, seed=1)
-    assert found.null == "exact"
-    assert found.pvalue_se == 0
-    assert found.pvalue == pytest.approx(brute_pvalue(X8, Y8, [ASKED, V4], method), rel=1e-9)
-    assert 0 < found.pvalue <= 1
+    result = sp.independence_test(sp.crosstab(X8, Y8, designs=[ASKED, V4]), method, seed=1)
+    assert result.null == "exact"
+    assert result.pvalue_se == 0
+    assert result.pvalue == pytest.approx(brute_pvalue(X8, Y8, [ASKED, V4], method), rel=1e-9)
+    assert 0 < result.pvalue <= 1
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -78,40 +78,40 @@ def test_random_tables_come_near_the_exact_pvalue(method, monkeypatch):
     both = sp.crosstab(X8, Y8, designs=[ASKED, V4])
     exact = sp.independence_test(both, method, seed=1).pvalue
     monkeypatch.setattr("subsetprivacy.independence.null_distributions.MAX_EXACT", 1)
-    found = sp.independence_test(both, method, permutations=1999, seed=2)
-    assert (found.null, found.permutations) == ("permutation", 1999)
-    assert found.pvalue_se == pytest.approx(np.sqrt(found.pvalue * (1 - found.pvalue) / 1999))
-    assert abs(found.pvalue - exact) < 4 * found.pvalue_se + 1 / 2000
-    assert found.pvalue * 2000 == pytest.approx(round(found.pvalue * 2000))
+    result = sp.independence_test(both, method, permutations=1999, seed=2)
+    assert (result.null, result.permutations) == ("permutation", 1999)
+    assert result.pvalue_se == pytest.approx(np.sqrt(result.pvalue * (1 - result.pvalue) / 1999))
+    assert abs(result.pvalue - exact) < 4 * result.pvalue_se + 1 / 2000
+    assert result.pvalue * 2000 == pytest.approx(round(result.pvalue * 2000))
 
 
 def test_two_warner_questions_are_tested_exactly_by_the_hypergeometric_law():
     n = np.array([[40, 25], [11, 30]])
     both = sp.JointCounts.of_table(n, TWO)
-    found = sp.independence_test(both, "pearson", seed=1)
+    result = sp.independence_test(both, "pearson", seed=1)
     row, column, total = n[0].sum(), n[:, 0].sum(), n.sum()
     k = np.arange(max(0, row + column - total), min(row, column) + 1)
     law = comb(row, k) * comb(total - row, column - k) / comb(total, column)
     away = np.abs(k - row * column / total)
-    assert found.null == "exact"
-    assert found.permutations == len(k)
-    assert found.pvalue == pytest.approx(law[away >= away[k == n[0, 0]] - 1e-9].sum())
+    assert result.null == "exact"
+    assert result.permutations == len(k)
+    assert result.pvalue == pytest.approx(law[away >= away[k == n[0, 0]] - 1e-9].sum())
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_pvalues_are_above_0_and_in_steps(method):
-    found = sp.independence_test(table(w=W), method, permutations=19, seed=1)
-    assert (found.null, found.permutations) == ("permutation", 19)
-    assert found.pvalue * 20 == pytest.approx(round(found.pvalue * 20))
-    assert 0.05 <= found.pvalue <= 1
-    assert found.law.statistics.shape == (19,)
+    result = sp.independence_test(table(w=W), method, permutations=19, seed=1)
+    assert (result.null, result.permutations) == ("permutation", 19)
+    assert result.pvalue * 20 == pytest.approx(round(result.pvalue * 20))
+    assert 0.05 <= result.pvalue <= 1
+    assert result.law.statistics.shape == (19,)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_strong_dependence_has_the_smallest_pvalue(method):
-    found = sp.independence_test(table(2000), method, permutations=99, seed=1)
-    assert found.pvalue == pytest.approx(0.01)
-    assert found.hypothesis == "x and y are independent"
+    result = sp.independence_test(table(2000), method, permutations=99, seed=1)
+    assert result.pvalue == pytest.approx(0.01)
+    assert result.hypothesis == "x and y are independent"
 
 
 def test_the_same_seed_gives_the_same_result():
@@ -122,31 +122,31 @@ def test_the_same_seed_gives_the_same_result():
 
 
 def test_no_tables_give_the_limit_law():
-    found = sp.independence_test(table(), permutations=0)
+    result = sp.independence_test(table(), permutations=0)
     asked = sp.independence_test(table(), null="asymptotic")
-    assert found.null == asked.null == "asymptotic"
-    assert found.permutations == 0
-    assert found.pvalue == found.asymptotic_pvalue == asked.pvalue
-    assert np.isnan(found.pvalue_se)
+    assert result.null == asked.null == "asymptotic"
+    assert result.permutations == 0
+    assert result.pvalue == result.asymptotic_pvalue == asked.pvalue
+    assert np.isnan(result.pvalue_se)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_people_can_be_simulated_instead(method):
-    found = sp.independence_test(table(), method, null="bootstrap", permutations=49, seed=1)
+    result = sp.independence_test(table(), method, null="bootstrap", permutations=49, seed=1)
     shuffled = sp.independence_test(table(), method, permutations=499, seed=1)
-    assert (found.null, found.permutations) == ("bootstrap", 49)
+    assert (result.null, result.permutations) == ("bootstrap", 49)
     spread = np.std(shuffled.law.statistics) / np.sqrt(49)
-    assert abs(found.law.statistics.mean() - shuffled.law.statistics.mean()) < 5 * spread + 0.1 * abs(spread)
-    assert found.statistic == shuffled.statistic
+    assert abs(result.law.statistics.mean() - shuffled.law.statistics.mean()) < 5 * spread + 0.1 * abs(spread)
+    assert result.statistic == shuffled.statistic
 
 
 def test_rows_with_a_missing_answer_are_left_out():
     x, y = [3, 12, 5, 15, 3, 10], [3, 12, 15, 5, 3, 5]
-    found = sp.independence_test(sp.crosstab(x, y, designs=[ASKED, V4]), "pearson", seed=1)
-    assert (found.n, found.n_missing) == (4, 2)
+    result = sp.independence_test(sp.crosstab(x, y, designs=[ASKED, V4]), "pearson", seed=1)
+    assert (result.n, result.n_missing) == (4, 2)
     whole = sp.independence_test(sp.crosstab([3, 12, 3, 10], [3, 12, 3, 5], designs=[ASKED, V4]), "pearson", seed=1)
-    assert found.statistic == pytest.approx(whole.statistic)
-    assert found.pvalue == pytest.approx(whole.pvalue)
+    assert result.statistic == pytest.approx(whole.statistic)
+    assert result.pvalue == pytest.approx(whole.pvalue)
 
 
 # Weights ------------------------------------------------------------------------------------------------------------
@@ -167,17 +167,17 @@ def test_equal_weights_change_nothing_but_the_law(method, weight):
     plain = sp.independence_test(sp.crosstab(x, y), method, permutations=1, seed=1)
     weights = np.full(150, weight)
     weighted = sp.crosstab(x, y, weights=weights, weights_kind="sampling")
-    found = sp.independence_test(weighted, method, permutations=9, seed=1)
-    assert found.statistic == pytest.approx(plain.statistic, rel=1e-6)
-    assert found.n == pytest.approx(150)
-    assert (found.null, found.permutations) == ("bootstrap", 9)
-    assert NoteKind.WEIGHTED in {note.kind for note in found.notes}
+    result = sp.independence_test(weighted, method, permutations=9, seed=1)
+    assert result.statistic == pytest.approx(plain.statistic, rel=1e-6)
+    assert result.n == pytest.approx(150)
+    assert (result.null, result.permutations) == ("bootstrap", 9)
+    assert NoteKind.WEIGHTED in {note.kind for note in result.notes}
 
 
 def test_unequal_weights_count_as_their_effective_number():
     x, y = people()
     weights = np.where(np.arange(150) % 3 == 0, 4.0, 1.0)
-    found = sp.independence_test(
+    result = sp.independence_test(
         sp.crosstab(x, y, weights=weights, weights_kind="sampling"), "pearson", permutations=9, seed=1
     )
     repeated = np.repeat(np.arange(150), weights.astype(int))
@@ -185,8 +185,8 @@ def test_unequal_weights_count_as_their_effective_number():
         sp.crosstab(x.codes[repeated], y.codes[repeated], designs=[ASKED, V4]), "pearson", permutations=1, seed=1
     )
     effective = weights.sum() ** 2 / (weights**2).sum()
-    assert found.n == pytest.approx(effective)
-    assert found.statistic == pytest.approx(frequency.statistic * effective / weights.sum(), rel=1e-6)
+    assert result.n == pytest.approx(effective)
+    assert result.statistic == pytest.approx(frequency.statistic * effective / weights.sum(), rel=1e-6)
 
 
 def test_weighted_rows_cannot_change_places():
@@ -219,10 +219,10 @@ def test_a_small_budget_makes_fewer_tables():
     crossing = cross(table())
     room = 250 * (cost(crossing, "pearson") + drawing(crossing, 999))
     with pytest.warns(BudgetWarning, match="999 tables would take about .* 199 were made"):
-        found = sp.independence_test(table(), "pearson", budget=room, permutations=999, seed=1)
-    assert (found.null, found.permutations) == ("permutation", 199)
-    assert found.pvalue * 200 == pytest.approx(round(found.pvalue * 200))
-    (note,) = (note for note in found.notes if note.kind is NoteKind.BUDGET)
+        result = sp.independence_test(table(), "pearson", budget=room, permutations=999, seed=1)
+    assert (result.null, result.permutations) == ("permutation", 199)
+    assert result.pvalue * 200 == pytest.approx(round(result.pvalue * 200))
+    (note,) = (note for note in result.notes if note.kind is NoteKind.BUDGET)
     assert note.text.startswith("Budget: 999 tables")
     assert for_python(note.advice) == "budget=None"
 
@@ -239,29 +239,29 @@ def test_a_small_budget_makes_fewer_tables():
 )
 def test_a_command_is_told_what_it_can_do_about_its_budget(method, options, advice):
     with pytest.warns(BudgetWarning) as caught:
-        found = sp.independence_test(table(), method, budget=1e-6, seed=1)
-    (note,) = (note for note in found.notes if note.kind is NoteKind.BUDGET)
+        result = sp.independence_test(table(), method, budget=1e-6, seed=1)
+    (note,) = (note for note in result.notes if note.kind is NoteKind.BUDGET)
     assert for_shell(note.advice, options) == advice
     assert caught[0].message.advice == note.advice
 
 
 def test_too_small_a_budget_makes_none():
-    with pytest.warns(BudgetWarning, match="none were made and the p-value is asymptotic"):
-        found = sp.independence_test(table(), budget=1e-6, seed=1)
-    assert (found.null, found.permutations) == ("asymptotic", 0)
-    assert found.pvalue == found.asymptotic_pvalue
+    with pytest.warns(BudgetWarning, match="none were drawn and the p-value is asymptotic"):
+        result = sp.independence_test(table(), budget=1e-6, seed=1)
+    assert (result.null, result.permutations) == ("asymptotic", 0)
+    assert result.pvalue == result.asymptotic_pvalue
 
 
 def test_moments_have_no_limit_law_so_99_tables_are_made_whatever_the_budget():
     with pytest.warns(BudgetWarning, match="99 were made"):
-        found = sp.independence_test(table(), "lrt-mom", budget=1e-9, seed=1)
-    assert found.permutations == 99
-    assert np.isnan(found.asymptotic_pvalue)
+        result = sp.independence_test(table(), "lrt-mom", budget=1e-9, seed=1)
+    assert result.permutations == 99
+    assert np.isnan(result.asymptotic_pvalue)
 
 
 def test_no_budget_makes_all():
-    found = sp.independence_test(table(), "pearson", budget=None, permutations=1500, seed=1)
-    assert found.permutations == 1500
+    result = sp.independence_test(table(), "pearson", budget=None, permutations=1500, seed=1)
+    assert result.permutations == 1500
 
 
 # Refusals -----------------------------------------------------------------------------------------------------------
@@ -307,7 +307,7 @@ def test_designs_and_samples_that_do_not_tell():
         sp.independence_test(sp.crosstab([3, 3, 12], [3, 12, 12], designs=[blind, V4]))
     with pytest.raises(NotIdentifiableError, match="more than one subset of y; got the same one from all 3"):
         sp.independence_test(sp.crosstab([3, 12, 12], [5, 5, 5], designs=[ASKED, V4]))
-    with pytest.raises(NoDataError, match="at least one informative observation"):
+    with pytest.raises(NoDataError, match="at least one informative subset"):
         sp.independence_test(sp.crosstab([15, 3], [3, 15], designs=[ASKED, V4]))
 
 
@@ -330,7 +330,7 @@ def test_small_counts_and_unobserved_pairs_are_told():
     small, unobserved = notes(seen)[:2]
     assert (small.kind, unobserved.kind) == (NoteKind.SMALL_COUNTS, NoteKind.UNOBSERVED)
     assert small.text.startswith("Small counts: 2 of 4 pairs of subsets were reported by fewer than 5 people")
-    assert unobserved.text == "Unobserved: 1 of 4 pairs that can be reported were not."
+    assert unobserved.text == "Unobserved: 1 of 4 pairs of subsets that can be reported were not reported."
     many = sp.JointCounts.of_table([[70, 50], [40, 60]], TWO)
     assert notes(many) == ()
 
@@ -375,12 +375,12 @@ def test_a_negative_statistic_is_told():
 
 def test_estimates_with_and_without_independence():
     data = table()
-    found = sp.independence_test(data, permutations=9, seed=1)
-    assert set(found.margins) == {"x", "y"}
-    assert found.margins["x"].w == pytest.approx(sp.estimate(data.margin("x")).w, abs=1e-6)
-    assert found.joint.w == pytest.approx(sp.estimate(data).w)
-    assert list(found.alternative_estimates) == ["x x y"]
-    assert found.tables["x x y"] is data
+    result = sp.independence_test(data, permutations=9, seed=1)
+    assert set(result.margins) == {"x", "y"}
+    assert result.margins["x"].w == pytest.approx(sp.estimate(data.margin("x")).w, abs=1e-6)
+    assert result.joint.w == pytest.approx(sp.estimate(data).w)
+    assert list(result.alternative_estimates) == ["x x y"]
+    assert result.tables["x x y"] is data
 
 
 @pytest.mark.parametrize("pair", [(RECORDED, WARNER), (GIVEN3, RECORDED), (WARNER, GIVEN3)])
@@ -388,9 +388,9 @@ def test_estimates_with_and_without_independence():
 def test_every_kind_of_design_is_tested(pair, method):
     p, q = pair[0].p, pair[1].p
     data = sp.simulate(sp.product({"x": pair[0], "y": pair[1]}), np.full(p * q, 1 / (p * q)), 120, seed=3)
-    found = sp.independence_test(data, method, permutations=19, seed=1)
-    assert np.isfinite(found.statistic)
-    assert 0 < found.pvalue <= 1
+    result = sp.independence_test(data, method, permutations=19, seed=1)
+    assert np.isfinite(result.statistic)
+    assert 0 < result.pvalue <= 1
 
 
 # Variables that share one code: joined, with dummy rows, or pooled under several designs ------------------------------
@@ -424,11 +424,11 @@ def sharing():
 @pytest.mark.parametrize("kind", ["joined", "pooled", "dummies"])
 def test_variables_that_share_one_code(kind):
     counts, shape = sharing()[kind]
-    found = sp.independence_test(counts, permutations=19, seed=1)
-    assert found.statistic == pytest.approx(by_hand(counts, shape), abs=2e-3)
-    assert found.df == (shape[0] - 1) * (shape[1] - 1)
-    assert (found.null, found.permutations) == ("bootstrap", 19)
-    assert found.pvalue * 20 == pytest.approx(round(found.pvalue * 20))
+    result = sp.independence_test(counts, permutations=19, seed=1)
+    assert result.statistic == pytest.approx(by_hand(counts, shape), abs=2e-3)
+    assert result.df == (shape[0] - 1) * (shape[1] - 1)
+    assert (result.null, result.permutations) == ("bootstrap", 19)
+    assert result.pvalue * 20 == pytest.approx(round(result.pvalue * 20))
     with pytest.raises(ArgumentError, match="`method` must be 'lrt' for variables that share one code; got 'pearson'"):
         sp.independence_test(counts, "pearson")
 
@@ -454,22 +454,23 @@ def test_what_is_no_table(wrong, hint):
 def test_tables_that_are_the_same_count_once_in_the_bound():
     # All four pairs of value and bit give the table of "equal or not".
     two = sp.product({"x": WARNER, "y": WARNER})
-    found = sp.independence_test(sp.JointCounts.of_table([[60, 40], [40, 60]], two), "bonferroni", permutations=0)
-    assert found.asymptotic_pvalue == pytest.approx(chdtrc(1, found.statistic))
-    assert found.pairs.statistics == pytest.approx(np.full((4, 4), found.statistic))
-    assert found.to_dict()["pairs"]["pvalues"] == found.pairs.pvalues.tolist()
+    result = sp.independence_test(sp.JointCounts.of_table([[60, 40], [40, 60]], two), "bonferroni", permutations=0)
+    assert result.asymptotic_pvalue == pytest.approx(chdtrc(1, result.statistic))
+    assert result.pairs.statistics == pytest.approx(np.full((4, 4), result.statistic))
+    assert result.to_dict()["pairs"]["pvalues"] == result.pairs.pvalues.tolist()
 
 
 def test_pairs_agree_with_their_test():
     both = sp.product({"x": WARNER, "y": V4})
     table = sp.simulate(both, np.outer([0.3, 0.7], [0.1, 0.2, 0.3, 0.4]).ravel(), 400, seed=1)
     for permutations_ in (0, 49):
-        found = sp.independence_test(table, "bonferroni", permutations=permutations_, seed=1)
-        assert found.pairs.pvalues.min() == pytest.approx(found.pvalue)
+        result = sp.independence_test(table, "bonferroni", permutations=permutations_, seed=1)
+        assert result.pairs.pvalues.min() == pytest.approx(result.pvalue)
 
 
 def test_moments_have_no_limit_law():
     with pytest.raises(
-        ArgumentError, match="`null` must be another for lrt-mom, which has no limit distribution; got 'asymptotic'"
+        ArgumentError,
+        match="`null` must be 'permutation' or 'bootstrap' for lrt-mom, which has no limit distribution; got 'asymptotic'",
     ):
         sp.independence_test(table(), "lrt-mom", null="asymptotic")

@@ -71,13 +71,13 @@ def test_of_values_it_is_the_test_of_statsmodels():
     #   >>> found = table.test_ordinal_association(row_scores=np.array([1, 2, 4]), col_scores=np.array([0, 1, 3, 9]))
     #   >>> found.zscore, found.pvalue
     #   (3.199133638308801, 0.0013784125722378707)
-    found = sp.trend_test(told(), permutations=0)
-    assert (found.zscore, found.pvalue) == pytest.approx((3.572477114257581, 0.00035362039503691173), rel=1e-10)
+    result = sp.trend_test(told(), permutations=0)
+    assert (result.zscore, result.pvalue) == pytest.approx((3.572477114257581, 0.00035362039503691173), rel=1e-10)
     scored = sp.trend_test(told(), scores=[0, 1, 3, 9], group_scores={"x": 1, "z": 4, "y": 2}, permutations=0)
     assert (scored.zscore, scored.pvalue) == pytest.approx((3.199133638308801, 0.0013784125722378707), rel=1e-10)
     both = sp.product({"group": sp.nonprivate(list("xyz")), "value": VALUES})
     table = sp.trend_test(sp.JointCounts.of_table(TABLE, both), permutations=0)
-    assert (table.zscore, table.pvalue) == pytest.approx((found.zscore, found.pvalue), rel=1e-10)
+    assert (table.zscore, table.pvalue) == pytest.approx((result.zscore, result.pvalue), rel=1e-10)
 
 
 def by_em(members, counts, steps=20_000):
@@ -106,11 +106,11 @@ def test_all_permutations_of_a_few_people_by_hand():
         ("greater", every >= statistic - 1e-9),
         ("less", every <= statistic + 1e-9),
     ):
-        found = sp.trend_test(samples, scores=scores, alternative=alternative)
-        assert found.null == "exact"
-        assert found.zscore == pytest.approx(statistic / every.std(), rel=1e-5)
-        assert found.pvalue == pytest.approx(beyond.mean(), rel=1e-9)
-        assert found.pvalue_se == 0
+        result = sp.trend_test(samples, scores=scores, alternative=alternative)
+        assert result.null == "exact"
+        assert result.zscore == pytest.approx(statistic / every.std(), rel=1e-5)
+        assert result.pvalue == pytest.approx(beyond.mean(), rel=1e-9)
+        assert result.pvalue_se == 0
 
 
 def test_it_is_the_slope_of_the_likelihood():
@@ -129,17 +129,17 @@ def test_it_is_the_slope_of_the_likelihood():
     slope = (loglik(1e-5) - loglik(-1e-5)) / 2e-5
     people = np.concatenate([people_of(counts, pooled, c) for counts in groups.values()])
     spread = np.sqrt(sum(300 * (g - mean) ** 2) * 900 * people.var() / 899)
-    found = sp.trend_test(groups, scores=c, group_scores=g, permutations=0)
-    assert found.zscore == pytest.approx(slope / spread, rel=1e-6)
+    result = sp.trend_test(groups, scores=c, group_scores=g, permutations=0)
+    assert result.zscore == pytest.approx(slope / spread, rel=1e-6)
     # The same by the correlation of the two scores.
     r = np.corrcoef(np.repeat(g, 300), people)[0, 1]
-    assert found.zscore**2 == pytest.approx(899 * r**2, rel=1e-6)
+    assert result.zscore**2 == pytest.approx(899 * r**2, rel=1e-6)
 
 
 def test_random_tables_agree_with_shuffled_people():
     groups = waves(tilted(EVEN, 0.1), n=100)
-    found = sp.trend_test(groups, permutations=4999, seed=1)
-    assert found.null == "permutation"
+    result = sp.trend_test(groups, permutations=4999, seed=1)
+    assert result.null == "permutation"
     pooled = sum(list(groups.values())[1:], start=groups[1])
     w = sp.estimate(pooled).w
     people = np.concatenate([people_of(one, w, np.arange(1, 5)) for one in groups.values()])
@@ -147,8 +147,8 @@ def test_random_tables_agree_with_shuffled_people():
     g = np.repeat([-1, 0, 1], 100)
     drawn = np.array([g @ rng.permutation(people) for _ in range(5000)])
     share = np.mean(np.abs(drawn) >= abs(g @ people) - 1e-9)
-    assert found.pvalue == pytest.approx(share, abs=5 * np.sqrt(share / 2500))
-    assert found.pvalue == pytest.approx(found.asymptotic_pvalue, abs=0.03)
+    assert result.pvalue == pytest.approx(share, abs=5 * np.sqrt(share / 2500))
+    assert result.pvalue == pytest.approx(result.asymptotic_pvalue, abs=0.03)
 
 
 # What does and does not matter ----------------------------------------------------------------------------------------
@@ -156,13 +156,13 @@ def test_random_tables_agree_with_shuffled_people():
 
 def test_units_do_not_matter_and_directions_do():
     groups = waves(tilted(EVEN, 0.1))
-    found = sp.trend_test(groups, permutations=0).zscore
-    assert sp.trend_test(groups, scores=[10, 30, 50, 70], permutations=0).zscore == pytest.approx(found)
-    assert sp.trend_test(groups, group_scores=[-5, 0, 5], permutations=0).zscore == pytest.approx(found)
-    assert sp.trend_test(groups, scores=[4, 3, 2, 1], permutations=0).zscore == pytest.approx(-found)
-    assert sp.trend_test(dict(reversed(groups.items())), permutations=0).zscore == pytest.approx(found)  # by number
+    result = sp.trend_test(groups, permutations=0).zscore
+    assert sp.trend_test(groups, scores=[10, 30, 50, 70], permutations=0).zscore == pytest.approx(result)
+    assert sp.trend_test(groups, group_scores=[-5, 0, 5], permutations=0).zscore == pytest.approx(result)
+    assert sp.trend_test(groups, scores=[4, 3, 2, 1], permutations=0).zscore == pytest.approx(-result)
+    assert sp.trend_test(dict(reversed(groups.items())), permutations=0).zscore == pytest.approx(result)  # by number
     named = {str(name): counts for name, counts in reversed(groups.items())}
-    assert sp.trend_test(named, permutations=0).zscore == pytest.approx(-found)  # in their order
+    assert sp.trend_test(named, permutations=0).zscore == pytest.approx(-result)  # in their order
 
 
 def test_one_sided_pvalues():
@@ -191,10 +191,10 @@ def test_groups_are_those_of_count():
     ages = rng.integers(1, 4, 600)
     data = sp.privatize(rng.choice(list("abcd"), 600), U4, seed=rng)
     column = [None if k < 10 else age for k, age in enumerate(ages.tolist())]
-    found = sp.trend_test(sp.count(data, by=column), permutations=9, seed=1)
-    assert found.groups == (1, 2, 3)
-    assert found.n == 590
-    (note,) = (note for note in found.notes if note.kind is NoteKind.LEFT_OUT)
+    result = sp.trend_test(sp.count(data, by=column), permutations=9, seed=1)
+    assert result.groups == (1, 2, 3)
+    assert result.n == 590
+    (note,) = (note for note in result.notes if note.kind is NoteKind.LEFT_OUT)
     assert note.text == "Left out, because their group is missing: 10 rows."
 
 
@@ -207,17 +207,17 @@ def test_a_known_variable_of_a_table_is_a_group():
     one = sp.trend_test(table, permutations=0)
     two = sp.trend_test(sp.count(private, by=list(group)), permutations=0)
     assert one.zscore == pytest.approx(two.zscore, rel=1e-6)
-    frames = [found.to_frame(method="wald") for found in (one, two)]
+    frames = [result.to_frame(method="wald") for result in (one, two)]
     assert frames[0][["estimate", "se"]].to_numpy() == pytest.approx(frames[1][["estimate", "se"]].to_numpy(), rel=1e-4)
 
 
 def test_two_private_variables_by_hand():
     both = sp.product({"x": ASKED, "y": GIVEN3})
     table = sp.simulate(both, np.outer(rising(4), rising(3)).ravel(), 800, seed=1)
-    found = sp.trend_test(table, permutations=199, seed=1)
-    assert found.variables == ("x", "y")
-    assert found.groups == ABCD
-    assert 0.001 < found.pvalue <= 1
+    result = sp.trend_test(table, permutations=199, seed=1)
+    assert result.variables == ("x", "y")
+    assert result.groups == ABCD
+    assert 0.001 < result.pvalue <= 1
     one, two = (sp.estimate(table.margin(name, complete=True)).w for name in "xy")
     codes = [both.split(table.observed_codes)[k] for k in range(2)]
     means = [
@@ -225,7 +225,7 @@ def test_two_private_variables_by_hand():
         for design, code, w in ((ASKED, codes[0], one), (GIVEN3, codes[1], two))
     ]
     r = np.corrcoef(*(np.repeat(mean, table.n_a.astype(int)) for mean in means))[0, 1]
-    assert found.zscore == pytest.approx(np.sqrt(table.n - 1) * r, rel=1e-5)
+    assert result.zscore == pytest.approx(np.sqrt(table.n - 1) * r, rel=1e-5)
 
 
 def test_people_of_many_subsets_are_shuffled(monkeypatch):
@@ -244,9 +244,9 @@ def test_people_of_many_subsets_are_shuffled(monkeypatch):
 def test_under_different_designs_people_change_places_within_them():
     first, second = (waves(tilted(EVEN, 0.2), n=150, design=design, seed=3) for design in (U4, ASKED))
     groups = {"1a": first[1], "1b": second[1], "3a": first[3], "3b": second[3]}
-    found = sp.trend_test(groups, group_scores=[1, 1, 3, 3], permutations=999, seed=1)
-    assert NoteKind.NULL_LAW in kinds(found)
-    assert NoteKind.LEFT_OUT not in kinds(found)
+    result = sp.trend_test(groups, group_scores=[1, 1, 3, 3], permutations=999, seed=1)
+    assert NoteKind.NULL_LAW in kinds(result)
+    assert NoteKind.LEFT_OUT not in kinds(result)
     # By hand: one estimate for all, a sum and a variance for each design.
     c = np.arange(1, 5)
     pairs = [(first[1], first[3]), (second[1], second[3])]
@@ -257,17 +257,17 @@ def test_under_different_designs_people_change_places_within_them():
         g, e = np.repeat([-1.0, 1.0], 150), np.concatenate([people_of(one, w, c) for one in pair])
         total += g @ e
         variance += 300 * 300 * e.var() / 299
-    assert found.zscore == pytest.approx(total / np.sqrt(variance), rel=1e-4)
-    assert found.pvalue == pytest.approx(found.asymptotic_pvalue, abs=0.03)
+    assert result.zscore == pytest.approx(total / np.sqrt(variance), rel=1e-4)
+    assert result.pvalue == pytest.approx(result.asymptotic_pvalue, abs=0.03)
 
 
 def test_a_group_alone_under_its_design_is_left_out_of_the_test():
     groups = waves(tilted(EVEN, 0.2))
     alone = sp.simulate(ASKED, EVEN, 70, seed=1)
-    found = sp.trend_test(groups | {4: alone}, permutations=0)
-    (note,) = (note for note in found.notes if note.kind is NoteKind.LEFT_OUT)
+    result = sp.trend_test(groups | {4: alone}, permutations=0)
+    (note,) = (note for note in result.notes if note.kind is NoteKind.LEFT_OUT)
     assert "1 group with 70 people" in note.text
-    assert len(found.to_frame()) == 4  # its mean score is estimated all the same
+    assert len(result.to_frame()) == 4  # its mean score is estimated all the same
     with pytest.raises(ArgumentError, match="two groups with different scores under the same design") as caught:
         sp.trend_test({1: groups[1], 2: alone})
     assert caught.value.advice.advice is COMPARE_DISTRIBUTIONS
@@ -282,9 +282,9 @@ def test_weighted_groups_have_an_asymptotic_pvalue():
     assert (equal.null, equal.permutations) == ("asymptotic", 0)
     assert kinds(equal)[1] is NoteKind.WEIGHTED
     uneven = sp.count(data, by=ages, weights=rng.uniform(0.5, 4, 600), weights_kind="sampling")
-    found = sp.trend_test(uneven)
-    assert found.n < 600
-    assert "weighted, effective n" in found.summary().title
+    result = sp.trend_test(uneven)
+    assert result.n < 600
+    assert "weighted, effective n" in result.summary().title
     both = sp.crosstab(data, sp.privatize(list("abcd") * 150, U4, seed=2), weights=[2.0] * 600, weights_kind="sampling")
     assert sp.trend_test(both).null == "asymptotic"
 
@@ -306,45 +306,45 @@ def test_mean_scores_of_values():
 
 def test_mean_scores_of_subsets_are_contrasts():
     groups = waves(tilted(EVEN, 0.2))
-    found = sp.trend_test(groups, permutations=0)
+    result = sp.trend_test(groups, permutations=0)
     for method in ("wald", "score", "profile"):
-        frame = found.to_frame(0.9, method=method)
+        frame = result.to_frame(0.9, method=method)
         for name, (_, row) in zip(groups, frame.iterrows(), strict=True):
             c = sp.estimate(groups[name]).contrast([1, 2, 3, 4], null=2, level=0.9, method=method)
             numbers = row[["estimate", "se", "lower", "upper"]].tolist()
             assert numbers == pytest.approx([c.value, c.se, c.lower, c.upper], abs=1e-6)
-    assert found.to_dict(0.9)["level"] == 0.9
+    assert result.to_dict(0.9)["level"] == 0.9
 
 
 def test_a_category_of_nobody_has_no_mean_score():
     table = np.array([[5, 3, 1], [0, 0, 0], [2, 4, 6]])
     both = sp.product({"x": sp.nonprivate(list("abc")), "y": sp.nonprivate(list("rst"))})
-    found = sp.trend_test(sp.JointCounts.of_table(table, both))
-    assert np.isnan(found.to_frame()["estimate"]).tolist() == [False, True, False]
-    assert found.to_dict()["estimate"][1] is None
-    assert "-" in found.summary().rows[1]
-    assert NoteKind.BOUNDARY in kinds(found)
-    found.plot()
+    result = sp.trend_test(sp.JointCounts.of_table(table, both))
+    assert np.isnan(result.to_frame()["estimate"]).tolist() == [False, True, False]
+    assert result.to_dict()["estimate"][1] is None
+    assert "-" in result.summary().rows[1]
+    assert NoteKind.BOUNDARY in kinds(result)
+    result.plot()
 
 
 def test_summary_and_notes():
-    found = sp.trend_test(waves(tilted(EVEN, 0.2)), permutations=99, seed=1)
-    table = found.summary(0.9)
-    assert table.title == f"Test of trend: z = {found.zscore:.2f}, p = {found.pvalue:.4f}, n = 600"
+    result = sp.trend_test(waves(tilted(EVEN, 0.2)), permutations=99, seed=1)
+    table = result.summary(0.9)
+    assert table.title == f"Test of trend: z = {result.zscore:.2f}, p = {result.pvalue:.4f}, n = 600"
     assert table.columns == ("group", "group score", "mean score", "std. error", "lower 90%", "upper 90%")
     assert [row[0] for row in table.rows] == ["1", "2", "3"]
-    assert found.notes[0].text == "Scores of the categories: a 1, b 2, c 3, d 4."
-    assert repr(found).startswith(f"<TrendResult: z {found.zscore:.3f}, p-value {found.pvalue:.4f} (two-sided, perm")
+    assert result.notes[0].text == "Scores of the categories: a 1, b 2, c 3, d 4."
+    assert repr(result).startswith(f"<TrendResult: z {result.zscore:.3f}, p-value {result.pvalue:.4f} (two-sided, perm")
 
 
 def test_many_groups_are_quick_and_the_table_is_cut():
     counts = sp.simulate(U4, EVEN, 100, seed=1)
-    found = sp.trend_test(dict.fromkeys(range(100), counts), permutations=0)
-    table = found.summary()
+    result = sp.trend_test(dict.fromkeys(range(100), counts), permutations=0)
+    table = result.summary()
     assert len(table.rows) == 64
     assert table.notes[0].kind is NoteKind.SHORTENED
-    assert found.to_frame().equals(found.to_frame(method="wald"))
-    assert len(found.plot().get_xticks()) <= 24
+    assert result.to_frame().equals(result.to_frame(method="wald"))
+    assert len(result.plot().get_xticks()) <= 24
 
 
 def test_pictures_keep_the_order():
@@ -369,10 +369,10 @@ def test_seeds_progress_and_budget():
     assert one.law.statistics.tolist() == two.law.statistics.tolist()
     assert seen[-1] == (50, 50)
     with pytest.warns(BudgetWarning, match="none were made") as caught:
-        found = sp.trend_test(groups, budget=1e-9)
+        result = sp.trend_test(groups, budget=1e-9)
     assert caught[0].filename == __file__
-    assert found.pvalue == found.asymptotic_pvalue
-    assert NoteKind.BUDGET in kinds(found)
+    assert result.pvalue == result.asymptotic_pvalue
+    assert NoteKind.BUDGET in kinds(result)
 
 
 @pytest.mark.parametrize(
@@ -429,8 +429,8 @@ def test_data_that_do_not_fit_are_refused():
 def rejected(ws, size, *, n=200, seed=5, **options):
     """How often the test at 5% rejects, by random tables and by the normal distribution."""
     rng = np.random.default_rng(seed)
-    found = [sp.trend_test(waves(ws, n, seed=rng), seed=rng, **options) for _ in range(size)]
-    return tuple(np.mean([getattr(one, name) <= 0.05 for one in found]) for name in ("pvalue", "asymptotic_pvalue"))
+    result = [sp.trend_test(waves(ws, n, seed=rng), seed=rng, **options) for _ in range(size)]
+    return tuple(np.mean([getattr(one, name) <= 0.05 for one in result]) for name in ("pvalue", "asymptotic_pvalue"))
 
 
 @pytest.mark.parametrize("w", [EVEN, NEAR], ids=["even", "near the boundary"])

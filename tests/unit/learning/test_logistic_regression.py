@@ -92,11 +92,11 @@ def test_more_classes_than_a_code_has_bits():
 
 def test_coefficients_are_near_the_truth_and_have_sum_zero():
     X, _, data = people(40_000)
-    found = SubsetLogisticRegression(DESIGN, ridge=0.1).fit(X, data.codes)
-    np.testing.assert_allclose(found.coef_, (SLOPES - SLOPES.mean(axis=1, keepdims=True)).T, atol=0.12)
-    np.testing.assert_allclose(found.coef_.sum(axis=0), 0, atol=1e-12)
-    np.testing.assert_allclose(found.intercept_.sum(), 0, atol=1e-12)
-    assert found.classes_.tolist() == LABELS
+    result = SubsetLogisticRegression(DESIGN, ridge=0.1).fit(X, data.codes)
+    np.testing.assert_allclose(result.coef_, (SLOPES - SLOPES.mean(axis=1, keepdims=True)).T, atol=0.12)
+    np.testing.assert_allclose(result.coef_.sum(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(result.intercept_.sum(), 0, atol=1e-12)
+    assert result.classes_.tolist() == LABELS
 
 
 def test_it_is_the_fit_of_regress():
@@ -126,18 +126,18 @@ def test_every_kind_of_design_beats_the_largest_share(design):
     U = X @ rng.normal(size=(3, design.p)) * 3
     values = np.array(design.categories.labels)[U.argmax(axis=1)]
     data = sp.privatize(values, design, seed=1)
-    found = SubsetLogisticRegression(design).fit(X, data)
-    assert found.score(X, data.codes) == pytest.approx(np.mean(found.predict(X) == values), abs=0.15)
-    assert np.mean(found.predict(X) == values) > 1.3 * np.unique(values, return_counts=True)[1].max() / 4000
+    result = SubsetLogisticRegression(design).fit(X, data)
+    assert result.score(X, data.codes) == pytest.approx(np.mean(result.predict(X) == values), abs=0.15)
+    assert np.mean(result.predict(X) == values) > 1.3 * np.unique(values, return_counts=True)[1].max() / 4000
 
 
 def test_subsets_of_an_unknown_design():
     X, values, data = people(4000)
-    found = SubsetLogisticRegression(categories=LABELS).fit(X, data.codes)
-    np.testing.assert_allclose(found.coef_, SubsetLogisticRegression(DESIGN).fit(X, data.codes).coef_, atol=1e-3)
-    assert np.mean(found.predict(X) == values) > 0.55
+    result = SubsetLogisticRegression(categories=LABELS).fit(X, data.codes)
+    np.testing.assert_allclose(result.coef_, SubsetLogisticRegression(DESIGN).fit(X, data.codes).coef_, atol=1e-3)
+    assert np.mean(result.predict(X) == values) > 0.55
     with pytest.raises(UnknownDesignError, match="must be known"):
-        found.score(X, data.codes)
+        result.score(X, data.codes)
 
 
 def test_subsets_may_be_written_as_labels():
@@ -181,17 +181,17 @@ def test_the_scale_of_a_column_matters_only_through_the_penalty():
 def test_constant_and_repeated_columns_are_no_trouble():
     X, _, data = people(800)
     wide = np.column_stack([X, np.zeros(800), np.full(800, 1e3), X[:, 0]])
-    found = SubsetLogisticRegression(DESIGN, tol=1e-6).fit(wide, data)
-    np.testing.assert_allclose(found.coef_[:, 3:5], 0, atol=1e-4)
-    np.testing.assert_allclose(found.coef_[:, 0], found.coef_[:, 5], atol=1e-4)
+    result = SubsetLogisticRegression(DESIGN, tol=1e-6).fit(wide, data)
+    np.testing.assert_allclose(result.coef_[:, 3:5], 0, atol=1e-4)
+    np.testing.assert_allclose(result.coef_[:, 0], result.coef_[:, 5], atol=1e-4)
 
 
 def test_more_columns_than_people():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(60, 200))
     data = sp.privatize(rng.choice(LABELS, 60), DESIGN, seed=1)
-    found = SubsetLogisticRegression(DESIGN).fit(X, data)
-    assert np.isfinite(found.predict_proba(X)).all()
+    result = SubsetLogisticRegression(DESIGN).fit(X, data)
+    assert np.isfinite(result.predict_proba(X)).all()
 
 
 def test_single_precision_is_read_as_it_is():
@@ -212,9 +212,9 @@ def test_very_many_distinct_subsets(monkeypatch):
 def test_labels_of_several_kinds_come_back():
     design = sp.uniform([1, "one", 2.5, (3, "x")])
     X, _, data = people(500)
-    found = SubsetLogisticRegression(design).fit(X, data.codes)
-    assert set(found.predict(X)) <= {1, "one", 2.5, (3, "x")}
-    assert found.classes_.tolist() == [1, "one", 2.5, (3, "x")]
+    result = SubsetLogisticRegression(design).fit(X, data.codes)
+    assert set(result.predict(X)) <= {1, "one", 2.5, (3, "x")}
+    assert result.classes_.tolist() == [1, "one", 2.5, (3, "x")]
 
 
 # In scikit-learn's tools --------------------------------------------------------------------------
@@ -310,7 +310,7 @@ def test_it_is_cloned_and_pickled():
         ([16, 3, 3, 3], CodeError, r"`codes` must lie in 1…15; got 1 code that does not, first in row 0"),
         ([1, 3, 3, 3], CodeError, r"must be subsets that the uniform design can produce; got 1 .* first in row 0"),
         ([3, 5, 6], MismatchError, r"`y` must have one entry per row of `X`; got 3 for 4 rows"),
-        ([15, 15, 15, 15], NoDataError, r"must hold at least one informative subset; got none of 4 people"),
+        ([15, 15, 15, 15], NoDataError, r"must contain at least one informative subset; got none of 4 people"),
         ([3, 3, 3, 3], NotIdentifiableError, r"more than one distinct subset to learn from"),
         (None, ArgumentError, "requires y to be passed"),
     ],

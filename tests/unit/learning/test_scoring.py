@@ -73,18 +73,18 @@ def test_the_log_likelihood_is_that_of_the_subsets(sample):
 def test_a_classifier_without_probabilities_or_without_some_category(sample):
     X, values, codes, _ = sample
     ridge = RidgeClassifier().fit(X, values)
-    found = subset_scorer("accuracy", DESIGN)(ridge, X, codes)
-    assert found == pytest.approx(accuracy_score(values, ridge.predict(X)), abs=0.03)
+    result = subset_scorer("accuracy", DESIGN)(ridge, X, codes)
+    assert result == pytest.approx(accuracy_score(values, ridge.predict(X)), abs=0.03)
     two = LogisticRegression().fit(X[values != "a"], values[values != "a"])
-    found = subset_scorer("accuracy", DESIGN)(two, X, codes)
-    assert found == pytest.approx(accuracy_score(values, two.predict(X)), abs=0.03)
+    result = subset_scorer("accuracy", DESIGN)(two, X, codes)
+    assert result == pytest.approx(accuracy_score(values, two.predict(X)), abs=0.03)
 
 
 def test_guesses_are_the_classifiers_own(sample):
     X, values, codes, _ = sample
     stubborn = DummyClassifier(strategy="constant", constant="b").fit(X, values)
-    found = subset_scorer("accuracy", DESIGN)(stubborn, X, codes)
-    assert found == pytest.approx(np.mean(values == "b"), abs=0.03)
+    result = subset_scorer("accuracy", DESIGN)(stubborn, X, codes)
+    assert result == pytest.approx(np.mean(values == "b"), abs=0.03)
 
 
 def test_few_people_of_a_fold_are_no_warning(sample):

@@ -85,9 +85,9 @@ def test_clusters_are_those_of_ols(people):
     x, y, data, _ = people
     cluster = np.arange(600) // 12
     ols = sm.OLS(y, np.eye(3)[x]).fit(cov_type="cluster", cov_kwds={"groups": cluster, "use_correction": False})
-    found = sp.group_means(y, data, clusters=cluster)
-    assert np.allclose(found.cov, ols.cov_params() * 50 / 49, rtol=1e-9)
-    assert found.df == 49
+    result = sp.group_means(y, data, clusters=cluster)
+    assert np.allclose(result.cov, ols.cov_params() * 50 / 49, rtol=1e-9)
+    assert result.df == 49
 
 
 def test_score_test_has_the_null_variance(people, found):
@@ -112,16 +112,16 @@ def test_fiellers_interval_of_labels_is_nearly_students(people, found):
 
 def test_known_groups_are_apart(people):
     x, y, data, sex = people
-    found = sp.group_means(y, data, by={"sex": sex})
+    result = sp.group_means(y, data, by={"sex": sex})
     expected = pd.DataFrame({"x": x, "y": y, "sex": sex}).groupby(["sex", "x"]).y
-    assert found.groups == ("f", "m")
-    assert np.allclose(found.mean.ravel(), expected.mean(), rtol=1e-12)
-    assert np.allclose(found.variance.ravel(), expected.var(), rtol=1e-12)
+    assert result.groups == ("f", "m")
+    assert np.allclose(result.mean.ravel(), expected.mean(), rtol=1e-12)
+    assert np.allclose(result.variance.ravel(), expected.var(), rtol=1e-12)
     ols = sm.OLS(y, np.eye(6)[3 * (sex == "m") + x]).fit(cov_type="HC0")
-    assert np.allclose(found.cov, ols.cov_params(), atol=1e-12)
-    one = found.difference(("f", "a"), ("m", "c"))
+    assert np.allclose(result.cov, ols.cov_params(), atol=1e-12)
+    one = result.difference(("f", "a"), ("m", "c"))
     assert one.estimate[0] == pytest.approx(expected.mean()["f", 0] - expected.mean()["m", 2])
-    across = found.differences("groups")
+    across = result.differences("groups")
     assert across.first == ("f: a", "f: b", "f: c")
     assert np.allclose(across.estimate, expected.mean()["f"].to_numpy() - expected.mean()["m"].to_numpy())
 
@@ -129,10 +129,10 @@ def test_known_groups_are_apart(people):
 def test_sampling_weights(people):
     x, y, data, _ = people
     weight = np.random.default_rng(1).uniform(1, 3, size=600)
-    found = sp.group_means(y, data, weights=weight, weights_kind="sampling")
+    result = sp.group_means(y, data, weights=weight, weights_kind="sampling")
     wls = sm.WLS(y, np.eye(3)[x], weights=weight).fit(cov_type="HC0")
-    assert np.allclose(found.mean, wls.params, rtol=1e-12)
-    assert np.allclose(found.cov, wls.cov_params(), rtol=1e-9, atol=1e-14)
+    assert np.allclose(result.mean, wls.params, rtol=1e-12)
+    assert np.allclose(result.cov, wls.cov_params(), rtol=1e-9, atol=1e-14)
 
 
 def test_a_sampling_without_strata_is_sampling_weights_but_for_n_less_one(people):
@@ -149,14 +149,14 @@ def test_a_sampling_without_strata_is_sampling_weights_but_for_n_less_one(people
 
 def test_rates(people):
     x, y, data, _ = people
-    found = sp.group_means(y > 54, data)
+    result = sp.group_means(y > 54, data)
     rate = pd.Series(y > 54).groupby(x).mean().to_numpy()
     size = np.bincount(x)
-    assert found.is_rate
-    assert np.allclose(found.mean, rate, rtol=1e-12)
-    assert np.allclose(found.se, np.sqrt(rate * (1 - rate) / size), rtol=1e-9)
-    assert np.allclose(found.variance, rate * (1 - rate), rtol=1e-12)
-    low, high = found.interval(method="logit").T
+    assert result.is_rate
+    assert np.allclose(result.mean, rate, rtol=1e-12)
+    assert np.allclose(result.se, np.sqrt(rate * (1 - rate) / size), rtol=1e-9)
+    assert np.allclose(result.variance, rate * (1 - rate), rtol=1e-12)
+    low, high = result.interval(method="logit").T
     odds = np.log(rate / (1 - rate))
     reach = 1.959964 / np.sqrt(size * rate * (1 - rate))
     assert np.allclose(low, 1 / (1 + np.exp(reach - odds)), atol=1e-6)
@@ -165,12 +165,12 @@ def test_rates(people):
 
 def test_the_normal_model_of_labels_has_moments(people):
     x, y, data, _ = people
-    found = sp.group_means(y, data, model="normal")
+    result = sp.group_means(y, data, model="normal")
     by = pd.Series(y).groupby(x)
-    assert np.allclose(found.mean, by.mean(), rtol=1e-7)
-    assert np.allclose(found.variance, by.var(ddof=0), rtol=1e-6)
-    assert np.allclose(found.se, by.std(ddof=0) / np.sqrt(by.size()), rtol=1e-6)
-    assert np.allclose(found.robust, found.corrected.cov, rtol=1e-5, atol=1e-12)
+    assert np.allclose(result.mean, by.mean(), rtol=1e-7)
+    assert np.allclose(result.variance, by.var(ddof=0), rtol=1e-6)
+    assert np.allclose(result.se, by.std(ddof=0) / np.sqrt(by.size()), rtol=1e-6)
+    assert np.allclose(result.robust, result.corrected.cov, rtol=1e-5, atol=1e-12)
 
 
 def test_effect_sizes(people, found):

@@ -39,9 +39,9 @@ def sample_of(codes, design, frequencies=True):
 @pytest.fixture(scope="module")
 def enumerated():
     design = lopsided()
-    found = [(sums_of(sample_of(codes, design, False)), chance) for codes, chance in draws(design)]
-    assert sum(chance for _, chance in found) == pytest.approx(1)
-    return found
+    result = [(sums_of(sample_of(codes, design, False)), chance) for codes, chance in draws(design)]
+    assert sum(chance for _, chance in result) == pytest.approx(1)
+    return result
 
 
 def truth(power):

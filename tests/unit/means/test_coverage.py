@@ -13,11 +13,11 @@ from subsetprivacy.errors import SubsetPrivacyWarning
 def test_intervals_of_means_keep_their_level_and_so_does_the_test(outcome):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SubsetPrivacyWarning)
-        found, tests, _ = study.performance(study.DESIGNS["uniform, p = 4"](), 2000, outcome, 1000)
-    assert found["given"].min() == 1
+        result, tests, _ = study.performance(study.DESIGNS["uniform, p = 4"](), 2000, outcome, 1000)
+    assert result["given"].min() == 1
     for what in ("mean", "difference"):
-        assert found[what].min() >= 0.93
-        assert found[what].max() <= 0.97
+        assert result[what].min() >= 0.93
+        assert result[what].max() <= 0.97
     assert tests["score"] <= 0.065
 
 
@@ -25,6 +25,6 @@ def test_the_study_counts_what_intervals_hold():
     """Three samples only: that the script runs, and that categories which are never given are no error."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SubsetPrivacyWarning)
-        found, tests, bias = study.performance(study.DESIGNS["pairs, p = 3"](), 300, "normal", 3)
-    assert found["mean"].shape == bias.shape == (3,)
+        result, tests, bias = study.performance(study.DESIGNS["pairs, p = 3"](), 300, "normal", 3)
+    assert result["mean"].shape == bias.shape == (3,)
     assert set(tests) == {"score", "wald test"}

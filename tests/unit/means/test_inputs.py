@@ -46,12 +46,12 @@ def close(one, two):
 @pytest.mark.parametrize("make", [lambda t: t, pl.from_pandas, pa.Table.from_pandas, lambda t: t.to_dict("list")])
 def test_tables_of_any_library(people, make):
     y, data, table = people
-    found = sp.group_means("income", make(table), designs={"color": DESIGN}, by="sex")
+    result = sp.group_means("income", make(table), designs={"color": DESIGN}, by="sex")
     expected = sp.group_means(y, data, by={"sex": table["sex"].to_numpy()})
-    close(found, expected)
-    assert found.outcome == "income"
-    assert found.variables == ("color",)
-    assert found.groups == ("f", "m")
+    close(result, expected)
+    assert result.outcome == "income"
+    assert result.variables == ("color",)
+    assert result.groups == ("f", "m")
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
@@ -60,10 +60,10 @@ def test_files(people, tmp_path, ending):
     kept = ["income", "sex", "weight", "school"]
     release = sp.write_release(pa.Table.from_pandas(table), tmp_path / f"out.{ending}", {"color": DESIGN}, keep=kept)
     options = {"by": "sex", "weights": "weight", "weights_kind": "sampling", "clusters": "school"}
-    found = sp.group_means("income", release, **options)
+    result = sp.group_means("income", release, **options)
     arrays = {"weights": table["weight"], "clusters": table["school"], "weights_kind": "sampling"}
     expected = sp.group_means(y, data, by={"sex": table["sex"]}, **arrays)
-    close(found, expected)
+    close(result, expected)
     close(sp.group_means("income", tmp_path / f"out.{ending}", column="color", **options), expected)
 
 
@@ -102,11 +102,11 @@ def test_replicates(people):
 def test_several_known_columns(people):
     y, data, table = people
     by = {"sex": table["sex"], "old": table["weight"] > 2}
-    found = sp.group_means(y, data, by=by)
-    assert found.groups == (("f", False), ("f", True), ("m", False), ("m", True))
-    assert found.mean.shape == (4, 4)
-    assert list(found.to_frame().columns[:3]) == ["sex", "old", "category"]
-    one = found.difference((("f", True), "red"), (("m", True), "red"))
+    result = sp.group_means(y, data, by=by)
+    assert result.groups == (("f", False), ("f", True), ("m", False), ("m", True))
+    assert result.mean.shape == (4, 4)
+    assert list(result.to_frame().columns[:3]) == ["sex", "old", "category"]
+    one = result.difference((("f", True), "red"), (("m", True), "red"))
     assert one.first == ("f / True: red",)
 
 
@@ -127,9 +127,9 @@ def test_two_private_columns_of_a_table(people):
     second = sp.warner(["yes", "no"])
     both = table.assign(smokes=sp.privatize(np.random.default_rng(3).choice(["yes", "no"], 900), second, seed=2).codes)
     designs = {"color": DESIGN, "smokes": second}
-    found = sp.group_means("income", both, column=["color", "smokes"], designs=designs)
-    assert found.variables == ("color", "smokes")
-    assert found.mean.shape == (8,)
+    result = sp.group_means("income", both, column=["color", "smokes"], designs=designs)
+    assert result.variables == ("color", "smokes")
+    assert result.mean.shape == (8,)
     with pytest.raises(ArgumentError, match="`column` must name the private column; there are color, smokes"):
         sp.group_means("income", both, designs=designs)
 
@@ -183,7 +183,7 @@ def test_outcomes(people, change, error, match):
         ),
         ({"weights": np.zeros(900), "weights_kind": "frequency"}, NoDataError, "must not all be 0"),
         ({"weights": "weight", "weights_kind": "sampling"}, ArgumentError, "one for each person without a table"),
-        ({"clusters": np.zeros(900)}, ArgumentError, "at least two; got one"),
+        ({"clusters": np.zeros(900)}, ArgumentError, "at least two clusters; got one"),
         ({"clusters": [None] * 900}, ArgumentError, "known for everyone; got 900 missing"),
         ({"clusters": np.zeros(5)}, MismatchError, "one for each person"),
         ({"sampling": sp.Sampling(np.ones(5))}, MismatchError, "a row per person; got 5 for 900 people"),
@@ -245,17 +245,17 @@ def test_designs_without_indicators(people):
 
 def test_results_refuse_what_they_are_not(people):
     y, data, _ = people
-    found = sp.group_means(y, data)
+    result = sp.group_means(y, data)
     with pytest.raises(CategoryError, match="one of the categories red, blue, green, black; got another"):
-        found.difference("red", "purple")
+        result.difference("red", "purple")
     with pytest.raises(ArgumentError, match="'categories' without known groups"):
-        found.differences("groups")
+        result.differences("groups")
     with pytest.raises(ArgumentError, match="for an outcome of 0 and 1 only"):
-        found.interval(method="logit")
+        result.interval(method="logit")
     with pytest.raises(ArgumentError, match="whose errors are robust"):
-        found.interval(method="robust")
+        result.interval(method="robust")
     with pytest.raises(ArgumentError, match="`method` must be one of"):
-        found.test(method="f")
+        result.test(method="f")
     modelled = sp.group_means(y, data, model="normal")
     with pytest.raises(ArgumentError, match="'wald' or 'robust' with a model"):
         modelled.interval(method="fieller")
@@ -271,8 +271,8 @@ def test_results_refuse_what_they_are_not(people):
 def test_an_outlier_is_nowhere_in_the_result(people):
     """Quantiles between the first and the last percentile hold no outlier, nor do representation and JSON."""
     y, data, _ = people
-    found = sp.group_means(np.where(np.arange(900) == 5, SECRET, y), data)
-    for text in (repr(found), str(found.to_dict()), str(found.summary()), repr(found.differences())):
+    result = sp.group_means(np.where(np.arange(900) == 5, SECRET, y), data)
+    for text in (repr(result), str(result.to_dict()), str(result.summary()), repr(result.differences())):
         assert "31337" not in text
 
 

@@ -92,10 +92,10 @@ def test_one_cluster_per_person_is_no_cluster(people):
 
 def test_any_working_distribution_has_the_same_target(people):
     y, data = people
-    found = [sp.group_means(y, data, w=w) for w in (None, [0.25] * 4, [0.1, 0.2, 0.3, 0.4], np.full((1500, 4), 0.25))]
-    for one in found[1:]:
-        assert (np.abs(one.mean - found[0].mean) < 3 * found[0].se).all()
-    assert np.allclose(found[1].mean, found[3].mean, rtol=1e-12)
+    result = [sp.group_means(y, data, w=w) for w in (None, [0.25] * 4, [0.1, 0.2, 0.3, 0.4], np.full((1500, 4), 0.25))]
+    for one in result[1:]:
+        assert (np.abs(one.mean - result[0].mean) < 3 * result[0].se).all()
+    assert np.allclose(result[1].mean, result[3].mean, rtol=1e-12)
 
 
 def test_a_working_distribution_that_follows_the_outcome_lowers_the_variance():
@@ -111,9 +111,9 @@ def test_a_working_distribution_that_follows_the_outcome_lowers_the_variance():
 def test_means_and_shares_add_up_to_those_of_everyone(people):
     """Indicators sum to 1 over categories, so sums over categories are those of all people."""
     y, data = people
-    found = sp.group_means(y, data)
-    assert found.sums[1].sum() + found.center * found.sums[0].sum() == pytest.approx(y.sum())
-    assert found.share.sum() == pytest.approx(1)
+    result = sp.group_means(y, data)
+    assert result.sums[1].sum() + result.center * result.sums[0].sum() == pytest.approx(y.sum())
+    assert result.share.sum() == pytest.approx(1)
 
 
 def test_two_private_columns_and_their_margins():
@@ -123,14 +123,14 @@ def test_two_private_columns_and_their_margins():
     y = 2.0 * (values["u"] == "a") + 1.0 * (values["v"] == "s") + rng.normal(size=n)
     design = sp.product({"u": sp.uniform(list("abcd")), "v": sp.warner(["r", "s"])})
     table = sp.privatize(values, design, seed=1)
-    found = sp.group_means(y, table)
-    truth = [2.0 * (u == "a") + (v == "s") for u, v in found.categories]
-    assert found.variables == ("u", "v")
-    assert (np.abs(found.mean - truth) < 4 * found.se).all()
+    result = sp.group_means(y, table)
+    truth = [2.0 * (u == "a") + (v == "s") for u, v in result.categories]
+    assert result.variables == ("u", "v")
+    assert (np.abs(result.mean - truth) < 4 * result.se).all()
     margin = sp.group_means(y, table, column="v")
     assert margin.categories == ("r", "s")
     assert (np.abs(margin.mean - [0.5, 1.5]) < 4 * margin.se).all()
-    apart = found.difference(("a", "s"), ("a", "r"))
+    apart = result.difference(("a", "s"), ("a", "r"))
     assert abs(apart.estimate[0] - 1) < 4 * apart.se[0]
 
 
@@ -139,30 +139,30 @@ def test_rare_categories_have_no_mean():
     x = rng.choice(4, size=400, p=[0.002, 0.3, 0.3, 0.398])
     data = sp.privatize([LABELS[k] for k in x], sp.uniform(LABELS), seed=2)
     with pytest.warns(SmallCountWarning, match="within 2 standard errors of 0: a. Their means"):
-        found = sp.group_means(rng.normal(size=400), data)
-    assert np.isnan(found.mean).tolist() == [True, False, False, False]
-    assert np.isnan(found.interval()[0]).all()
-    assert np.isnan(found.quantile[0]).all()
-    assert np.isfinite(found.share).all()
-    assert np.isnan(found.difference("a", "b").estimate[0])
-    assert np.isfinite(found.test().pvalue[0])  # the score test needs no mean
-    assert found.test(method="wald").df[0] == 2
-    assert found.differences().interval(method="simultaneous").shape == (6, 2)
+        result = sp.group_means(rng.normal(size=400), data)
+    assert np.isnan(result.mean).tolist() == [True, False, False, False]
+    assert np.isnan(result.interval()[0]).all()
+    assert np.isnan(result.quantile[0]).all()
+    assert np.isfinite(result.share).all()
+    assert np.isnan(result.difference("a", "b").estimate[0])
+    assert np.isfinite(result.test().pvalue[0])  # the score test needs no mean
+    assert result.test(method="wald").df[0] == 2
+    assert result.differences().interval(method="simultaneous").shape == (6, 2)
 
 
 def test_one_person_of_a_label_is_not_rare():
     codes = np.r_[1, np.full(2000, 2), np.full(2000, 4)]
-    found = sp.group_means(np.arange(4001.0), sp.SubsetData(codes, sp.nonprivate(list("abc"))))
-    assert found.mean[0] == pytest.approx(0)
+    result = sp.group_means(np.arange(4001.0), sp.SubsetData(codes, sp.nonprivate(list("abc"))))
+    assert result.mean[0] == pytest.approx(0)
 
 
 def test_a_fitted_regression_is_a_working_distribution(people):
     y, data = people
     fit = sp.regress(data, {"y": y, "square": y**2})
-    found = sp.group_means(y, data, given=fit)
+    result = sp.group_means(y, data, given=fit)
     again = sp.group_means(y, data, w=fit.probabilities)
-    assert np.allclose(found.mean, again.mean)
-    assert (np.abs(found.mean - sp.group_means(y, data).mean) < 2 * found.se).all()
+    assert np.allclose(result.mean, again.mean)
+    assert (np.abs(result.mean - sp.group_means(y, data).mean) < 2 * result.se).all()
 
 
 def test_covariates_that_predict_the_category_lower_the_variance():
@@ -197,12 +197,12 @@ def test_the_normal_model_is_more_precise_and_agrees_where_it_is_right():
     x = rng.choice(4, size=4000, p=[0.1, 0.2, 0.3, 0.4])
     y = 2.0 * x + rng.normal(size=4000)
     data = sp.privatize([LABELS[k] for k in x], sp.uniform(LABELS), seed=1)
-    found = sp.group_means(y, data, model="normal")
-    assert (np.abs(found.mean - 2 * np.arange(4)) < 4 * found.se).all()
-    assert (found.se < 0.8 * found.corrected.se).all()
-    assert found.comparison.pvalue[0] > 0.001
-    assert np.allclose(np.sqrt(found.robust.diagonal()), found.se, rtol=0.15)
-    assert {note.kind for note in found.notes} & {"assumption", "specification"}
+    result = sp.group_means(y, data, model="normal")
+    assert (np.abs(result.mean - 2 * np.arange(4)) < 4 * result.se).all()
+    assert (result.se < 0.8 * result.corrected.se).all()
+    assert result.comparison.pvalue[0] > 0.001
+    assert np.allclose(np.sqrt(result.robust.diagonal()), result.se, rtol=0.15)
+    assert {note.kind for note in result.notes} & {"assumption", "specification"}
 
 
 def test_the_normal_model_is_found_out_where_it_is_wrong():
@@ -210,9 +210,9 @@ def test_the_normal_model_is_found_out_where_it_is_wrong():
     x = rng.choice(4, size=6000)
     y = np.exp(0.5 * x + rng.normal(size=6000))
     data = sp.privatize([LABELS[k] for k in x], sp.uniform(LABELS), seed=1)
-    found = sp.group_means(y, data, model="normal")
-    assert found.comparison.pvalue[0] < 0.001
-    assert "specification" in [note.kind for note in found.notes]
+    result = sp.group_means(y, data, model="normal")
+    assert result.comparison.pvalue[0] < 0.001
+    assert "specification" in [note.kind for note in result.notes]
 
 
 def test_the_normal_model_has_the_derivatives_that_it_says():
@@ -247,15 +247,15 @@ def test_clusters_are_a_sampling_of_clusters(people, clusters, kind):
     y, data = people
     cluster = np.arange(len(y)) % clusters
     weights = None if kind is None else 1 + np.arange(len(y)) % 3
-    found = sp.group_means(y, data, clusters=cluster, weights=weights, weights_kind=kind)
+    result = sp.group_means(y, data, clusters=cluster, weights=weights, weights_kind=kind)
     drawn = sp.group_means(y, data, sampling=sp.Sampling(weights, clusters=cluster))
-    same(found, drawn)
-    assert np.isfinite(found.interval()).all()
-    assert np.allclose(found.interval(), drawn.interval(), rtol=1e-12)
-    assert np.allclose(found.variance, drawn.variance, rtol=1e-12)
-    assert found.df == clusters - 1
+    same(result, drawn)
+    assert np.isfinite(result.interval()).all()
+    assert np.allclose(result.interval(), drawn.interval(), rtol=1e-12)
+    assert np.allclose(result.variance, drawn.variance, rtol=1e-12)
+    assert result.df == clusters - 1
     for method in ("score", "wald"):
-        one, two = found.test(method=method), drawn.test(method=method)
+        one, two = result.test(method=method), drawn.test(method=method)
         assert one.statistic[0] == pytest.approx(two.statistic[0], rel=1e-9)
         assert one.pvalue[0] == pytest.approx(two.pvalue[0], rel=1e-9)
 

@@ -40,29 +40,29 @@ def people(small=1):
 def test_a_small_known_group_has_no_estimates(small, model):
     y, data, by = people(small)
     with pytest.warns(SmallCountWarning, match=f"1 group with {'1 person' if small == 1 else '4 people'}"):
-        found = sp.group_means(y, data, by=by, model=model)
+        result = sp.group_means(y, data, by=by, model=model)
     alone = sp.group_means(y[:300], sp.SubsetData(data.codes[:300], DESIGN), by=by[:300], model=model)
     for name in ("number", "share", "share_se", "mean", "variance", "variance_se", "quantile", "se"):
-        assert np.isnan(getattr(found, name)[1]).all(), name
-        assert np.allclose(getattr(found, name)[0], getattr(alone, name)[0], rtol=0.2), name
-    assert np.isnan(found.interval()[1]).all()
-    assert np.isnan(found.differences("groups").estimate).all()
-    assert np.isnan(found.test(method="wald").pvalue[1])
-    assert np.isnan(found.test().pvalue[1])
-    assert found.n == 300
-    assert any("1 group" in note.text for note in found.notes if note.kind == "small_counts")
-    found.plot()
+        assert np.isnan(getattr(result, name)[1]).all(), name
+        assert np.allclose(getattr(result, name)[0], getattr(alone, name)[0], rtol=0.2), name
+    assert np.isnan(result.interval()[1]).all()
+    assert np.isnan(result.differences("groups").estimate).all()
+    assert np.isnan(result.test(method="wald").pvalue[1])
+    assert np.isnan(result.test().pvalue[1])
+    assert result.n == 300
+    assert any("1 group" in note.text for note in result.notes if note.kind == "small_counts")
+    result.plot()
 
 
 def test_an_adversary_does_not_find_the_outcome():
     """Neither as it is nor as a difference: what is kept of everyone is without the small group."""
     y, data, by = people()
     with pytest.warns(SmallCountWarning):
-        found = sp.group_means(y, data, by=by)
-    assert not any("31337" in text.replace(",", "") for text in texts_of(found))
-    assert max(abs(x) for x in numbers_in(found.to_dict())) < SECRET
-    assert found.center == pytest.approx(y[:300].mean())
-    assert found.sums[1].sum() == pytest.approx(0.0, abs=1e-8)
+        result = sp.group_means(y, data, by=by)
+    assert not any("31337" in text.replace(",", "") for text in texts_of(result))
+    assert max(abs(x) for x in numbers_in(result.to_dict())) < SECRET
+    assert result.center == pytest.approx(y[:300].mean())
+    assert result.sums[1].sum() == pytest.approx(0.0, abs=1e-8)
 
 
 @pytest.mark.parametrize("n", [1, 4])
@@ -72,11 +72,11 @@ def test_few_people_in_all(n, model, labels):
     design = sp.nonprivate(LABELS) if labels else DESIGN
     data = sp.SubsetData(np.full(n, 1 if labels else 3), design)
     with pytest.warns(SmallCountWarning, match="fewer than 5 people"):
-        found = sp.group_means(np.full(n, SECRET), data, model=model)
-    assert np.isnan(found.mean).all()
-    assert np.isnan(found.test().pvalue).all()
-    assert not any("31337" in text.replace(",", "") for text in texts_of(found))
-    assert type(found).from_dict(found.to_dict()).to_dict() == found.to_dict()
+        result = sp.group_means(np.full(n, SECRET), data, model=model)
+    assert np.isnan(result.mean).all()
+    assert np.isnan(result.test().pvalue).all()
+    assert not any("31337" in text.replace(",", "") for text in texts_of(result))
+    assert type(result).from_dict(result.to_dict()).to_dict() == result.to_dict()
 
 
 def test_five_people_have_estimates():
@@ -102,20 +102,20 @@ def test_five_people_have_estimates():
 def test_a_constant_outcome_has_no_variance(value):
     rng = np.random.default_rng(1)
     data = sp.privatize(rng.choice(LABELS, size=4000), DESIGN, seed=1)
-    found = sp.group_means(np.full(4000, value), data)
-    assert (found.variance == 0).all()
-    assert (found.mean == value).all()
-    assert found.notes == ()
+    result = sp.group_means(np.full(4000, value), data)
+    assert (result.variance == 0).all()
+    assert (result.mean == value).all()
+    assert result.notes == ()
 
 
 def test_rounded_outcomes_have_no_variance():
     """Sums of tenths differ in the last digit; and in one category of labels all outcomes are the same."""
     rng = np.random.default_rng(1)
     x = rng.choice(LABELS, size=4000)
-    found = sp.group_means(np.where(np.arange(4000) % 2, 0.1 + 0.2, 0.3), sp.privatize(x, DESIGN, seed=1))
-    assert (found.variance == 0).all()
+    result = sp.group_means(np.where(np.arange(4000) % 2, 0.1 + 0.2, 0.3), sp.privatize(x, DESIGN, seed=1))
+    assert (result.variance == 0).all()
     labels = sp.SubsetData(np.array([1 << LABELS.index(label) for label in x]), sp.nonprivate(LABELS))
-    found = sp.group_means(np.where(x == "red", 3.7, rng.normal(100, 30, size=4000)), labels)
-    assert found.variance[0] == 0
-    assert (found.variance[1:] > 800).all()
-    assert found.notes == ()
+    result = sp.group_means(np.where(x == "red", 3.7, rng.normal(100, 30, size=4000)), labels)
+    assert result.variance[0] == 0
+    assert (result.variance[1:] > 800).all()
+    assert result.notes == ()

@@ -39,9 +39,9 @@ class TestArguments:
         }
         data = sp.privatize(values, TRIPLE, seed=3)
         with quietly():
-            found = association(data, "z", "x")
-            assert found.names == ("z", "x")
-            assert found.table == pytest.approx(sp.estimate(data.counts("x", "z")).table().T)
+            result = association(data, "z", "x")
+            assert result.names == ("z", "x")
+            assert result.table == pytest.approx(sp.estimate(data.counts("x", "z")).table().T)
 
     def test_two_of_three_are_a_margin_of_the_joint_estimate(self):
         fit = sp.estimate(sp.simulate(TRIPLE, rising(24), 100_000, seed=4))
@@ -73,20 +73,20 @@ class TestArguments:
     def test_joined_variables_can_be_compared(self):
         joined = sp.join({"s": ["f", "m"], "v": ["no", "so", "yes"]})
         people = np.array([[3, 5, 12], [8, 4, 8]])
-        found = association(sp.simulate(joined, people.ravel() / 40, 50_000, seed=2))
-        measure = found.odds_ratio(None, ("no", "yes"), method="profile")
+        result = association(sp.simulate(joined, people.ravel() / 40, 50_000, seed=2))
+        measure = result.odds_ratio(None, ("no", "yes"), method="profile")
         assert measure.lower < 3 * 8 / (12 * 8) < measure.upper
-        strength = found.cramers_v(method="profile")
+        strength = result.cramers_v(method="profile")
         assert strength.lower < contingency.association(people, method="cramer") < strength.upper
         assert strength.pvalue < 1e-6
 
     @pytest.mark.parametrize("method", ["delta", "profile"])
     def test_two_categories_need_not_be_named(self, method):
         pair = sp.product({"x": WARNER, "y": sp.warner(["m", "n"], 0.2)})
-        found = association(sp.simulate(pair, [0.4, 0.1, 0.2, 0.3], 3000, seed=1))
-        named = found.odds_ratio(("no", "yes"), ("m", "n"), method=method)
-        assert found.odds_ratio(method=method) == named
-        assert found.difference("m", method=method) == found.difference("m", ("no", "yes"), method=method)
+        result = association(sp.simulate(pair, [0.4, 0.1, 0.2, 0.3], 3000, seed=1))
+        named = result.odds_ratio(("no", "yes"), ("m", "n"), method=method)
+        assert result.odds_ratio(method=method) == named
+        assert result.difference("m", method=method) == result.difference("m", ("no", "yes"), method=method)
 
     def test_wrong_categories(self):
         with pytest.raises(ArgumentError, match=r"`between` must name two of the 4 categories 'a', 'b', .*; got none"):
@@ -178,9 +178,9 @@ class TestDoubt:
     def doubtful(self):
         counts = sp.simulate(BOTH, np.r_[np.zeros(3), np.full(9, 1 / 9)], 4000, seed=3)
         with quietly():
-            found = association(counts)
-        assert found.fit.on_boundary
-        return found
+            result = association(counts)
+        assert result.fit.on_boundary
+        return result
 
     @pytest.mark.parametrize(
         "ask",
@@ -264,10 +264,10 @@ class TestOutput:
 
     def test_variables_named_as_the_columns_are(self):
         pair = sp.product({"estimate": WARNER, "count": sp.warner(["n", "m"], 0.2)})
-        found = association(sp.simulate(pair, [0.4, 0.1, 0.2, 0.3], 3000, seed=1))
-        frame = found.to_frame(engine="polars")
+        result = association(sp.simulate(pair, [0.4, 0.1, 0.2, 0.3], 3000, seed=1))
+        frame = result.to_frame(engine="polars")
         assert frame.columns[:3] == ["estimate (category)", "count (category)", "estimate"]
-        assert frame["estimate"].to_numpy() == pytest.approx(found.table.ravel())
+        assert frame["estimate"].to_numpy() == pytest.approx(result.table.ravel())
 
     def test_arrays_are_locked(self):
         for array in (FOUND.table, FOUND.conditional().table, FOUND.conditional().se, FOUND.rows.w):

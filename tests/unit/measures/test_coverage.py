@@ -34,19 +34,19 @@ def compared(design, table, n, size, seed, rows, column, columns):
     held = Counter()
     with quietly():
         for counts in sp.simulate_many(design, table.ravel(), n, size, seed=seed):
-            found = association(counts)
+            result = association(counts)
             asked = {
-                DifferenceScale: found.difference(column, rows),
-                RatioScale: found.risk_ratio(column, rows),
-                OddsRatioScale: found.odds_ratio(rows, columns),
+                DifferenceScale: result.difference(column, rows),
+                RatioScale: result.risk_ratio(column, rows),
+                OddsRatioScale: result.odds_ratio(rows, columns),
             }
-            top = mean_loglik(counts.incidence, counts.shares, found.fit.w)
+            top = mean_loglik(counts.incidence, counts.shares, result.fit.w)
             for kind, measure in asked.items():
                 value = truth[kind] if kind is DifferenceScale else np.exp(truth[kind])
                 held[kind.__name__, "delta"] += measure.lower <= value <= measure.upper
-                shares = (odds(found.pair, rows, columns)) if kind is OddsRatioScale else None
-                shares = shares or conditional_shares(found.pair, rows, column)
-                scale = kind(*(share.of(found.fit.w) for share in shares))
+                shares = (odds(result.pair, rows, columns)) if kind is OddsRatioScale else None
+                shares = shares or conditional_shares(result.pair, rows, column)
+                scale = kind(*(share.of(result.fit.w) for share in shares))
                 height = TwoShareProfile(TwoShares(counts, *shares), scale, top, counts.total).height(truth[kind])
                 held[kind.__name__, "profile"] += 2 * counts.total * (top - height) <= chi2.ppf(0.95, 1)
     return {key: count / size for key, count in held.items()}
@@ -75,9 +75,9 @@ def strength(design, table, n, size, seed, method):
     values, above, below = [], 0, 0
     with quietly():
         for counts in sp.simulate_many(design, table.ravel(), n, size, seed=seed):
-            found = association(counts)
-            measure = found.cramers_v(method=method)
-            values.append((measure.value, found.cramers_v(corrected=True).value))
+            result = association(counts)
+            measure = result.cramers_v(method=method)
+            values.append((measure.value, result.cramers_v(corrected=True).value))
             above += measure.lower > truth
             below += measure.upper < truth
     return np.mean(values, axis=0), above / size, below / size
@@ -126,10 +126,10 @@ def test_delta_errors_are_the_spread_of_the_estimates():
     seen, errors = [], []
     with quietly():
         for counts in sp.simulate_many(FOUR, LOPSIDED.ravel(), 20_000, 400, seed=6):
-            found = association(counts)
-            asked = [found.difference(3, (0, 3)), found.cramers_v()]
+            result = association(counts)
+            asked = [result.difference(3, (0, 3)), result.cramers_v()]
             seen.append(
-                [measure.value for measure in asked] + [found.conditional().table[2, 2], found._residuals[3, 0]]
+                [measure.value for measure in asked] + [result.conditional().table[2, 2], result._residuals[3, 0]]
             )
-            errors.append([measure.se for measure in asked] + [found.conditional().se[2, 2], 1.0])
+            errors.append([measure.se for measure in asked] + [result.conditional().se[2, 2], 1.0])
     assert np.std(seen, axis=0) == pytest.approx(np.mean(errors, axis=0), rel=0.12)

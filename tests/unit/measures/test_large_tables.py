@@ -38,11 +38,11 @@ def large():
 
 def largest(table, k=24):
     """Return the positions of the largest cells, one after the other."""
-    left, found = np.array(table), []
+    left, result = np.array(table), []
     for _ in range(k):
-        found.append(tuple(int(i) for i in np.unravel_index(left.argmax(), left.shape)))
-        left[found[-1]] = -1
-    return found
+        result.append(tuple(int(i) for i in np.unravel_index(left.argmax(), left.shape)))
+        left[result[-1]] = -1
+    return result
 
 
 class TestWithoutAsking:
@@ -157,12 +157,12 @@ def test_listed_shares_have_their_errors():
     pair = sp.product({"x": sp.hadamard(range(30)), "y": sp.warner(["no", "yes"])})
     w = np.outer(np.arange(1, 31), [1, 3]) / 1860
     with quietly():
-        found = association(sp.simulate(pair, w.ravel(), 50_000, seed=2))
-        errors = found.se
-    table = found.summary()
-    places = largest(found.table)
-    assert [f"{found.table[i, j]:.4f} ({errors[i, j]:.4f})" for i, j in places] == [cell for *_, cell in table.rows]
+        result = association(sp.simulate(pair, w.ravel(), 50_000, seed=2))
+        errors = result.se
+    table = result.summary()
+    places = largest(result.table)
+    assert [f"{result.table[i, j]:.4f} ({errors[i, j]:.4f})" for i, j in places] == [cell for *_, cell in table.rows]
     assert [j for _, j, _ in table.rows] == [["no", "yes"][j] for _, j in places]
-    within = found.conditional()
+    within = result.conditional()
     cells = [cell for *_, cell in within.summary().rows]
     assert cells == [f"{within.table[i, j]:.4f} ({within._se[i, j]:.4f})" for i, j in places]

@@ -15,16 +15,16 @@ from subsetprivacy.messages import NoteKind
 AGES = ("<20", "20s", "30s", "40s", "50+")
 PAIR = sp.product({"age": sp.uniform(AGES), "drugs": sp.warner(["yes", "no"])})
 RARE = np.array([[30, 170], [80, 140], [70, 140], [30, 160], [3, 177]]) / 1000
-HINT = r"Close to zero: .* is not to be trusted\. Hint: method='profile'\.$"
+HINT = r"Close to 0: .* delta intervals are unreliable\. Hint: method='profile'\.$"
 
 
 @pytest.fixture(scope="module")
 def rare():
     """Return a table whose cell of drugs at 50+ is less than one standard error from 0, and no other is near it."""
-    found = association(sp.simulate(PAIR, RARE.ravel(), 6000, seed=20))
-    assert not found.fit.notes
-    assert 0 < found.table[4, 0] < found._se[4, 0]
-    return found
+    result = association(sp.simulate(PAIR, RARE.ravel(), 6000, seed=20))
+    assert not result.fit.notes
+    assert 0 < result.table[4, 0] < result._se[4, 0]
+    return result
 
 
 @pytest.mark.parametrize(
@@ -71,22 +71,22 @@ def test_two_standard_errors_are_the_limit():
 
 def test_differences_with_a_group_near_zero():
     w = np.array([[0.015, 0.01], [0.29, 0.2], [0.1, 0.1], [0.1, 0.1], [0.035, 0.05]])
-    found = association(sp.simulate(PAIR, w.ravel(), 1500, seed=6))
-    assert not found.fit.notes
-    total, error = found.rows.w[0], found.rows._se[0]
+    result = association(sp.simulate(PAIR, w.ravel(), 1500, seed=6))
+    assert not result.fit.notes
+    total, error = result.rows.w[0], result.rows._se[0]
     assert 0 < total < 2 * error
     with pytest.warns(BoundaryWarning, match=HINT):
-        measure = found.difference("yes", ("<20", "20s"))
+        measure = result.difference("yes", ("<20", "20s"))
     assert f"share of {total:.2g} with a standard error of {error:.2g}" in measure.notes[0].text
 
 
 def test_no_second_warning_where_the_estimate_itself_is_doubtful():
-    found = association(sp.simulate(PAIR, RARE.ravel(), 6000, seed=12))
-    near = found.table[:, 0] < found._se[:, 0]
-    assert found.fit.on_boundary
-    i = int(np.flatnonzero(near & (found.table[:, 0] > 0))[0])
+    result = association(sp.simulate(PAIR, RARE.ravel(), 6000, seed=12))
+    near = result.table[:, 0] < result._se[:, 0]
+    assert result.fit.on_boundary
+    i = int(np.flatnonzero(near & (result.table[:, 0] > 0))[0])
     with pytest.warns(BoundaryWarning) as caught:
-        measure = found.odds_ratio((AGES[i], "20s"), ("yes", "no"))
+        measure = result.odds_ratio((AGES[i], "20s"), ("yes", "no"))
     (warning,) = caught
     assert warning.message.message.startswith("On the boundary")
     assert warning.message.advice.name == "method_profile"
@@ -97,10 +97,10 @@ def test_no_profile_is_advised_where_there_is_none(rare):
     counts = rare.fit.counts
     weighted = sp.SubsetCounts(counts.codes, counts.counts, PAIR, squares=1.5 * counts.counts)
     for fit in (sp.estimate(weighted), sp.estimate(counts, "mom")):
-        found = association(fit)
-        assert 0 < found.table[4, 0] < found._se[4, 0]
-        with pytest.warns(BoundaryWarning, match=r"Close to zero: .* is not to be trusted\.$"):
-            found.odds_ratio(("20s", "50+"), ("yes", "no"))
+        result = association(fit)
+        assert 0 < result.table[4, 0] < result._se[4, 0]
+        with pytest.warns(BoundaryWarning, match=r"Close to 0: .* delta intervals are unreliable\.$"):
+            result.odds_ratio(("20s", "50+"), ("yes", "no"))
     zero = association(sp.estimate(sp.simulate(PAIR, RARE.ravel(), 6000, seed=10), "mom").projected())
     with quietly():
         (note,) = zero.odds_ratio(("20s", "50+"), ("yes", "no")).notes
@@ -113,9 +113,9 @@ class TestInfiniteErrors:
         naked = sp.product({"x": sp.nonprivate(list("abc")), "again": sp.nonprivate(list("abc"))})
         counts = exact_counts(naked, np.diag([0.5, 0.3, 0.2]).ravel(), 1000)
         with quietly():
-            found = association(counts)
-        assert np.isinf(found._se).any()
-        return found
+            result = association(counts)
+        assert np.isinf(result._se).any()
+        return result
 
     def test_no_correction_without_errors(self, itself):
         with quietly():
@@ -140,6 +140,6 @@ class TestInfiniteErrors:
 
     def test_a_correction_to_zero_stays_zero(self):
         pair = sp.product({"x": GIVEN3, "y": sp.warner(["m", "n"], 0.2)})
-        found = association(sp.simulate(pair, np.outer([0.5, 0.3, 0.2], [0.4, 0.6]).ravel(), 2000, seed=8))
-        assert found.cramers_v(corrected=True).value == 0
-        assert found.summary().notes[0].endswith("corrected for its upward bias 0.0000.")
+        result = association(sp.simulate(pair, np.outer([0.5, 0.3, 0.2], [0.4, 0.6]).ravel(), 2000, seed=8))
+        assert result.cramers_v(corrected=True).value == 0
+        assert result.summary().notes[0].endswith("corrected for its upward bias 0.0000.")

@@ -45,21 +45,21 @@ def numeric_error(function, fit, step=1e-6):
 @pytest.mark.parametrize("method", ["mle", "mom", "em"])
 def test_delta_errors_are_those_of_numeric_derivatives(method):
     fit = sp.estimate(COUNTS, method)
-    found, shape = association(fit), (4, 3)
-    difference = found.difference("z", ("d", "b"))
+    result, shape = association(fit), (4, 3)
+    difference = result.difference("z", ("d", "b"))
     assert difference.value == pytest.approx(share(fit.w, shape, 3, 2) - share(fit.w, shape, 1, 2))
     error = numeric_error(lambda w: share(w, shape, 3, 2) - share(w, shape, 1, 2), fit)
     assert difference.se == pytest.approx(error, rel=1e-5)
-    ratio = found.risk_ratio("z", ("d", "b"))
+    ratio = result.risk_ratio("z", ("d", "b"))
     error = numeric_error(lambda w: np.log(share(w, shape, 3, 2) / share(w, shape, 1, 2)), fit)
     assert ratio.se / ratio.value == pytest.approx(error, rel=1e-5)
     assert np.log(ratio.upper / ratio.lower) == pytest.approx(2 * 1.959964 * error, rel=1e-5)
-    measure = found.odds_ratio(("a", "c"), ("z", "y"))
+    measure = result.odds_ratio(("a", "c"), ("z", "y"))
     error = numeric_error(lambda w: odds(w, shape, 0, 2, 1) - odds(w, shape, 2, 2, 1), fit)
     assert np.log(measure.value) == pytest.approx(odds(fit.w, shape, 0, 2, 1) - odds(fit.w, shape, 2, 2, 1))
     assert measure.se / measure.value == pytest.approx(error, rel=1e-5)
-    assert found.conditional().se[2, 1] == pytest.approx(numeric_error(lambda w: share(w, shape, 2, 1), fit), rel=1e-5)
-    strength = found.cramers_v()
+    assert result.conditional().se[2, 1] == pytest.approx(numeric_error(lambda w: share(w, shape, 2, 1), fit), rel=1e-5)
+    strength = result.cramers_v()
     if method in {"mle", "em"}:  # elsewhere the shares do not sum to one, where V has two readings
         assert strength.value == pytest.approx(v(fit.w, shape))
         assert strength.se == pytest.approx(numeric_error(lambda w: v(w, shape), fit), rel=1e-4)
@@ -125,18 +125,18 @@ def by_optimisation(counts, fit, measure, level=0.95):
 
 def test_profile_intervals_under_a_lopsided_design():
     fit, shape = FOUND.fit, (4, 3)
-    found = FOUND.difference("z", ("d", "b"), method="profile")
+    result = FOUND.difference("z", ("d", "b"), method="profile")
     ends = by_optimisation(COUNTS, fit, lambda w: share(w, shape, 3, 2) - share(w, shape, 1, 2))
-    assert (found.lower, found.upper) == pytest.approx(tuple(ends), abs=2e-5)
-    found = FOUND.risk_ratio("z", ("d", "b"), method="profile")
+    assert (result.lower, result.upper) == pytest.approx(tuple(ends), abs=2e-5)
+    result = FOUND.risk_ratio("z", ("d", "b"), method="profile")
     ends = by_optimisation(COUNTS, fit, lambda w: np.log(share(w, shape, 3, 2) / share(w, shape, 1, 2)))
-    assert np.log((found.lower, found.upper)) == pytest.approx(ends, abs=1e-4)
-    found = FOUND.odds_ratio(("a", "c"), ("z", "y"), method="profile")
+    assert np.log((result.lower, result.upper)) == pytest.approx(ends, abs=1e-4)
+    result = FOUND.odds_ratio(("a", "c"), ("z", "y"), method="profile")
     ends = by_optimisation(COUNTS, fit, lambda w: odds(w, shape, 0, 2, 1) - odds(w, shape, 2, 2, 1))
-    assert np.log((found.lower, found.upper)) == pytest.approx(ends, abs=1e-4)
-    found = FOUND.cramers_v(method="profile")
+    assert np.log((result.lower, result.upper)) == pytest.approx(ends, abs=1e-4)
+    result = FOUND.cramers_v(method="profile")
     ends = by_optimisation(COUNTS, fit, lambda w: v(w, shape))
-    assert (found.lower, found.upper) == pytest.approx(tuple(ends), abs=2e-5)
+    assert (result.lower, result.upper) == pytest.approx(tuple(ends), abs=2e-5)
 
 
 def test_profile_intervals_widen_with_the_level_and_hold_the_estimate():
@@ -155,10 +155,10 @@ class TestThreeVariables:
 
     def test_delta(self):
         fit = sp.estimate(THREE)
-        found = association(fit, "z", "x")
+        result = association(fit, "z", "x")
         w = fit.w.reshape(4, 3, 2).sum(axis=1).T
-        assert found.table == pytest.approx(w)
-        measure = found.difference("c", ("no", "yes"))
+        assert result.table == pytest.approx(w)
+        measure = result.difference("c", ("no", "yes"))
         assert measure.value == pytest.approx(w[0, 2] / w[0].sum() - w[1, 2] / w[1].sum())
 
         def difference(v):
@@ -172,12 +172,12 @@ class TestThreeVariables:
 
     def test_profile(self):
         fit = sp.estimate(THREE)
-        found = association(fit, "x", "y").odds_ratio(("d", "c"), ("x", "z"), method="profile")
+        result = association(fit, "x", "y").odds_ratio(("d", "c"), ("x", "z"), method="profile")
         ends = by_optimisation(THREE, fit, lambda w: odds(w, (4, 3, 2), 3, 0, 2) - odds(w, (4, 3, 2), 2, 0, 2))
-        assert np.log((found.lower, found.upper)) == pytest.approx(ends, abs=2e-4)
+        assert np.log((result.lower, result.upper)) == pytest.approx(ends, abs=2e-4)
 
     def test_v_of_two_has_a_profile_only_by_themselves(self):
-        with pytest.raises(sp.errors.ArgumentError, match=r"of only its two variables.*data\.counts\('a', 'b'\)"):
+        with pytest.raises(sp.errors.ArgumentError, match=r"of exactly two variables.*data\.counts\('a', 'b'\)"):
             association(sp.estimate(THREE), "x", "y").cramers_v(method="profile")
 
 
@@ -197,15 +197,15 @@ def test_the_columns_of_a_fixed_share_span_all_distributions_that_have_it():
 
 def test_weak_association_reaches_zero():
     pair = sp.product({"x": WARNER, "y": sp.warner(["n", "m"], 0.2)})
-    found = association(sp.simulate(pair, [0.42, 0.28, 0.18, 0.12], 2000, seed=5))
-    measure = found.cramers_v(method="profile")
+    result = association(sp.simulate(pair, [0.42, 0.28, 0.18, 0.12], 2000, seed=5))
+    measure = result.cramers_v(method="profile")
     assert measure.lower == 0
     assert measure.pvalue > 0.05
     assert measure.upper > measure.value > 0
-    assert found.cramers_v().lower == 0
-    assert found.cramers_v().notes[0].kind is NoteKind.NO_STANDARD_ERRORS
+    assert result.cramers_v().lower == 0
+    assert result.cramers_v().notes[0].kind is NoteKind.NO_STANDARD_ERRORS
     assert NoteKind.NO_STANDARD_ERRORS not in [note.kind for note in measure.notes]
-    zero = found.odds_ratio(method="profile")
+    zero = result.odds_ratio(method="profile")
     assert zero.lower < 1 < zero.upper
     assert zero.pvalue == pytest.approx(measure.pvalue, rel=1e-4)  # of two by two: the same hypothesis
 
@@ -216,13 +216,13 @@ def test_a_moment_estimate_outside_the_simplex_has_no_ratios():
     fit = sp.estimate(sp.simulate(pair, truth, 2000, seed=1), "mom")
     assert fit.w[0] < 0
     with quietly():
-        found = association(fit)
-        ratio = found.odds_ratio(("a", "b"), ("x", "y"))
+        result = association(fit)
+        ratio = result.odds_ratio(("a", "b"), ("x", "y"))
         assert np.isnan(ratio.value)
         assert ratio.notes[0].kind is NoteKind.NO_ESTIMATE
         assert "left the simplex" in ratio.notes[0].text
-        assert found.difference("x", ("a", "b")).value == pytest.approx(
-            found.table[0, 0] / found.rows.w[0] - found.table[1, 0] / found.rows.w[1]
+        assert result.difference("x", ("a", "b")).value == pytest.approx(
+            result.table[0, 0] / result.rows.w[0] - result.table[1, 0] / result.rows.w[1]
         )
         assert association(fit.projected()).odds_ratio(("a", "b"), ("x", "y")).value == 0
 
@@ -242,22 +242,22 @@ def test_weighted_people_have_delta_intervals():
 
 
 def test_moments_have_no_profile():
-    found = association(sp.estimate(COUNTS, "mom"))
-    with pytest.raises(sp.errors.ArgumentError, match="of a likelihood estimate; got an estimate by mom") as caught:
-        found.odds_ratio(("a", "b"), ("x", "y"), method="profile")
+    result = association(sp.estimate(COUNTS, "mom"))
+    with pytest.raises(sp.errors.ArgumentError, match="from a likelihood estimate; got an estimate by mom") as caught:
+        result.odds_ratio(("a", "b"), ("x", "y"), method="profile")
     assert caught.value.advice.name == "likelihood_or_delta"
 
 
 def test_too_many_free_directions_are_refused():
     many = sp.product({"x": sp.uniform(range(4)), "y": sp.uniform(range(4)), "z": sp.uniform(range(14))})
     with quietly():
-        found = association(sp.estimate(sp.simulate(many, np.full(224, 1 / 224), 3000, seed=1)), "x", "y")
+        result = association(sp.estimate(sp.simulate(many, np.full(224, 1 / 224), 3000, seed=1)), "x", "y")
         with pytest.raises(sp.errors.TooLargeError, match="at most 1024 free directions; got 1288"):
-            found.difference(0, (0, 1), method="profile")
+            result.difference(0, (0, 1), method="profile")
 
 
 def test_people_under_a_covered_design_are_counted_without_dummies():
     cover = sp.covered(sp.product({"x": ASKED, "y": sp.uniform(list("rstu"))}), 0.1)
-    found = association(sp.simulate(cover, rising(16), 3000, seed=3))
-    assert found.n == pytest.approx(3000)
-    assert found.counts.sum() == pytest.approx(3000)
+    result = association(sp.simulate(cover, rising(16), 3000, seed=3))
+    assert result.n == pytest.approx(3000)
+    assert result.counts.sum() == pytest.approx(3000)

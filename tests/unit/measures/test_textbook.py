@@ -117,8 +117,8 @@ def test_risk_ratios_are_those_of_scipy():
 
 
 def test_cramers_v_is_that_of_scipy():
-    for people, found in ((SMALL, TWO), (LARGE, MANY)):
-        measure = found.cramers_v()
+    for people, result in ((SMALL, TWO), (LARGE, MANY)):
+        measure = result.cramers_v()
         assert measure.value == pytest.approx(contingency.association(people, method="cramer"))
 
         def v(w, shape=people.shape):
@@ -132,9 +132,9 @@ def test_cramers_v_is_that_of_scipy():
 
 def test_the_bias_of_v_is_bergsmas():
     people = np.outer([20, 50, 30], [10, 60, 20, 10])  # independent, exactly
-    found = association(asked(people))
-    assert bias_of_phi(found.pair) == pytest.approx(2 * 3 / people.sum())
-    assert found.cramers_v(corrected=True).value == 0
+    result = association(asked(people))
+    assert bias_of_phi(result.pair) == pytest.approx(2 * 3 / people.sum())
+    assert result.cramers_v(corrected=True).value == 0
     excess = contingency.association(LARGE, method="cramer") ** 2 - MANY.cramers_v(corrected=True).value ** 2
     # Near (p-1)(q-1)/n, which holds under independence.
     assert excess == pytest.approx(6 / LARGE.sum() / 2, rel=0.25)
@@ -173,13 +173,13 @@ def by_optimisation(people, measure, level):
 
 def test_profile_intervals_are_those_of_a_general_optimiser():
     level = 0.8
-    found = {
+    result = {
         "difference": TWO.difference("no", level=level, method="profile"),
         "ratio": TWO.risk_ratio("no", level=level, method="profile"),
         "odds": TWO.odds_ratio(level=level, method="profile"),
         "v": TWO.cramers_v(level=level, method="profile"),
     }
-    for name, measure in found.items():
+    for name, measure in result.items():
         ends = np.array(by_optimisation(SMALL, name, level))
         ends = np.exp(ends) if name in ("ratio", "odds") else ends
         assert (measure.lower, measure.upper) == pytest.approx(tuple(ends), rel=1e-4), name
@@ -241,21 +241,21 @@ def test_profile_is_one_sided(empty):
 def test_an_empty_group_has_no_shares():
     people = np.array([[0, 0, 0], [12, 24, 3], [5, 6, 19]])
     with quietly():
-        found = association(asked(people))
-        given = found.conditional()
+        result = association(asked(people))
+        given = result.conditional()
         assert np.isnan(given.table[0]).all()
         assert np.isnan(given.se[0]).all()
         assert given.table[1] == pytest.approx(people[1] / 39)
         assert given.se[2, 2] == pytest.approx(np.sqrt(19 / 30 * 11 / 30 / 30))
-        difference = found.difference("no", ("f", "m"))
-        assert np.isnan(found.residuals[0]).all()
+        difference = result.difference("no", ("f", "m"))
+        assert np.isnan(result.residuals[0]).all()
     assert Note(NoteKind.NO_ESTIMATE, "No shares given categories estimated as empty: sex = f.") in given.notes
     assert np.isnan(difference.value)
     assert (difference.lower, difference.upper) == (-1, 1)
     assert difference.notes[0].kind is NoteKind.NO_ESTIMATE
-    profile = found.odds_ratio(("f", "m"), ("no", "so"), method="profile")
+    profile = result.odds_ratio(("f", "m"), ("no", "so"), method="profile")
     assert (profile.lower, profile.upper) == (0, np.inf)
     with quietly():
-        assert found.cramers_v().value == pytest.approx(
+        assert result.cramers_v().value == pytest.approx(
             contingency.association(people[1:], method="cramer") / np.sqrt(2)
         )

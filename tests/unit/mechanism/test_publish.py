@@ -214,8 +214,8 @@ def test_a_design_for_each_column_is_sent_elsewhere():
     ("values", "message"),
     [
         ("secret", "must be a list or column of labels; got a single string"),
-        ({"secret": 1}, "must hold one value per person, in a row; got a dict"),
-        ({"secret"}, "must hold one value per person, in a row; got a set"),
+        ({"secret": 1}, "must be a list or column with one value per person; got a dict"),
+        ({"secret"}, "must be a list or column with one value per person; got a set"),
         (7654321, "must be a list or column of labels; got int"),
         ([["secret"], ["secret"]], "one of the design's categories; got 2 values that are not, first in row 0"),
         (np.array([["secret"]]), r"must be one-dimensional; got shape \(1, 1\)"),
@@ -297,9 +297,9 @@ def test_a_large_mixture_that_is_not_asked_cannot_be_drawn():
 def test_a_design_that_reports_values_warns(design):
     with pytest.warns(
         NotPrivateWarning, match=rf"a {design.kind} design reports single values.* is not private"
-    ) as told:
+    ) as caught:
         sp.privatize(VALUES, design)
-    assert told[0].filename == __file__
+    assert caught[0].filename == __file__
 
 
 def test_numpy_generators_continue():

@@ -101,9 +101,9 @@ def _bits_of_a_child():
     os.waitpid(child, 0)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
-        found = pipe.read()
-    assert len(found) == 4096
-    return found
+        result = pipe.read()
+    assert len(result) == 4096
+    return result
 
 
 def test_importing_the_package_does_not_load_openssl():

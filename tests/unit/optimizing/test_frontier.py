@@ -52,9 +52,9 @@ def test_curve_falls_and_is_convex(asked, told):
 
 def test_no_named_design_lies_below_its_curve(asked, told):
     for curve in (asked, told):
-        found = [mark for mark in curve.marks if mark.attainable and mark.leakage >= curve.leakage[0]]
-        assert len(found) >= 2
-        for mark in found:
+        result = [mark for mark in curve.marks if mark.attainable and mark.leakage >= curve.leakage[0]]
+        assert len(result) >= 2
+        for mark in result:
             exact = optimal(LABELS, W, {"mi": mark.leakage}, kind=curve.kind).loss
             assert exact <= mark.loss * (1 + 1e-9)
             assert exact <= curve.best(mark.leakage) * (1 + 1e-9)  # a chord lies above a convex curve

@@ -155,12 +155,12 @@ def test_general_minimiser_finds_nothing_better():
         {"type": "eq", "fun": lambda mu: A @ mu - 1},
         {"type": "ineq", "fun": lambda mu: 0.6 + (mu * L) @ np.log2(L)},
     ]
-    found = minimize(
+    result = minimize(
         loss, np.full(10, 1 / 6), bounds=[(0, 1)] * 10, constraints=limits, options={"ftol": 1e-12, "maxiter": 500}
     )
     best = optimal(labels, w, {"mi": 0.6}, kind="conditional")
-    assert best.loss <= found.fun * (1 + 1e-7)
-    assert best.loss == pytest.approx(found.fun, rel=1e-3)
+    assert best.loss <= result.fun * (1 + 1e-7)
+    assert best.loss == pytest.approx(result.fun, rel=1e-3)
 
 
 # What must hold whatever the numbers ----------------------------------------------------------------

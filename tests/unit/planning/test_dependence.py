@@ -66,20 +66,20 @@ def test_the_noncentrality_is_the_statistic_of_the_expected_table(pair, method):
     design, W = sp.product({"x": one, "y": two}), joint(one.p, two.p)
     n = 10**10
     tested = sp.independence_test(expected_table(design, W, n), method, permutations=0)
-    found = independence_power(design, W, 500, method=method)
-    assert 500 * tested.statistic / n == pytest.approx(found.noncentrality, rel=1e-5)
-    assert tested.df == found.df
+    result = independence_power(design, W, 500, method=method)
+    assert 500 * tested.statistic / n == pytest.approx(result.noncentrality, rel=1e-5)
+    assert tested.df == result.df
 
 
 def test_pearson_of_the_values_by_hand():
     designs = [sp.nonprivate(["f", "m"]), sp.nonprivate(["low", "high"])]
     a, b, c, d = 0.5, 0.1, 0.15, 0.25
     phi2 = (a * d - b * c) ** 2 / ((a + b) * (c + d) * (a + c) * (b + d))
-    found = independence_power(designs, [[a, b], [c, d]], 40, method="pearson", level=0.01)
-    assert found.noncentrality == pytest.approx(40 * phi2)
-    assert found.power == pytest.approx(ncx2.sf(chi2.isf(0.01, 1), 1, 40 * phi2))
-    assert found.level == 0.01
-    assert np.isnan(found.se)
+    result = independence_power(designs, [[a, b], [c, d]], 40, method="pearson", level=0.01)
+    assert result.noncentrality == pytest.approx(40 * phi2)
+    assert result.power == pytest.approx(ncx2.sf(chi2.isf(0.01, 1), 1, 40 * phi2))
+    assert result.level == 0.01
+    assert np.isnan(result.se)
 
 
 def test_the_margins_that_fit_the_subsets_best_are_those_of_the_joint_distribution():
@@ -107,8 +107,8 @@ def test_given_the_questions_there_are_fewer_degrees_of_freedom_and_more_power()
 
 def test_without_dependence_the_power_is_the_level():
     W = np.outer([0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4])
-    found = independence_power([ASKED, GIVEN], W, 10**6, level=0.1)
-    assert found.power == pytest.approx(0.1)
+    result = independence_power([ASKED, GIVEN], W, 10**6, level=0.1)
+    assert result.power == pytest.approx(0.1)
 
 
 # People ---------------------------------------------------------------------------------------
@@ -154,36 +154,36 @@ def test_the_paper_does_not_hold_the_bit_and_tests_in_nine_dimensions():
 
 
 def test_all_tests_and_those_without_privacy():
-    found = independence_power([ASKED, GIVEN], SQUARE, 200, compare=True)
-    assert list(found.comparison) == [*sp.independence.testing.METHODS, "PT:X"]
-    assert found.rows == tuple(found.comparison.values())
-    assert found.test is found.comparison["lrt"]
+    result = independence_power([ASKED, GIVEN], SQUARE, 200, compare=True)
+    assert list(result.comparison) == [*sp.independence.testing.METHODS, "PT:X"]
+    assert result.rows == tuple(result.comparison.values())
+    assert result.test is result.comparison["lrt"]
     for method in WITH_LAW:
         alone = independence_power([ASKED, GIVEN], SQUARE, 200, method=method)
-        assert found.comparison[method] == alone.test
+        assert result.comparison[method] == alone.test
     direct = independence_power([sp.nonprivate(range(4))] * 2, SQUARE, 200, method="pearson")
-    assert found.comparison["PT:X"].power == direct.power
-    assert np.isnan(found.comparison["bonferroni"].power)
+    assert result.comparison["PT:X"].power == direct.power
+    assert np.isnan(result.comparison["bonferroni"].power)
 
 
 def test_a_known_bit_beside_one_of_the_values():
     one, two = warner(["no", "yes"], q=0.2), GIVEN
     W = joint(2, 4)
-    found = independence_power([one, two], W, 200, compare=True)
+    result = independence_power([one, two], W, 200, compare=True)
     Y = np.vstack([W[0] * 0.8, W[0] * 0.2, W[1] * 0.8, W[1] * 0.2])
     direct = independence_power([sp.nonprivate(range(4))] * 2, Y, 200, method="pearson").test
-    enlarged = found.comparison["PT:Y"]
+    enlarged = result.comparison["PT:Y"]
     assert enlarged.noncentrality == pytest.approx(direct.noncentrality)
     assert enlarged.df == direct.df == 9
-    assert enlarged.noncentrality == pytest.approx(found.comparison["PT:X"].noncentrality)  # a bit tells nothing
+    assert enlarged.noncentrality == pytest.approx(result.comparison["PT:X"].noncentrality)  # a bit tells nothing
 
 
 def test_the_price_is_in_people():
-    found = independence_power([ASKED, GIVEN], SQUARE, target=0.9, method="pearson", compare=True)
-    direct = found.comparison["PT:X"]
-    assert found.test.price == found.n / direct.n
+    result = independence_power([ASKED, GIVEN], SQUARE, target=0.9, method="pearson", compare=True)
+    direct = result.comparison["PT:X"]
+    assert result.test.price == result.n / direct.n
     assert direct.price == 1
-    assert found.n > found.comparison["pearson-conditional"].n > found.comparison["lrt"].n > direct.n
+    assert result.n > result.comparison["pearson-conditional"].n > result.comparison["lrt"].n > direct.n
     assert np.isnan(independence_power([ASKED, GIVEN], SQUARE, 200).test.price)
 
 
@@ -191,16 +191,16 @@ def test_the_price_is_in_people():
 
 
 def test_simulated_power_is_that_of_the_tests_on_simulated_tables():
-    found = independence_power([ASKED, GIVEN], SQUARE, 60, method="pearson", replications=60, permutations=0, seed=3)
-    assert (found.replications, found.permutations) == (60, 0)
-    assert 0 < found.power < 1
-    share = (60 * found.power + 2) / 64
-    assert found.se == pytest.approx(np.sqrt(share * (1 - share) / 64))
+    result = independence_power([ASKED, GIVEN], SQUARE, 60, method="pearson", replications=60, permutations=0, seed=3)
+    assert (result.replications, result.permutations) == (60, 0)
+    assert 0 < result.power < 1
+    share = (60 * result.power + 2) / 64
+    assert result.se == pytest.approx(np.sqrt(share * (1 - share) / 64))
     rng, design = np.random.default_rng(8), sp.product({"x": ASKED, "y": GIVEN})
     tables = [sp.simulate(design, SQUARE.ravel(), 60, seed=rng) for _ in range(60)]
     with quietly():
         again = np.mean([sp.independence_test(t, "pearson", permutations=0).pvalue <= 0.05 for t in tables])
-    assert abs(again - found.power) < 3 * np.sqrt(2) * found.se
+    assert abs(again - result.power) < 3 * np.sqrt(2) * result.se
 
 
 def test_a_comparison_does_not_change_what_is_found_for_one():
@@ -222,12 +222,12 @@ def test_a_seed_repeats_it():
 
 
 def test_the_people_worked_out_are_confirmed():
-    found = independence_power(
+    result = independence_power(
         [ASKED, GIVEN], SQUARE, target=0.8, method="pearson-conditional", replications=100, permutations=19, seed=4
     )
-    assert found.limit_power == pytest.approx(0.8, abs=0.005)
-    assert found.power == pytest.approx(found.limit_power, abs=4 * found.se)
-    assert "limit power" in str(found.summary())
+    assert result.limit_power == pytest.approx(0.8, abs=0.005)
+    assert result.power == pytest.approx(result.limit_power, abs=4 * result.se)
+    assert "limit power" in str(result.summary())
 
 
 def test_progress_is_told():
@@ -246,21 +246,21 @@ def test_progress_is_told():
 
 
 def test_people_who_all_say_the_same_reject_nothing():
-    found = independence_power([ASKED, GIVEN], SQUARE, 1, method="pearson", replications=5, permutations=19, seed=1)
-    assert found.power == 0
-    assert found.se > 0
+    result = independence_power([ASKED, GIVEN], SQUARE, 1, method="pearson", replications=5, permutations=19, seed=1)
+    assert result.power == 0
+    assert result.se > 0
 
 
 def test_what_cannot_be_simulated_keeps_its_limit_law():
     # A value of more than 48 fits in no code, and moments have no asymptotic p-value.
-    found = independence_power(
+    result = independence_power(
         [sp.hadamard(range(60)), GIVEN3], joint(60, 3), 500, compare=True, replications=1, permutations=0, seed=1
     )
-    direct = found.comparison["PT:X"]
+    direct = result.comparison["PT:X"]
     assert (direct.replications, direct.power) == (0, direct.limit_power)
     assert np.isnan(direct.se)
-    assert np.isnan(found.comparison["lrt-mom"].power)
-    assert [found.comparison[method].replications for method in WITH_LAW] == [1, 1, 1]
+    assert np.isnan(result.comparison["lrt-mom"].power)
+    assert [result.comparison[method].replications for method in WITH_LAW] == [1, 1, 1]
 
 
 def test_too_many_pairs_to_list():
@@ -270,11 +270,11 @@ def test_too_many_pairs_to_list():
         independence_power([many, many], W, 50, method="pearson")
     with pytest.raises(ArgumentError, match="`n` must be given for pearson"):
         independence_power([many, many], W, target=0.8, method="pearson", replications=1)
-    found = independence_power([many, many], W, 50, method="pearson", replications=2, permutations=19, seed=1)
-    assert 0 <= found.power <= 1
-    assert np.isnan(found.limit_power)
-    assert "too many pairs" in str(found.summary())
-    assert "Power to find that x depends on y" in found.plot().get_title()
+    result = independence_power([many, many], W, 50, method="pearson", replications=2, permutations=19, seed=1)
+    assert 0 <= result.power <= 1
+    assert np.isnan(result.limit_power)
+    assert "too many pairs" in str(result.summary())
+    assert "Power to find that x depends on y" in result.plot().get_title()
 
 
 # Arguments ------------------------------------------------------------------------------------
@@ -292,14 +292,14 @@ def test_joint_distributions_in_several_forms():
     table = pd.DataFrame(W, index=["f", "m"], columns=list("xyz"))
     by_label = {(x, y): table.loc[x, y] for x in "fm" for y in "xyz"}
     forms = [W, W.tolist(), W.ravel(), by_label, table, table.loc[["m", "f"], ["z", "x", "y"]], pd.DataFrame(W)]
-    found = [independence_power([one, two], form, 200).power for form in forms]
-    assert found == pytest.approx([found[0]] * len(forms))
+    result = [independence_power([one, two], form, 200).power for form in forms]
+    assert result == pytest.approx([result[0]] * len(forms))
 
 
 def test_joined_variables_are_one_side():
     pair = sp.join({"sex": ["f", "m"], "smokes": ["yes", "no"]}, reveals=True)
-    found = independence_power({"both": pair, "income": GIVEN}, SQUARE, 200)
-    assert found.variables == ("sex x smokes", "income")
+    result = independence_power({"both": pair, "income": GIVEN}, SQUARE, 200)
+    assert result.variables == ("sex x smokes", "income")
 
 
 def test_small_levels_need_many_random_tables_only_where_there_are_any():
@@ -311,9 +311,9 @@ def test_small_levels_need_many_random_tables_only_where_there_are_any():
 def test_a_category_that_nobody_has():
     W = SQUARE.copy()
     W[2] = 0
-    found = independence_power([ASKED, GIVEN], W / W.sum(), 4000, compare=True)
-    assert all(0.05 < test.power <= 1 for test in found.rows if test.limit)
-    assert found.notes[0].kind is NoteKind.BOUNDARY
+    result = independence_power([ASKED, GIVEN], W / W.sum(), 4000, compare=True)
+    assert all(0.05 < test.power <= 1 for test in result.rows if test.limit)
+    assert result.notes[0].kind is NoteKind.BOUNDARY
 
 
 @pytest.mark.parametrize(
@@ -366,19 +366,19 @@ def test_summaries():
     single = str(independence_power({"age": ASKED, "sex": GIVEN}, SQUARE, 4000).summary())
     assert single.startswith("Tests of independence of age and sex at 5%\n")
     assert "PT:X" not in single
-    found = independence_power([ASKED, GIVEN], SQUARE, target=0.8, compare=True)
-    lines = {row[0]: row for row in found.summary().rows}
+    result = independence_power([ASKED, GIVEN], SQUARE, target=0.8, compare=True)
+    lines = {row[0]: row for row in result.summary().rows}
     assert lines["lrt-mom"][1:] == ("-",) * 5
-    assert list(lines["PT:X"][1:3]) == [f"{found.comparison['PT:X'].n}", "1.00"]
-    assert "<table>" in found._repr_html_()
-    assert repr(found) == f"<IndependencePower of lrt: {found.power:.4f} with {found.n} people (limit distribution)>"
+    assert list(lines["PT:X"][1:3]) == [f"{result.comparison['PT:X'].n}", "1.00"]
+    assert "<table>" in result._repr_html_()
+    assert repr(result) == f"<IndependencePower of lrt: {result.power:.4f} with {result.n} people (limit distribution)>"
 
 
 def test_numbers_for_json():
-    found = independence_power([ASKED, GIVEN], SQUARE, 300, compare=True)
-    again = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert (again["method"], again["n"], again["power"], again["se"]) == ("lrt", 300, found.power, None)
-    assert [test["name"] for test in again["comparison"]] == list(found.comparison)
+    result = independence_power([ASKED, GIVEN], SQUARE, 300, compare=True)
+    again = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    assert (again["method"], again["n"], again["power"], again["se"]) == ("lrt", 300, result.power, None)
+    assert [test["name"] for test in again["comparison"]] == list(result.comparison)
     assert again["comparison"][4]["power"] is None
 
 
@@ -394,23 +394,23 @@ def test_doubt_is_said():
 
 
 def test_the_picture_shows_the_limit_laws_and_what_was_found():
-    found = independence_power(
+    result = independence_power(
         {"age": ASKED, "sex": GIVEN}, SQUARE, 100, compare=True, replications=4, permutations=19, seed=1
     )
-    ax = found.plot(title="Power")
+    ax = result.plot(title="Power")
     assert isinstance(ax, Axes)
     assert ax.get_title() == "Power"
     lines = {line.get_label().split(":")[0]: line for line in ax.get_lines()}  # the power of each follows its name
     assert (
-        f"bonferroni: power {found.comparison['bonferroni'].power:.2f} with 100 people"
+        f"bonferroni: power {result.comparison['bonferroni'].power:.2f} with 100 people"
         in ax.get_legend_handles_labels()[1]
     )
     n, height = lines["lrt"].get_data()
-    assert height == pytest.approx(ncx2.sf(chi2.isf(0.05, 9), 9, n * found.test.limit.rate))
+    assert height == pytest.approx(ncx2.sf(chi2.isf(0.05, 9), 9, n * result.test.limit.rate))
     assert height[0] < 0.15
     assert lines["pearson"].get_ydata()[-1] > 0.98  # the weakest of them
     assert lines["bonferroni"].get_data()[0] == [100]
-    assert lines["bonferroni"].get_data()[1] == [found.comparison["bonferroni"].power]
+    assert lines["bonferroni"].get_data()[1] == [result.comparison["bonferroni"].power]
     assert {text.get_text() for text in ax.texts} == {"level 0.05"}
 
 
@@ -428,22 +428,22 @@ def test_the_picture_of_one_test_and_of_no_dependence():
 @pytest.mark.parametrize("method", WITH_LAW)
 def test_the_limit_law_at_a_regular_alternative(method):
     # No joint share is near 0, no pair of subsets is rare: what is left is the Monte-Carlo error and 0.02.
-    found = independence_power(
+    result = independence_power(
         [lopsided(), sp.uniform(range(4))], SLIGHT, 8000, method=method, replications=1000, seed=5
     )
-    assert found.notes == ()
-    assert 0.3 < found.limit_power < 0.9
-    assert found.power == pytest.approx(found.limit_power, abs=0.02 + 2.5 * found.se)
+    assert result.notes == ()
+    assert 0.3 < result.limit_power < 0.9
+    assert result.power == pytest.approx(result.limit_power, abs=0.02 + 2.5 * result.se)
 
 
 @pytest.mark.slow
 def test_near_the_boundary_the_limit_law_says_too_little():
     rare = np.outer([0.9, 0.06, 0.03, 0.01], [0.8, 0.15, 0.04, 0.01])
     W = 0.85 * rare + 0.15 * np.diag([0.8, 0.14, 0.05, 0.01])
-    found = independence_power([lopsided(), sp.uniform(range(4))], W, 600, replications=200, seed=1)
-    assert found.power > found.limit_power + 0.08
-    assert [note.kind for note in found.notes] == [NoteKind.BOUNDARY]
-    assert found.notes[0].advice is None  # it was simulated
+    result = independence_power([lopsided(), sp.uniform(range(4))], W, 600, replications=200, seed=1)
+    assert result.power > result.limit_power + 0.08
+    assert [note.kind for note in result.notes] == [NoteKind.BOUNDARY]
+    assert result.notes[0].advice is None  # it was simulated
 
 
 @pytest.mark.slow
@@ -465,8 +465,8 @@ def test_the_power_of_the_simulated_tables_of_the_paper():
 def test_a_long_simulation_is_announced(monkeypatch):
     monkeypatch.setattr(dependence_trials, "BUDGET", 1e-3)
     with pytest.warns(BudgetWarning, match=r"2 samples for each test take about .* Hint: fewer replications"):
-        found = independence_power((lopsided(), lopsided()), SQUARE, 100, replications=2, permutations=19, seed=1)
-    assert found.test.replications == 2  # and done all the same
+        result = independence_power((lopsided(), lopsided()), SQUARE, 100, replications=2, permutations=19, seed=1)
+    assert result.test.replications == 2  # and done all the same
 
 
 def test_categories_that_are_numbers_are_names_in_a_data_frame():

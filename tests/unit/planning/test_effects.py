@@ -276,13 +276,13 @@ def test_full_sets_cost_as_many_people():
     ids=["response", "predictor", "means"],
 )
 def test_people_are_the_fewest_that_reach_the_target(plan):
-    found = plan(target=0.8)
-    assert plan(n=found.n).power >= 0.8 > plan(n=found.n - 1).power
-    assert found.power == plan(n=found.n).power
-    assert found.direct < found.n
-    assert found.price == pytest.approx(found.n / found.direct, rel=0.02)
-    assert plan(n=found.n, level=0.01).power < found.power
-    assert found.direct_power > found.power
+    result = plan(target=0.8)
+    assert plan(n=result.n).power >= 0.8 > plan(n=result.n - 1).power
+    assert result.power == plan(n=result.n).power
+    assert result.direct < result.n
+    assert result.price == pytest.approx(result.n / result.direct, rel=0.02)
+    assert plan(n=result.n, level=0.01).power < result.power
+    assert result.direct_power > result.power
 
 
 def test_notes_say_what_it_rests_on():

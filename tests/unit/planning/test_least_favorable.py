@@ -33,10 +33,10 @@ def test_sets_of_one_size_by_hand(p, k):
     q = (k - 1) / (p - 1)
     odds = q / (1 - q)
     x = min(max((1 - odds) / 2, 0), 1)
-    found = least_favorable(fixed_size(range(p), k))
-    assert found.variance == pytest.approx(x + (1 - x) * odds - x**2, abs=1e-6)
-    assert found.w[0] == pytest.approx(x, abs=1e-3)
-    assert found.bound == found.variance
+    result = least_favorable(fixed_size(range(p), k))
+    assert result.variance == pytest.approx(x + (1 - x) * odds - x**2, abs=1e-6)
+    assert result.w[0] == pytest.approx(x, abs=1e-3)
+    assert result.bound == result.variance
 
 
 def test_groups_of_one_size_are_sets_of_one_size():
@@ -54,21 +54,21 @@ def search_at_random(design, rng, tries=1000):
 
 @pytest.mark.parametrize("design", [sp.uniform(range(5)), partition(range(7), groups=3)], ids=lambda d: d.kind)
 def test_alike_categories_against_random_search(design):
-    found = least_favorable(design)
+    result = least_favorable(design)
     seen = search_at_random(design, np.random.default_rng(1), tries=500)
-    assert 0.97 * found.variance < seen <= found.variance
-    assert limit_covariance(design, found.w).diagonal().max() == pytest.approx(found.variance)
+    assert 0.97 * result.variance < seen <= result.variance
+    assert limit_covariance(design, result.w).diagonal().max() == pytest.approx(result.variance)
 
 
 @pytest.mark.parametrize("name", LOPSIDED)
 def test_lopsided_designs_against_random_search(name):
     design = LOPSIDED[name]
-    found = least_favorable(design)
+    result = least_favorable(design)
     seen = search_at_random(design, np.random.default_rng(2), tries=400)
-    assert 0.9 * found.variance < seen <= found.bound
-    assert found.variance <= found.bound <= (1 + TOLERANCE) * found.variance
-    assert found.w.sum() == pytest.approx(1)
-    assert limit_covariance(design, found.w)[found.category, found.category] == pytest.approx(found.variance)
+    assert 0.9 * result.variance < seen <= result.bound
+    assert result.variance <= result.bound <= (1 + TOLERANCE) * result.variance
+    assert result.w.sum() == pytest.approx(1)
+    assert limit_covariance(design, result.w)[result.category, result.category] == pytest.approx(result.variance)
 
 
 def test_a_certificate_bounds_every_distribution():
@@ -99,11 +99,11 @@ def test_the_moment_bound_is_the_largest_moment_variance():
     from subsetprivacy.planning.variance import moment_variances
 
     design = hadamard(range(100))
-    found = least_favorable(design)
+    result = least_favorable(design)
     rng = np.random.default_rng(5)
     spiky = [rng.dirichlet(np.full(100, a)) for a in (0.02, 0.1, 1.0, 10.0) for _ in range(50)]
-    assert max(moment_variances(design, w).max() for w in spiky) <= found.variance
-    assert moment_variances(design, found.w)[0] == pytest.approx(found.variance)
+    assert max(moment_variances(design, w).max() for w in spiky) <= result.variance
+    assert moment_variances(design, result.w)[0] == pytest.approx(result.variance)
 
 
 def test_large_designs_without_balance_are_refused(monkeypatch):

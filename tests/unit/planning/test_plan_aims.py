@@ -154,10 +154,10 @@ def test_alike_categories_have_the_same_worst_case(design):
 def test_a_category_beyond_the_search_is_varied_against_an_even_rest(monkeypatch):
     searched = plan(list("abcd"), 0.03, category="d", designs=[LOPSIDED]).best
     monkeypatch.setattr(least_favorable, "MAX_SEARCH", 3)
-    found = plan(list("abcd"), 0.03, category="d", designs=[LOPSIDED]).best
-    assert found.position == 3
-    assert np.ptp(found.w[:3]) < 1e-12
-    assert 0.9 * searched.variance < found.variance <= searched.variance * (1 + 1e-6)
+    result = plan(list("abcd"), 0.03, category="d", designs=[LOPSIDED]).best
+    assert result.position == 3
+    assert np.ptp(result.w[:3]) < 1e-12
+    assert 0.9 * searched.variance < result.variance <= searched.variance * (1 + 1e-6)
 
 
 def test_differences_cost_as_much_more_as_without_privacy():

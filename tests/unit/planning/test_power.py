@@ -21,10 +21,10 @@ def test_warner_by_hand():
     same = [share * 0.8 + (1 - share) * 0.2 for share in (0.5, 0.4)]
     se = np.sqrt(sum(s * (1 - s) / 0.36 / n for s, n in zip(same, (400, 900))))
     z = norm.ppf(0.975)
-    found = power(design, [0.5, 0.5], [0.4, 0.6], 400, 900, category="no")
-    assert found.se == pytest.approx(se)
-    assert found.difference == pytest.approx(0.1)
-    assert found.power == pytest.approx(norm.sf(z - 0.1 / se) + norm.cdf(-z - 0.1 / se))
+    result = power(design, [0.5, 0.5], [0.4, 0.6], 400, 900, category="no")
+    assert result.se == pytest.approx(se)
+    assert result.difference == pytest.approx(0.1)
+    assert result.power == pytest.approx(norm.sf(z - 0.1 / se) + norm.cdf(-z - 0.1 / se))
 
 
 def test_without_a_difference_the_power_is_the_level():
@@ -43,19 +43,19 @@ def test_a_second_group_is_as_large_as_the_first_unless_said():
 
 
 def test_a_known_value_has_no_error():
-    found = power(ASKED, ONE, 0.3, 500, category="a")
-    assert found.se == pytest.approx(np.sqrt(limit_covariance(ASKED, ONE)[0, 0] / 500))
-    assert found.n2 == 0
-    assert "known value" in str(found.summary())
+    result = power(ASKED, ONE, 0.3, 500, category="a")
+    assert result.se == pytest.approx(np.sqrt(limit_covariance(ASKED, ONE)[0, 0] / 500))
+    assert result.n2 == 0
+    assert "known value" in str(result.summary())
 
 
 @pytest.mark.parametrize("weights", [{"a": 1, "d": -1}, [1.0, 0, 0, -1.0]], ids=["by label", "in order"])
 def test_contrasts(weights):
     c = np.array([1.0, 0, 0, -1.0])
-    found = power(ASKED, ONE, TWO, 700, 300, contrast=weights)
+    result = power(ASKED, ONE, TWO, 700, 300, contrast=weights)
     V1, V2 = (limit_covariance(ASKED, w) for w in (ONE, TWO))
-    assert found.difference == pytest.approx(c @ (ONE - TWO))
-    assert found.se == pytest.approx(np.sqrt(c @ V1 @ c / 700 + c @ V2 @ c / 300))
+    assert result.difference == pytest.approx(c @ (ONE - TWO))
+    assert result.se == pytest.approx(np.sqrt(c @ V1 @ c / 700 + c @ V2 @ c / 300))
 
 
 @pytest.mark.parametrize("target", [0.5, 0.8, 0.95])
@@ -78,9 +78,9 @@ def test_a_thousand_categories_and_more():
     two = one.copy()
     two[[0, 1]] += 0.1, 0
     two[2:] -= 0.1 / 1098
-    found = power(design, one, two, 2000, category=0)
+    result = power(design, one, two, 2000, category=0)
     # Every share has a variance of about 1 - w^2 by a yes/no question about half of the categories.
-    assert found.se == pytest.approx(np.sqrt(2 / 2000), rel=0.02)
+    assert result.se == pytest.approx(np.sqrt(2 / 2000), rel=0.02)
 
 
 @pytest.mark.parametrize(
@@ -151,20 +151,20 @@ def test_the_test_rejects_as_often():
 
 
 def test_looks():
-    found = power(ASKED, ONE, TWO, 500, category="a")
-    assert str(found.summary()).startswith("Two-sided z test at 5%")
-    assert "<table>" in found._repr_html_()
+    result = power(ASKED, ONE, TWO, 500, category="a")
+    assert str(result.summary()).startswith("Two-sided z test at 5%")
+    assert "<table>" in result._repr_html_()
     known = power(ASKED, ONE, 0.2, 500, category="a")
     assert repr(known).startswith(f"<Power {known.power:.4f} with 500 people: difference")
 
 
 def test_the_picture_goes_through_the_power_that_was_worked_out():
-    found = power(ASKED, ONE, TWO, 500, 1000, category="a")
-    (line,) = (line for line in found.plot().get_lines() if line.get_label().startswith("two-sided z test: power "))
+    result = power(ASKED, ONE, TWO, 500, 1000, category="a")
+    (line,) = (line for line in result.plot().get_lines() if line.get_label().startswith("two-sided z test: power "))
     n, height = line.get_data()
     more = [power(ASKED, ONE, TWO, round(size), round(2 * size), category="a").power for size in n[[60, 140, 199]]]
     assert height[[60, 140, 199]] == pytest.approx(more, abs=2e-3)
-    assert np.interp(500, n, height) == pytest.approx(found.power, abs=1e-3)
+    assert np.interp(500, n, height) == pytest.approx(result.power, abs=1e-3)
 
 
 @pytest.mark.parametrize("w2", [[0, 1, 0, 0], 0.5], ids=["another one", "known value"])
@@ -174,5 +174,5 @@ def test_groups_without_any_spread_have_no_power_to_work_out(w2):
 
 
 def test_one_group_without_spread_is_compared_with_one_that_has_some():
-    found = power(sp.uniform(list("abcd")), [1, 0, 0, 0], [0.7, 0.1, 0.1, 0.1], n1=100, category="a")
-    assert 0 < found.se < 1
+    result = power(sp.uniform(list("abcd")), [1, 0, 0, 0], [0.7, 0.1, 0.1, 0.1], n1=100, category="a")
+    assert 0 < result.se < 1

@@ -287,8 +287,8 @@ def _groups_not_kept():
 
 def _panels(made, language):
     counts, questions = made
-    found = findings({"v": counts}, questions={"v": questions})
-    return [plain_text(panel.body) for panel in panels_of(words_of(language), found["v"])]
+    result = findings({"v": counts}, questions={"v": questions})
+    return [plain_text(panel.body) for panel in panels_of(words_of(language), result["v"])]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -100,7 +100,7 @@ def enumerated(design, P, v):
                 chance = v[i] * joint.sum()
                 cases["both"].append((chance, joint / joint.sum(), joint.sum() / scale[a]))
                 cases["subset"].append((chance, alone / alone.sum(), alone.sum() / scale[a]))
-    return {name: dict(zip(QUANTITIES, average(found, w), strict=True)) for name, found in cases.items()}
+    return {name: dict(zip(QUANTITIES, average(result, w), strict=True)) for name, result in cases.items()}
 
 
 def numbers(views):
@@ -116,14 +116,14 @@ def test_every_number_by_enumeration(design, weighted):
     P = model(design.p)
     weights = np.arange(1.0, 8) if weighted else None
     v = np.full(7, 1 / 7) if weights is None else weights / weights.sum()
-    found = leakage_given(design, P, weights=weights)
+    result = leakage_given(design, P, weights=weights)
     expected = enumerated(design, P, v)
     for who in ATTACKERS:
-        assert numbers(found.expected)[who] == pytest.approx(expected[who], abs=1e-10), who
-    assert found.w == pytest.approx(v @ P)
-    assert found.added_information == pytest.approx(found.both.information - found.covariates.information)
-    assert found.published is None
-    assert found.simulation_error == 0
+        assert numbers(result.expected)[who] == pytest.approx(expected[who], abs=1e-10), who
+    assert result.w == pytest.approx(v @ P)
+    assert result.added_information == pytest.approx(result.both.information - result.covariates.information)
+    assert result.published is None
+    assert result.simulation_error == 0
 
 
 @EVERY_DESIGN
@@ -132,7 +132,7 @@ def test_rows_that_were_published_by_hand(design):
     P[:, 0] = 0.1  # no row rules a value out
     P /= P.sum(axis=1, keepdims=True)
     codes = np.resize(np.append(design.support()[0], design.missing_code), 9)
-    found = leakage_given(design, P, codes=codes)
+    result = leakage_given(design, P, codes=codes)
     w = P.mean(axis=0)
     rows = {int(code): row / mu for code, row, mu in zip(design.support()[0], reports(design), design.support()[1])}
     rows.setdefault(design.missing_code, np.ones(design.p))
@@ -140,21 +140,21 @@ def test_rows_that_were_published_by_hand(design):
         joint = np.array([rows[int(code)] for code in codes]) * believed
         L = joint.sum(axis=1)
         expected = average([(1 / 9, q / L[i], L[i]) for i, q in enumerate(joint)], w)
-        assert list(numbers(found.published)[who].values()) == pytest.approx(expected, abs=1e-10), who
+        assert list(numbers(result.published)[who].values()) == pytest.approx(expected, abs=1e-10), who
     for who in ("nothing", "covariates"):
-        assert found.published[who] == found.expected[who]
+        assert result.published[who] == result.expected[who]
 
 
 @EVERY_DESIGN
 def test_without_covariates_the_subset_is_that_of_the_audit(design):
     w = model(design.p)[1]
-    found, setting = leakage_given(design, np.tile(w, (3, 1))), Setting.of(design, w)
-    assert found.subset.best_guess == pytest.approx(metrics.prediction_leakage(setting))
-    assert found.subset.information == pytest.approx(metrics.mi_leakage(setting).value)
-    assert found.subset.size_leakage == pytest.approx(metrics.size_leakage(setting))
-    assert found.subset.largest_posterior == pytest.approx(design.largest_posterior(w))
-    assert numbers(found.expected)["both"] == pytest.approx(numbers(found.expected)["subset"])
-    assert numbers(found.expected)["covariates"] == pytest.approx(numbers(found.expected)["nothing"])
+    result, setting = leakage_given(design, np.tile(w, (3, 1))), Setting.of(design, w)
+    assert result.subset.best_guess == pytest.approx(metrics.prediction_leakage(setting))
+    assert result.subset.information == pytest.approx(metrics.mi_leakage(setting).value)
+    assert result.subset.size_leakage == pytest.approx(metrics.size_leakage(setting))
+    assert result.subset.largest_posterior == pytest.approx(design.largest_posterior(w))
+    assert numbers(result.expected)["both"] == pytest.approx(numbers(result.expected)["subset"])
+    assert numbers(result.expected)["covariates"] == pytest.approx(numbers(result.expected)["nothing"])
 
 
 # Laws ---------------------------------------------------------------------------------------------
@@ -163,13 +163,13 @@ def test_without_covariates_the_subset_is_that_of_the_audit(design):
 @EVERY_DESIGN
 @pytest.mark.parametrize("spread", [0.1, 1.0, 10.0])
 def test_laws_of_what_a_subset_adds(design, spread):
-    found = leakage_given(design, model(design.p, n=40, seed=3, spread=spread))
-    assert found.both.best_guess <= design.S * found.covariates.best_guess + 1e-9
-    assert found.both.best_guess >= max(found.covariates.best_guess, found.subset.best_guess) - 1e-9
-    assert -1e-9 <= found.added_information <= found.subset.information + 1e-9
-    assert found.both.information <= entropy(found.w) + 1e-9
+    result = leakage_given(design, model(design.p, n=40, seed=3, spread=spread))
+    assert result.both.best_guess <= design.S * result.covariates.best_guess + 1e-9
+    assert result.both.best_guess >= max(result.covariates.best_guess, result.subset.best_guess) - 1e-9
+    assert -1e-9 <= result.added_information <= result.subset.information + 1e-9
+    assert result.both.information <= entropy(result.w) + 1e-9
     # Q is positive semidefinite, so covariates never raise the share that is ruled out.
-    assert found.both.size_leakage <= found.subset.size_leakage + 1e-9
+    assert result.both.size_leakage <= result.subset.size_leakage + 1e-9
 
 
 def test_the_bound_holds_row_by_row_and_is_reached():
@@ -191,8 +191,8 @@ def test_the_extremes():
 
 
 def test_a_posterior_of_exactly_the_threshold_is_not_above_it():
-    found = leakage_given(sp.fully_private(["a", "b"]), [[0.95, 0.05], [0.9, 0.1], [0.99, 0.01], [0.5, 0.5]])
-    assert (found.both.above_90, found.both.above_95, found.both.above_99) == (0.5, 0.25, 0)
+    result = leakage_given(sp.fully_private(["a", "b"]), [[0.95, 0.05], [0.9, 0.1], [0.99, 0.01], [0.5, 0.5]])
+    assert (result.both.above_90, result.both.above_95, result.both.above_99) == (0.5, 0.25, 0)
 
 
 def test_the_order_of_categories_and_rows_is_irrelevant():
@@ -221,9 +221,9 @@ def test_many_rows_and_many_subsets_are_worked_on_in_parts(monkeypatch):
 def test_the_marital_status_pattern_is_a_fact_of_bayes_rule():
     # Two values that covariates leave, one of which the subset rules out: 0 and 0 make a quarter.
     P = [[0.5, 0.5, 0, 0], [0, 0, 0.5, 0.5]]
-    found = leakage_given(sp.uniform(ABCD), P)
-    assert (found.subset.above_95, found.covariates.above_95) == (0, 0)
-    assert found.both.above_95 == pytest.approx(2 / 3)
+    result = leakage_given(sp.uniform(ABCD), P)
+    assert (result.subset.above_95, result.covariates.above_95) == (0, 0)
+    assert result.both.above_95 == pytest.approx(2 / 3)
 
 
 # Simulation ---------------------------------------------------------------------------------------
@@ -235,23 +235,23 @@ def test_simulated_rows_agree_with_the_sum(name, monkeypatch):
     P, weights = model(design.p), np.arange(1.0, 8)
     exact = leakage_given(design, P, weights=weights)
     monkeypatch.setattr(posteriors, "MOST_PRODUCTS", 0)
-    found = leakage_given(design, P, weights=weights)
-    assert 0 < found.simulation_error < 0.003
+    result = leakage_given(design, P, weights=weights)
+    assert 0 < result.simulation_error < 0.003
     for who in ATTACKERS:
-        del (a := numbers(found.expected)[who])["largest_posterior"]
+        del (a := numbers(result.expected)[who])["largest_posterior"]
         del (b := numbers(exact.expected)[who])["largest_posterior"]
-        assert a == pytest.approx(b, abs=4 * found.simulation_error), who
-    assert found.both.largest_posterior <= exact.both.largest_posterior + 1e-12
-    assert NoteKind.SIMULATED in {note.kind for note in found.notes}
+        assert a == pytest.approx(b, abs=4 * result.simulation_error), who
+    assert result.both.largest_posterior <= exact.both.largest_posterior + 1e-12
+    assert NoteKind.SIMULATED in {note.kind for note in result.notes}
     with pytest.warns(NotPrivateWarning):
-        assert set(found.rows()) == {"covariates_best_guess"}
+        assert set(result.rows()) == {"covariates_best_guess"}
 
 
 def test_a_design_that_cannot_be_listed_is_simulated():
-    found = leakage_given(sp.uniform(range(40)), model(40, n=20))
-    assert found.simulation_error > 0
-    assert found.both.best_guess <= 2 * found.covariates.best_guess
-    assert found.added_information <= found.subset.information + 4 * found.simulation_error
+    result = leakage_given(sp.uniform(range(40)), model(40, n=20))
+    assert result.simulation_error > 0
+    assert result.both.best_guess <= 2 * result.covariates.best_guess
+    assert result.added_information <= result.subset.information + 4 * result.simulation_error
 
 
 def test_a_design_that_can_neither_be_listed_nor_drawn_is_refused():
@@ -277,13 +277,13 @@ def test_an_attacker_with_bayes_rule_gets_the_reported_shares():
         left = {label: share for label, share in zip(labels, by_age[a]) if label in subset}
         guess = max(left, key=left.get)
         certain += left[guess] / sum(left.values()) > 0.95
-    found = leakage_given(data.design, [by_age[a] for a in age], codes=data.codes)
-    assert found.published["both"].above_95 == pytest.approx(certain / n, abs=1e-12)
+    result = leakage_given(data.design, [by_age[a] for a in age], codes=data.codes)
+    assert result.published["both"].above_95 == pytest.approx(certain / n, abs=1e-12)
     # The draw differs from its expectation by chance only, and a guess is right as often as it claims.
-    assert abs(found.both.above_95 - certain / n) < 4 * np.sqrt(0.25 / n)
+    assert abs(result.both.above_95 - certain / n) < 4 * np.sqrt(0.25 / n)
     for a, subset, truth in zip(age, data.labels(), value):
         right += max((share, label) for label, share in zip(labels, by_age[a]) if label in subset)[1] == truth
-    assert abs(found.both.best_guess - right / n) < 4 * np.sqrt(0.25 / n)
+    assert abs(result.both.best_guess - right / n) < 4 * np.sqrt(0.25 / n)
 
 
 # Persons ------------------------------------------------------------------------------------------
@@ -299,19 +299,19 @@ def made():
 
 
 def test_rows_are_given_on_request_with_a_warning(made):
-    found, P, _ = made
+    result, P, _ = made
     with pytest.warns(NotPrivateWarning, match=r"guesses of the values of single people.*do not publish or store"):
-        rows = found.rows()
+        rows = result.rows()
     assert {column.shape for column in rows.values()} == {(60,)}
     assert rows["covariates_best_guess"] == pytest.approx(P.max(axis=1))
     for name in ("best_guess", "size_leakage", "above_95"):
-        assert rows[f"expected_{name}"].mean() == pytest.approx(getattr(found.expected["both"], name))
-        assert rows[f"published_{name}"].mean() == pytest.approx(getattr(found.published["both"], name))
-    assert rows["expected_information"].mean() == pytest.approx(found.added_information)
-    assert rows["largest_posterior"].max() == pytest.approx(found.both.largest_posterior)
+        assert rows[f"expected_{name}"].mean() == pytest.approx(getattr(result.expected["both"], name))
+        assert rows[f"published_{name}"].mean() == pytest.approx(getattr(result.published["both"], name))
+    assert rows["expected_information"].mean() == pytest.approx(result.added_information)
+    assert rows["largest_posterior"].max() == pytest.approx(result.both.largest_posterior)
     rows["published_best_guess"][:] = 0  # a copy
     with pytest.warns(NotPrivateWarning):
-        assert found.rows()["published_best_guess"].max() > 0
+        assert result.rows()["published_best_guess"].max() > 0
 
 
 def flat(facts):
@@ -321,25 +321,25 @@ def flat(facts):
 
 
 def test_nothing_that_is_written_holds_the_posterior_of_a_person(made):
-    found, P, data = made
+    result, P, data = made
     with pytest.warns(NotPrivateWarning):
-        rows = found.rows()
+        rows = result.rows()
     private = np.concatenate([rows["published_best_guess"], P.max(axis=1), rows["expected_best_guess"]])
-    largest = {view.largest_posterior for views in (found.expected, found.published) for view in views.values()}
+    largest = {view.largest_posterior for views in (result.expected, result.published) for view in views.values()}
     private = [x for x in private if not np.isclose(list(largest), x, atol=1e-9).any()]
     assert len(private) > 100
-    for facts in (found.to_dict(), sp.audit(data, given=P).to_dict(), found.to_frame().to_dict("list")):
+    for facts in (result.to_dict(), sp.audit(data, given=P).to_dict(), result.to_frame().to_dict("list")):
         written = np.array([x for x in flat(facts) if isinstance(x, float)])
         assert not np.isclose(written[:, None], private, rtol=0, atol=1e-9).any()
-    texts = [str(found.summary()), repr(found), found._repr_html_(), json.dumps(found.to_dict())]
+    texts = [str(result.summary()), repr(result), result._repr_html_(), json.dumps(result.to_dict())]
     assert not [x for x in private for text in texts if f"{x:.6f}" in text]
 
 
 def test_files_have_no_rows(made):
-    found = made[0]
-    assert b"published_best_guess" not in pickle.dumps(found)
-    for read in (pickle.loads(pickle.dumps(found)), sp.CovariateLeakage.from_dict(found.to_dict())):
-        assert read.to_dict() == found.to_dict()
+    result = made[0]
+    assert b"published_best_guess" not in pickle.dumps(result)
+    for read in (pickle.loads(pickle.dumps(result)), sp.CovariateLeakage.from_dict(result.to_dict())):
+        assert read.to_dict() == result.to_dict()
         with pytest.raises(ArgumentError, match=r"`rows` must be computed from the original result"):
             read.rows()
 
@@ -361,12 +361,14 @@ def test_the_first_line_is_the_share_above_95_with_the_part_of_the_covariates(ma
     assert table.rows[0][0] == "rows with one value above 95%"
     assert table.columns == ("quantity", *ATTACKERS, "subset, published", "both, published")
     assert kinds(found)[:2] == [NoteKind.NOT_PROTECTED, NoteKind.LEAKAGE]
-    assert "is another promise than publishing subsets" in found.notes[0].text
+    assert "promises less privacy than publishing subsets" in found.notes[0].text
 
 
 def test_the_worst_number_is_named_with_what_to_do():
     both = leakage_given(sp.uniform(ABCD), [[0.5, 0.5, 0, 0], [0, 0, 0.5, 0.5]]).notes[1]
-    assert both.text.startswith("Worst: from subset and covariates together, one value gets more than 95% in 66.7%")
+    assert both.text.startswith(
+        "Worst case: from subset and covariates together, one value has a probability above 95% in 66.7%"
+    )
     assert both.advice.name == "publish_less"
     # A frequent value: covariates make it less certain.
     subset = leakage_given(sp.uniform(ABCD), [[*np.roll([0.05, 0.01, 0.01], k), 0.93] for k in range(3)])
@@ -374,17 +376,17 @@ def test_the_worst_number_is_named_with_what_to_do():
     assert "from the subset alone" in subset.notes[1].text
     assert "Covariates can also make a value less certain" in subset.notes[1].text
     none = leakage_given(sp.uniform(ABCD), [[0.25] * 4]).notes[1]
-    assert none.text == "In no row does one value get more than 95%; the largest probability is 0.5000."
+    assert none.text == "In no row does one value have a probability above 95%; the largest probability is 0.5000."
     assert none.advice is None
 
 
 def test_shares_that_are_not_0_are_not_printed_as_0():
     P = np.tile([0.25] * 4, (5000, 1))
     P[0] = 0.97, 0.01, 0.01, 0.01
-    found = leakage_given(sp.fully_private(ABCD), P)
-    assert found.finding.endswith("(less than 0.1% from covariates alone)")
+    result = leakage_given(sp.fully_private(ABCD), P)
+    assert result.finding.endswith("(less than 0.1% from covariates alone)")
     sure = leakage_given(sp.fully_private(["a", "b"]), [[0.99999, 0.00001]])
-    assert "the largest probability is more than 0.9999." in sure.notes[1].text
+    assert "The largest probability is more than 0.9999." in sure.notes[1].text
 
 
 def test_rows_that_are_alone_in_their_covariates(made):
@@ -411,13 +413,13 @@ def test_rows_are_compared_as_a_whole():
 def test_an_unknown_design_is_read_at_the_published_rows():
     data = sp.SubsetData([0b0011, 0b1100, 0b0001], coarse(ABCD))
     P = model(4, n=3, spread=3.0)
-    found = leakage_given(data.design, P, codes=data.codes)
-    assert found.expected is None
-    assert found.both is found.published["both"]
-    assert found.both.largest_posterior == 1
-    assert np.isnan(found.S)
-    assert kinds(found)[-1] is NoteKind.UNKNOWN_DESIGN
-    assert sp.CovariateLeakage.from_dict(found.to_dict()).to_dict() == found.to_dict()
+    result = leakage_given(data.design, P, codes=data.codes)
+    assert result.expected is None
+    assert result.both is result.published["both"]
+    assert result.both.largest_posterior == 1
+    assert np.isnan(result.S)
+    assert kinds(result)[-1] is NoteKind.UNKNOWN_DESIGN
+    assert sp.CovariateLeakage.from_dict(result.to_dict()).to_dict() == result.to_dict()
     with pytest.raises(UnknownDesignError, match="must be known"):
         leakage_given(data.design, P)
 
@@ -472,15 +474,15 @@ def test_probabilities_that_are_none(P, error, message):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"codes": [3, 3]}, MismatchError, "`codes` must be one per row of `P`, 3; got 2"),
+        ({"codes": [3, 3]}, MismatchError, "`codes` must have one entry per row of `P`, 3; got 2"),
         ({"codes": [3, 1, 3]}, CodeError, "subsets that the uniform design can produce; got 1 code that is not"),
         ({"codes": ["a|b"] * 3}, CodeError, "must be integers"),
-        ({"weights": [1, 1]}, MismatchError, r"`weights` must be one per row of `P`, 3; got shape \(2,\)"),
+        ({"weights": [1, 1]}, MismatchError, r"`weights` must have one entry per row of `P`, 3; got shape \(2,\)"),
         ({"weights": [1, -1, 1]}, ArgumentError, "`weights` must be finite, not negative and not all 0"),
         ({"weights": [0, 0, 0]}, ArgumentError, "`weights` must be finite, not negative and not all 0"),
         ({"weights": [1, np.nan, 1]}, ArgumentError, "`weights` must be finite"),
         ({"weights": ["x"] * 3}, ArgumentError, "`weights` must be numbers, one per row; got list"),
-        ({"alone": [True]}, MismatchError, "`alone` must be one per row"),
+        ({"alone": [True]}, MismatchError, "`alone` must have one entry per row"),
         ({"alone": [0, 1, 2]}, ArgumentError, "`alone` must be True or False for each row; got dtype int64"),
     ],
 )

@@ -21,53 +21,53 @@ def people():
 
 
 def test_each_number_by_hand(people):
-    found = sp.person_leakage(people, W)
-    assert len(found) == 4
-    assert list(found.candidates) == [2, 2, 2, 4]
-    assert found.size_leakage == pytest.approx([0.7, 0.3, 0.4, 0])
-    assert found.mi_leakage == pytest.approx(-np.log2([0.3, 0.7, 0.6, 1]))
-    assert list(found.guess) == [1, 3, 3, 3]
-    assert found.guess_posterior == pytest.approx([2 / 3, 4 / 7, 2 / 3, 0.4])
-    assert found.guess_correct is None
-    assert repr(found) == "<PersonLeakage of 4 people, largest posterior 0.667>"
+    result = sp.person_leakage(people, W)
+    assert len(result) == 4
+    assert list(result.candidates) == [2, 2, 2, 4]
+    assert result.size_leakage == pytest.approx([0.7, 0.3, 0.4, 0])
+    assert result.mi_leakage == pytest.approx(-np.log2([0.3, 0.7, 0.6, 1]))
+    assert list(result.guess) == [1, 3, 3, 3]
+    assert result.guess_posterior == pytest.approx([2 / 3, 4 / 7, 2 / 3, 0.4])
+    assert result.guess_correct is None
+    assert repr(result) == "<PersonLeakage of 4 people, largest posterior 0.667>"
 
 
 def test_values_tell_whether_the_guess_is_right(people):
-    found = sp.person_leakage(people, W, values=["a", "d", "d", "d"])
-    assert list(found.guess_correct) == [False, True, True, True]
-    rows = found.summary().rows
+    result = sp.person_leakage(people, W, values=["a", "d", "d", "d"])
+    assert list(result.guess_correct) == [False, True, True, True]
+    rows = result.summary().rows
     assert [row[-1] for row in rows] == ["no", "yes", "yes", "yes"]
     assert rows[0][:3] == ("0", "a|b", "0.700")
 
 
 def test_the_frame_has_a_row_per_person_and_no_values_unless_they_were_given(people):
     columns = ["person", "subset", "candidates", "size_leakage", "mi_leakage", "guess", "guess_posterior"]
-    found = sp.person_leakage(people, W)
-    frame = found.to_frame()
+    result = sp.person_leakage(people, W)
+    frame = result.to_frame()
     assert list(frame.columns) == columns
     assert frame["person"].tolist() == [0, 1, 2, 3]
     assert frame["subset"].tolist() == [people.design.format(int(code)) for code in people.codes]
     assert frame["guess"].tolist() == ["b", "d", "d", "d"]
-    assert found.notes == ()
+    assert result.notes == ()
     compared = sp.person_leakage(people, W, values=["a", "d", "d", "d"])
     assert list(compared.to_frame().columns) == [*columns, "guess_correct"]
     assert [note.kind for note in compared.notes] == [NoteKind.REVEALED]
 
 
 def test_a_missing_value_is_not_guessed(people):
-    found = sp.person_leakage(people, W, values=["b", None, float("nan"), "d"])
-    assert list(found.guess_correct) == [True, False, False, True]
+    result = sp.person_leakage(people, W, values=["b", None, float("nan"), "d"])
+    assert list(result.guess_correct) == [True, False, False, True]
 
 
 def test_the_mean_over_people_is_the_design(people):
     design = lopsided()
     codes, mu = design.support()
     share = mu * design.support_incidence.inner(W)
-    found = sp.person_leakage(sp.SubsetData(codes, design), W)
+    result = sp.person_leakage(sp.SubsetData(codes, design), W)
     setting = Setting.of(design, W)
-    assert share @ found.size_leakage == pytest.approx(metrics.size_leakage(setting))
-    assert share @ found.mi_leakage == pytest.approx(metrics.mi_leakage(setting).value)
-    assert share @ found.guess_posterior == pytest.approx(metrics.prediction_leakage(setting))
+    assert share @ result.size_leakage == pytest.approx(metrics.size_leakage(setting))
+    assert share @ result.mi_leakage == pytest.approx(metrics.mi_leakage(setting).value)
+    assert share @ result.guess_posterior == pytest.approx(metrics.prediction_leakage(setting))
 
 
 @pytest.mark.parametrize("p", [5, 20, 40])
@@ -77,29 +77,29 @@ def test_many_people_whatever_the_bookkeeping(p):
     rng = np.random.default_rng(1)
     x = rng.choice(p, 50_000, p=w)
     data = sp.privatize(x, sp.uniform(range(p)), seed=rng)
-    found = sp.person_leakage(data, w, values=x)
+    result = sp.person_leakage(data, w, values=x)
     k = rng.integers(50_000, size=20)
     inside = (data.codes[k, None] >> np.arange(p)) & 1 == 1
-    assert found.size_leakage[k] == pytest.approx(1 - (inside * w).sum(axis=1))
-    assert list(found.guess[k]) == [max(np.flatnonzero(row)) for row in inside]  # w rises: the last is the likeliest
+    assert result.size_leakage[k] == pytest.approx(1 - (inside * w).sum(axis=1))
+    assert list(result.guess[k]) == [max(np.flatnonzero(row)) for row in inside]  # w rises: the last is the likeliest
     # How often the guess is right is what the guesses claim on average; the standard error is below .0023.
-    assert found.guess_correct.mean() == pytest.approx(found.guess_posterior.mean(), abs=0.01)
+    assert result.guess_correct.mean() == pytest.approx(result.guess_posterior.mean(), abs=0.01)
 
 
 def test_a_subset_without_weight_has_no_posterior():
-    found = sp.person_leakage(sp.SubsetData([0b0011, 0b1100], lopsided()), [0, 0, 0.5, 0.5])
-    assert found.size_leakage == pytest.approx([1, 0])
-    assert found.mi_leakage[0] == np.inf
-    assert found.mi_leakage[1] == 0
-    assert np.isnan(found.guess_posterior[0])
-    assert found.summary().rows[0][-1] == "-"
+    result = sp.person_leakage(sp.SubsetData([0b0011, 0b1100], lopsided()), [0, 0, 0.5, 0.5])
+    assert result.size_leakage == pytest.approx([1, 0])
+    assert result.mi_leakage[0] == np.inf
+    assert result.mi_leakage[1] == 0
+    assert np.isnan(result.guess_posterior[0])
+    assert result.summary().rows[0][-1] == "-"
 
 
 def test_nobody():
-    found = sp.person_leakage(sp.SubsetData([], lopsided()), W)
-    assert len(found) == 0
-    assert repr(found) == "<PersonLeakage of 0 people>"
-    assert found.summary().rows == ()
+    result = sp.person_leakage(sp.SubsetData([], lopsided()), W)
+    assert len(result) == 0
+    assert repr(result) == "<PersonLeakage of 0 people>"
+    assert result.summary().rows == ()
 
 
 def test_a_long_table_is_cut():
@@ -110,7 +110,7 @@ def test_a_long_table_is_cut():
 
 
 def test_values_that_do_not_fit(people):
-    with pytest.raises(MismatchError, match="`values` must be one per person; got 2 for 4"):
+    with pytest.raises(MismatchError, match="`values` must have one entry per person; got 2 for 4"):
         sp.person_leakage(people, W, values=["a", "b"])
     with pytest.raises(CategoryError, match="must lie in their subsets; got 2 values that do not, first in row 1"):
         sp.person_leakage(people, W, values=["a", "a", "c", "a"])

@@ -66,10 +66,10 @@ def test_every_metric_is_its_definition(name, w, prior):
     expected = brute(design, w, belief)
     assert metrics.size_leakage(setting) == pytest.approx(expected["size"], abs=1e-12)
     assert metrics.size_coverage(setting) == pytest.approx(1 - expected["size"])
-    found = metrics.mi_leakage(setting)
-    assert found.value == pytest.approx(expected["mi"], abs=1e-12)
-    assert found.simulation_error == 0
-    assert metrics.mi_coverage(setting, found.value) == pytest.approx(expected["cross_entropy"], abs=1e-12)
+    result = metrics.mi_leakage(setting)
+    assert result.value == pytest.approx(expected["mi"], abs=1e-12)
+    assert result.simulation_error == 0
+    assert metrics.mi_coverage(setting, result.value) == pytest.approx(expected["cross_entropy"], abs=1e-12)
     assert metrics.prediction_leakage(setting) == pytest.approx(expected["prediction"])
     assert metrics.prediction_coverage(setting) == pytest.approx(1 - expected["prediction"])
     assert metrics.prediction_baseline(setting) == w[belief.argmax()]
@@ -135,12 +135,12 @@ def test_counting_is_the_enumeration_where_there_is_one(heavy):
 @pytest.mark.parametrize("heavy", [1 / 30, 0.5, 0.9])
 def test_simulated_information_is_within_its_error(heavy):
     w = [heavy, *[(1 - heavy) / 29] * 29]
-    found = metrics.mi_leakage(Setting.of(sp.uniform(range(30)), w))
-    assert 0 < found.simulation_error < 0.005
-    assert abs(found.value - mi_by_counting(30, heavy)) < 4 * found.simulation_error
+    result = metrics.mi_leakage(Setting.of(sp.uniform(range(30)), w))
+    assert 0 < result.simulation_error < 0.005
+    assert abs(result.value - mi_by_counting(30, heavy)) < 4 * result.simulation_error
     again = metrics.mi_leakage(Setting.of(sp.uniform(range(30)), w))
-    assert again == found  # the same question has the same answer
-    assert metrics.mi_leakage(Setting.of(sp.uniform(range(30)), w), seed=1) != found
+    assert again == result  # the same question has the same answer
+    assert metrics.mi_leakage(Setting.of(sp.uniform(range(30)), w), seed=1) != result
 
 
 def test_worst_cases_of_thirty_categories():
@@ -163,9 +163,9 @@ def test_a_mixture_too_large_to_list_is_the_average_of_its_parts():
     )
     assert metrics.largest_posterior(mixed) == pytest.approx(max(map(metrics.largest_posterior, alone)))
     exact = 0.8 * metrics.mi_leakage(alone[0]).value + 0.2 * metrics.mi_leakage(alone[1]).value
-    found = metrics.mi_leakage(mixed)
-    error = np.hypot(found.simulation_error, 0.8 * metrics.mi_leakage(alone[0]).simulation_error)
-    assert abs(found.value - exact) < 4 * error
+    result = metrics.mi_leakage(mixed)
+    error = np.hypot(result.simulation_error, 0.8 * metrics.mi_leakage(alone[0]).simulation_error)
+    assert abs(result.value - exact) < 4 * error
 
 
 def test_information_of_nothing_but_full_sets_is_refused():

@@ -77,9 +77,9 @@ def test_linear_calibration_is_the_nearest_in_squares():
     X = np.column_stack([np.ones(30), RNG.normal(size=30)])
     d = RNG.uniform(1, 2, 30)
     totals = d @ X * np.array([1.1, 0.9])
-    found = calibrate(X, d, totals, "linear", None)
+    result = calibrate(X, d, totals, "linear", None)
     g = np.linalg.solve((X.T * d) @ X, totals - d @ X)
-    np.testing.assert_allclose(found.ratio, 1 + X @ g, rtol=1e-10)
+    np.testing.assert_allclose(result.ratio, 1 + X @ g, rtol=1e-10)
 
 
 def test_crossed_margins():
@@ -198,7 +198,7 @@ def test_counts_are_fitted_under_the_margins():
     inc, f = COUNTS.incidence, COUNTS.shares
     A = np.array([np.kron(np.eye(4)[j], np.ones(2)) for j in range(4)] + [np.tile([1.0, 0.0], 4)])
     b = np.array([*RACE.values(), 0.45])
-    found = minimize(
+    result = minimize(
         lambda w: -float(f @ np.log(inc.inner(w))),
         fit.w,
         jac=lambda w: -inc.spread(f / inc.inner(w)),
@@ -207,8 +207,8 @@ def test_counts_are_fitted_under_the_margins():
         method="SLSQP",
         options={"ftol": 1e-14, "maxiter": 500},
     )
-    assert -found.fun <= float(f @ np.log(inc.inner(fit.w))) + 1e-9
-    np.testing.assert_allclose(fit.w, found.x, atol=2e-4)
+    assert -result.fun <= float(f @ np.log(inc.inner(fit.w))) + 1e-9
+    np.testing.assert_allclose(fit.w, result.x, atol=2e-4)
 
 
 def test_the_covariance_is_that_of_the_changes_that_keep_the_margins():
@@ -325,9 +325,9 @@ def test_bad_arguments():
 def test_no_value_is_told():
     secret = SAMPLE.group.astype(object)
     secret[4] = "secret"
-    with pytest.raises(CategoryError, match="got 1 person without, first in row 4") as told:
+    with pytest.raises(CategoryError, match="got 1 person without, first in row 4") as caught:
         sp.rake({"group": secret}, {"group": GROUP})
-    assert "secret" not in str(told.value)
+    assert "secret" not in str(caught.value)
     weights = SAMPLE.weights.copy()
     weights[3] = 731.25
     raked = sp.rake(COLUMNS, {"sex": SEXES}, sampling=sp.Sampling(weights))

@@ -47,7 +47,7 @@ def by_r(tmp_path_factory):
     if shutil.which("Rscript") is None:
         return None
     folder = tmp_path_factory.mktemp("r")
-    found = {}
+    result = {}
     for kind in ANSWERS:
         X, y = sample(kind)
         np.savetxt(folder / f"{kind}.csv", np.column_stack([y, X]), fmt="%.17g", delimiter=",")
@@ -55,8 +55,8 @@ def by_r(tmp_path_factory):
         subprocess.run(command, capture_output=True, check=True, timeout=300)
         with (folder / "out.csv").open(encoding="utf-8", newline="") as file:
             rows = list(csv.reader(file))[1:]
-        found[kind] = {name: np.array(numbers, float) for name, *numbers in rows}
-    return found
+        result[kind] = {name: np.array(numbers, float) for name, *numbers in rows}
+    return result
 
 
 @pytest.mark.parametrize("kind", ANSWERS)

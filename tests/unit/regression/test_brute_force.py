@@ -102,5 +102,5 @@ def test_expected_information_is_the_variance_of_the_scores(design, family):
     U = model.predictors(theta, X)
     G = LikelihoodKernel(model, theta).linked(block).gradient
     variance = (G * chance) @ G.T
-    found = expected_curvature(model.link, U, Support(block.R, mu))[:, 0]
-    assert np.allclose(found, variance[np.triu_indices(design.p - 1)], atol=1e-12)
+    result = expected_curvature(model.link, U, Support(block.R, mu))[:, 0]
+    assert np.allclose(result, variance[np.triu_indices(design.p - 1)], atol=1e-12)

@@ -39,6 +39,6 @@ def test_too_many_combinations_leave_the_worst_case():
     codes = [np.where(np.arange(40) % 2, code, 255 - code) for code in codes]
     many = sp.SubsetTable(codes, wide).counts()
     with pytest.warns(sp.errors.NotUniqueWarning):
-        found = sp.audit(many)
-    assert found.joint is None
-    assert found.totals()["maximal_leakage"] == 4
+        result = sp.audit(many)
+    assert result.joint is None
+    assert result.totals()["maximal_leakage"] == 4

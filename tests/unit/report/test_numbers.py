@@ -49,12 +49,12 @@ def test_what_a_column_reveals(census, census_page):
 
 
 def test_tests_and_joint_shares(census, census_page):
-    table, found = census.crosstab("race", "sex_income"), _found(census)
-    seed = found.settings.seed_of("pair", "race", "sex_income")
+    table, result = census.crosstab("race", "sex_income"), _found(census)
+    seed = result.settings.seed_of("pair", "race", "sex_income")
     test = sp.independence_test(table, permutations=199, seed=seed)
     assert f"p = {test.pvalue:.4f}" in census_page.fact("Test of independence")
-    assert found.pairs[0].test.statistic == pytest.approx(test.statistic)
-    assert found.pairs[0].test.df == test.df == 12
+    assert result.pairs[0].test.statistic == pytest.approx(test.statistic)
+    assert result.pairs[0].test.df == test.df == 12
     assert census_page.fact("People who reported both") == "32,561"
     _, cells = census_page.table("Estimated joint shares of race (rows)")
     W = 100 * sp.estimate(table).w.reshape(5, 4)
@@ -144,7 +144,7 @@ def test_what_does_not_protect_is_called_so():
     page = Page(report_html(Rows({"bare": sp.privatize(values, bare), "dark": sp.privatize(values, dark)}), seed=1))
     assert "Not private: bare. A row can leave a single value." in page.text
     assert "No value was published" not in page.text
-    assert "No shares can be estimated. There must be at least one informative observation" in page.text
+    assert "No shares can be estimated. There must be at least one informative subset" in page.text
     assert page.table("What a report of dark reveals")[1]["Smallest set"][0] == "3 of 3"
 
 

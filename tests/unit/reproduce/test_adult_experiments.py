@@ -34,9 +34,9 @@ def outcome(module, k=2, **options):
     experiment = module.EXPERIMENT
     run = Run(experiment.label, k, quick=True, **options)
     with quietly():
-        found = experiment.perform(run)
-    assert len({len(column) for column in found.table.values()}) == 1
-    return found
+        result = experiment.perform(run)
+    assert len({len(column) for column in result.table.values()}) == 1
+    return result
 
 
 def verdicts(checks):
@@ -50,8 +50,8 @@ def sourced(checks):
 
 def named(checks, words):
     """The verdict of the one check whose claim begins so."""
-    (found,) = [check.verdict for check in checks if check.claim.startswith(words)]
-    return found
+    (result,) = [check.verdict for check in checks if check.claim.startswith(words)]
+    return result
 
 
 def subsets():
@@ -63,23 +63,23 @@ def subsets():
 
 
 def test_race_table():
-    found = outcome(tab_race_pop_dist)
-    assert set(verdicts(found.checks)) == {"holds", "stated"}
-    assert sourced(found.checks)
-    assert list(found.table) == ["label", "race", "people", "printed", "obtained"]
+    result = outcome(tab_race_pop_dist)
+    assert set(verdicts(result.checks)) == {"holds", "stated"}
+    assert sourced(result.checks)
+    assert list(result.table) == ["label", "race", "people", "printed", "obtained"]
     assert verdicts(outcome(tab_race_pop_dist, adult=EVEN).checks).count("differs") == 6
 
 
 def test_gender_and_income_table():
     from scipy.stats import chi2_contingency
 
-    found = outcome(tab_cont_full)
-    assert set(verdicts(found.checks)) == {"holds", "stated"}
-    assert sourced(found.checks)
+    result = outcome(tab_cont_full)
+    assert set(verdicts(result.checks)) == {"holds", "stated"}
+    assert sourced(result.checks)
     textbook = chi2_contingency(adult.sex_income, correction=False)
-    assert f"chi-squared {textbook.statistic:.1f}, df 1" in found.checks[4].obtained
+    assert f"chi-squared {textbook.statistic:.1f}, df 1" in result.checks[4].obtained
     # The square of an adjusted residual of a 2 x 2 table is Pearson's statistic.
-    assert np.square(found.table["adjusted_residual"]) == pytest.approx(textbook.statistic)
+    assert np.square(result.table["adjusted_residual"]) == pytest.approx(textbook.statistic)
     assert verdicts(outcome(tab_cont_full, adult=EVEN).checks).count("differs") == 5
 
 
@@ -104,12 +104,12 @@ def brute_leakage():
 
 
 def test_nine_leakages():
-    found = outcome(fig_adult_privacy_leak)
-    assert set(verdicts(found.checks)) == {"holds", "erratum", "stated"}
-    assert sourced(found.checks)
+    result = outcome(fig_adult_privacy_leak)
+    assert set(verdicts(result.checks)) == {"holds", "erratum", "stated"}
+    assert sourced(result.checks)
     entropy = -(RACE * np.log2(RACE)).sum()
     expected = [1 - (RACE**2).sum(), entropy, 1, *brute_leakage(), 0, 0, RACE.max()]
-    assert found.table["leakage"] == pytest.approx(expected, abs=1e-12)
+    assert result.table["leakage"] == pytest.approx(expected, abs=1e-12)
 
 
 def test_two_numbers_are_cut_off_in_print():
@@ -145,16 +145,16 @@ def test_a_wrong_leakage_differs(metric, place, value):
 
 
 def test_four_people():
-    found = outcome(fig_adult_privacy)
-    assert verdicts(found.checks).count("differs") == 0
-    assert verdicts(found.checks)[-1] == "erratum"
-    assert sourced(found.checks)
-    assert found.table["subset_is"] == ["of the paper", "ours", "one that fits the paper", "ours"]
-    assert found.table["race"] == ["White", "Black", "Asian-Pac-Islander", "Amer-Indian-Eskimo"]
-    assert all(race in subset for race, subset in zip(found.table["race"], found.table["subset"]))
-    assert found.table["size_leakage"][0] == pytest.approx(1 - RACE[[1, 2, 4]].sum())
-    assert found.table["size_leakage"][2] == pytest.approx(1 - RACE[[1, 4]].sum())
-    assert found.table["subset"] == outcome(fig_adult_privacy).table["subset"]
+    result = outcome(fig_adult_privacy)
+    assert verdicts(result.checks).count("differs") == 0
+    assert verdicts(result.checks)[-1] == "erratum"
+    assert sourced(result.checks)
+    assert result.table["subset_is"] == ["of the paper", "ours", "one that fits the paper", "ours"]
+    assert result.table["race"] == ["White", "Black", "Asian-Pac-Islander", "Amer-Indian-Eskimo"]
+    assert all(race in subset for race, subset in zip(result.table["race"], result.table["subset"]))
+    assert result.table["size_leakage"][0] == pytest.approx(1 - RACE[[1, 2, 4]].sum())
+    assert result.table["size_leakage"][2] == pytest.approx(1 - RACE[[1, 4]].sum())
+    assert result.table["subset"] == outcome(fig_adult_privacy).table["subset"]
     assert "differs" in verdicts(outcome(fig_adult_privacy, adult=evolve(EVEN, cells=adult.cells[::-1])).checks)
 
 
@@ -163,9 +163,9 @@ def test_two_subsets_fit_case_14():
     leaks = [1 - sum(RACE[j] for j in a) for a, _ in subsets() if {1, 4} <= a]
     assert len(leaks) == 4
     assert sorted(leak for leak in leaks if round(leak, 2) == 0.11) == pytest.approx([0.1055, 0.1138], abs=5e-5)
-    found = fig_adult_privacy.reading(DESIGN, RACE)
-    assert found.verdict == "holds"
-    assert found.obtained == "Asian-Pac-Islander|White 0.1138; Asian-Pac-Islander|Other|White 0.1055"
+    result = fig_adult_privacy.reading(DESIGN, RACE)
+    assert result.verdict == "holds"
+    assert result.obtained == "Asian-Pac-Islander|White 0.1138; Asian-Pac-Islander|Other|White 0.1055"
     other = fig_adult_privacy.reading(DESIGN, np.full(5, 0.2))
     assert other.verdict == "differs"
     assert other.obtained.startswith("none of 0.6")
@@ -230,19 +230,19 @@ def test_limit_laws_are_those_of_the_estimators():
 
 
 def test_everybody_reports_a_subset_of_their_own():
-    found = race_sample.estimates(np.random.default_rng(1), DESIGN, RACE, 10**7)
-    for name, w in found.items():
+    result = race_sample.estimates(np.random.default_rng(1), DESIGN, RACE, 10**7)
+    for name, w in result.items():
         assert np.abs(w - RACE).max() < 5e-3, name
     only = race_sample.estimates(np.random.default_rng(1), DESIGN, np.array([0, 0, 1.0, 0, 0]), 200)
     assert only["Sample"].tolist() == only["MLE"].round(6).tolist() == [0, 0, 1, 0, 0]
 
 
 def test_one_sample():
-    found = outcome(fig_race_diff)
-    assert set(verdicts(found.checks)) == {"holds", "stated"}
-    assert sourced(found.checks)
-    assert list(found.table) == ["race", "method", "population", "estimate", "difference"]
-    assert len(found.table["race"]) == 30
+    result = outcome(fig_race_diff)
+    assert set(verdicts(result.checks)) == {"holds", "stated"}
+    assert sourced(result.checks)
+    assert list(result.table) == ["race", "method", "population", "estimate", "difference"]
+    assert len(result.table["race"]) == 30
 
 
 @pytest.mark.parametrize("name", ["Sample", "EM", "MLE"])
@@ -327,8 +327,8 @@ def test_without_replacement_the_ratio_of_losses_is_above_four():
     codes, mu = DESIGN.support()
     for people in rng.multivariate_hypergeometric(adult.race_counts, n, size=k):
         reports = rng.multinomial(people, mu * bits(codes, 5).T).sum(axis=0)
-        found = estimate(SubsetCounts(codes, reports, DESIGN), "mle").w
-        losses.append([n * ((people / n - RACE) ** 2).sum(), n * ((found - RACE) ** 2).sum()])
+        result = estimate(SubsetCounts(codes, reports, DESIGN), "mle").w
+        losses.append([n * ((people / n - RACE) ** 2).sum(), n * ((result - RACE) ** 2).sum()])
     sample, maximum = np.mean(losses, axis=0)
     errors = np.std(losses, axis=0) / np.sqrt(k)
     kept = (32_561 - n) / 32_560
@@ -338,11 +338,11 @@ def test_without_replacement_the_ratio_of_losses_is_above_four():
 
 
 def test_loss_experiment_runs():
-    found = outcome(fig_adult_race_l2_loss, k=3)
-    assert sourced(found.checks)
-    assert list(found.table) == ["method", "n", "mean", "error", "limit"]
-    assert len(found.table["n"]) == 6 * 7
-    assert found.table["mean"] == outcome(fig_adult_race_l2_loss, k=3).table["mean"]
+    result = outcome(fig_adult_race_l2_loss, k=3)
+    assert sourced(result.checks)
+    assert list(result.table) == ["method", "n", "mean", "error", "limit"]
+    assert len(result.table["n"]) == 6 * 7
+    assert result.table["mean"] == outcome(fig_adult_race_l2_loss, k=3).table["mean"]
 
 
 # Power --------------------------------------------------------------------------------------------
@@ -399,8 +399,8 @@ def curves(null=0.05, lost=0.025, **scales):
 
 @pytest.mark.parametrize("name", ["LRT:MLE", "Pearson", "LRT, fair bits", "PT:X", "PT:Y"])
 def test_interpolation_finds_the_exact_number(name):
-    found, laws = curves()
-    log, error = found.size_at(name)
+    result, laws = curves()
+    log, error = result.size_at(name)
     assert log == pytest.approx(np.log(laws[name].size(0.8, 0.05)), abs=0.02)
     assert 0.01 < error < 0.04
 
@@ -471,9 +471,9 @@ def test_no_loss_by_moments_differs_and_so_does_a_large_one(lost):
 @pytest.mark.slow
 def test_moments_lose_a_little_power():
     run = Run("fig:adult_power", 4000, seed=2)
-    found = run.replicate(gender_income.ratio_rejections, [(tuple(W.ravel().tolist()), 3200, 99)])[0]
-    assert fig_adult_power.degrades(evolve(curves()[0], ratio=found)).verdict == "erratum"
-    both, neither = (float((found.sum(axis=1) == n).mean()) for n in (2, 0))
+    result = run.replicate(gender_income.ratio_rejections, [(tuple(W.ravel().tolist()), 3200, 99)])[0]
+    assert fig_adult_power.degrades(evolve(curves()[0], ratio=result)).verdict == "erratum"
+    both, neither = (float((result.sum(axis=1) == n).mean()) for n in (2, 0))
     assert both + neither > 0.9
 
 
@@ -516,8 +516,8 @@ def test_tasks_of_one_sample():
         (gender_income.ratio_rejections, (19,), 2),
         (gender_income.open_rejections, (), 2),
     ):
-        found = task(np.random.default_rng(1), w, 20_000, *options)
-        assert found == [1.0] * length
+        result = task(np.random.default_rng(1), w, 20_000, *options)
+        assert result == [1.0] * length
 
 
 @pytest.mark.parametrize("quick", [True, False])
@@ -527,9 +527,9 @@ def test_power_experiment_runs(monkeypatch, quick):
         monkeypatch.setattr(fig_adult_power, times, 1)
     run = Run("fig:adult_power", 2, quick=quick)
     with quietly():
-        found, again = (fig_adult_power.perform(run) for _ in range(2))
-    assert list(found.table) == ["population", "test", "n", "power", "replications", "limit_law"]
-    assert len(found.table["n"]) == 7 * 3 + 7
-    assert np.isnan(found.table["limit_law"][3])  # LRT:MoM has none
-    assert found.table["power"] == again.table["power"]
-    assert sourced(found.checks)
+        result, again = (fig_adult_power.perform(run) for _ in range(2))
+    assert list(result.table) == ["population", "test", "n", "power", "replications", "limit_law"]
+    assert len(result.table["n"]) == 7 * 3 + 7
+    assert np.isnan(result.table["limit_law"][3])  # LRT:MoM has none
+    assert result.table["power"] == again.table["power"]
+    assert sourced(result.checks)

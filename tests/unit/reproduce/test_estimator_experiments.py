@@ -70,8 +70,8 @@ def test_people_follow_the_law_of_subsets():
     design, w = lopsided_conditional(), rising(4)
     codes = as_printed.people(rng(), design, w, 200_000)
     law = dict(zip(design.support()[0].tolist(), design.support()[1] * design.support_incidence.inner(w)))
-    found = {a: (codes == a).mean() for a in law}
-    assert found == pytest.approx(law, abs=0.005)
+    result = {a: (codes == a).mean() for a in law}
+    assert result == pytest.approx(law, abs=0.005)
     assert not (np.diff(codes) >= 0).all(), "people are in random order"
 
 
@@ -182,9 +182,9 @@ def test_high_1_has_every_method_and_an_exact_expectation(monkeypatch):
     assert set(fig_high_1.METHODS) < set(outcome.table)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SubsetPrivacyWarning)
-        found = np.array([fig_high_1.losses(rng(seed), 6) for seed in range(30)])
+        result = np.array([fig_high_1.losses(rng(seed), 6) for seed in range(30)])
     moments = list(fig_high_1.METHODS).index("MoM")
-    gap, error = mean_and_error(found[:, moments] - found[:, -1])
+    gap, error = mean_and_error(result[:, moments] - result[:, -1])
     assert abs(gap) < 4 * error
 
 
@@ -209,9 +209,9 @@ def test_an_undefined_loss_is_left_out_of_the_mean():
 def test_high_2_counts_zeros_and_sees_a_law_that_is_normal_after_all():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SubsetPrivacyWarning)
-        found = np.array([fig_high_2.fixed(rng(seed), (0.001, 0.299, 0.3, 0.4)) for seed in range(40)])
-    assert 0.2 < found[:, 1].mean() < 0.8
-    assert found[:, 4].mean() <= found[:, 1].mean()
+        result = np.array([fig_high_2.fixed(rng(seed), (0.001, 0.299, 0.3, 0.4)) for seed in range(40)])
+    assert 0.2 < result[:, 1].mean() < 0.8
+    assert result[:, 4].mean() <= result[:, 1].mean()
     normal = rng().normal(size=500)
     assert fig_high_2.not_normal("", normal).verdict == DIFFERS
     assert fig_high_2.not_normal("", np.maximum(normal, -0.2)).verdict == HOLDS
@@ -222,12 +222,12 @@ def test_the_histogram_over_random_populations_looks_normal_and_has_zeros():
     """`fig:high_2`: with random populations only the exact zeros show that the maximum is not normal."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SubsetPrivacyWarning)
-        found = np.array([fig_high_2.random_coordinate(rng(seed), fig_high_2.P) for seed in range(40)])
-    assert fig_high_2.blended(found).verdict == ERRATUM
-    lumps = found.copy()
+        result = np.array([fig_high_2.random_coordinate(rng(seed), fig_high_2.P) for seed in range(40)])
+    assert fig_high_2.blended(result).verdict == ERRATUM
+    lumps = result.copy()
     lumps[:, 0] = np.maximum(lumps[:, 0], 0)
     assert fig_high_2.blended(lumps).verdict == DIFFERS, "a shape that is not normal"
-    lumps = found.copy()
+    lumps = result.copy()
     lumps[:, 1] = 0
     assert fig_high_2.blended(lumps).verdict == DIFFERS, "no zeros"
 
@@ -258,8 +258,8 @@ def test_the_exact_deviation_of_the_closed_form():
 
 @pytest.mark.parametrize("p", [8, 100])
 def test_the_simulated_squared_loss_is_the_expected_one(p):
-    found = np.array([thm_mom_dim.losses(rng(seed), p, 200) for seed in range(150)])
-    gap, error = mean_and_error(found[:, 1] - found[:, 3])
+    result = np.array([thm_mom_dim.losses(rng(seed), p, 200) for seed in range(150)])
+    gap, error = mean_and_error(result[:, 1] - result[:, 3])
     assert abs(gap) < 4 * error
 
 
@@ -352,8 +352,8 @@ def test_moments_with_another_law_differ():
     drawn = rng().multivariate_normal(np.zeros(5), limit, size=2000)
     held = (rng().random(2000) < 0.95).astype(float)
     for factor, miss, verdicts in ((1.0, 0.0, [HOLDS] * 3), (1.1, 0.1, [DIFFERS] * 3)):
-        found = np.column_stack([held - miss, factor * drawn])
-        checks = gen_mom.limit_checks("", found, whitener(limit))
+        result = np.column_stack([held - miss, factor * drawn])
+        checks = gen_mom.limit_checks("", result, whitener(limit))
         assert [check.verdict for check in checks] == verdicts
     assert gen_mom.sums({"": drawn}, {"": design}).verdict == ERRATUM
     assert gen_mom.sums({"": drawn - drawn.mean(axis=1, keepdims=True)}, {"": design}).verdict == DIFFERS
@@ -393,21 +393,21 @@ def one_step_samples(k=400):
 
 
 def test_one_step_with_another_law_differs():
-    w, found = one_step_samples()
-    right = [check.verdict for check in one_step.at_the_end("", w, found)]
+    w, result = one_step_samples()
+    right = [check.verdict for check in one_step.at_the_end("", w, result)]
     assert right == [HOLDS, HOLDS, HOLDS, STATED] * 2 + [ERRATUM]
     columns = {0: 1, 1: 5, 2: 7, 4: 2, 5: 6, 6: 8, 8: 4}
     for check, column in columns.items():
-        wrong = [values.copy() for values in found]
+        wrong = [values.copy() for values in result]
         wrong[-1][:, column] += 1
         assert [i for i, c in enumerate(one_step.at_the_end("", w, wrong)) if c.verdict == DIFFERS] == [check]
 
 
 def test_a_distance_that_does_not_fall_differs():
-    w, found = one_step_samples()
+    w, result = one_step_samples()
     limit = float(np.trace(limit_covariance(sp.uniform(range(5)), w)))
-    assert one_step.vanishing_check("", limit, found, 5).verdict == HOLDS
-    assert one_step.vanishing_check("", limit, [found[-1]] * 5, 5).verdict == DIFFERS
+    assert one_step.vanishing_check("", limit, result, 5).verdict == HOLDS
+    assert one_step.vanishing_check("", limit, [result[-1]] * 5, 5).verdict == DIFFERS
 
 
 def test_a_quick_step_is_not_called_slow():
@@ -425,9 +425,9 @@ def test_the_printed_sign_goes_as_far_the_other_way():
     start, end = (
         sp.estimate(counts, method, **options).w for method, options in (("mom", {}), ("one-step", {"start": "mom"}))
     )
-    found = dict(zip(one_step.NAMES, one_step.losses(rng(), tuple(w), n)))
-    assert found["with the printed sign"] == pytest.approx(n * ((2 * start - end - w) ** 2).sum())
-    assert found["ONE, from MoM"] == pytest.approx(n * ((end - w) ** 2).sum())
+    result = dict(zip(one_step.NAMES, one_step.losses(rng(), tuple(w), n)))
+    assert result["with the printed sign"] == pytest.approx(n * ((2 * start - end - w) ** 2).sum())
+    assert result["ONE, from MoM"] == pytest.approx(n * ((end - w) ** 2).sum())
 
 
 @pytest.mark.parametrize(
@@ -443,10 +443,10 @@ def test_brute_force_knows_two_designs(pairs, identifiable):
 
 
 def test_random_conditional_designs_are_of_all_kinds():
-    found = np.array([thm_identi.verdicts(rng(seed)) for seed in range(25)])
-    assert 0 < found[:, 2].mean() < 1
-    assert 0 < found[:, 3].mean() < 1
-    assert set(found[:, 0]) <= {4, 5, 6, 7}
+    result = np.array([thm_identi.verdicts(rng(seed)) for seed in range(25)])
+    assert 0 < result[:, 2].mean() < 1
+    assert 0 < result[:, 3].mean() < 1
+    assert set(result[:, 0]) <= {4, 5, 6, 7}
 
 
 def test_a_condition_that_disagrees_differs():

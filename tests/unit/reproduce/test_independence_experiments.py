@@ -42,14 +42,14 @@ def test_areas_are_shares_of_pairs_with_ties_half():
 
 def test_the_standard_error_is_that_of_repeated_samples():
     rng = np.random.default_rng(2)
-    found = []
+    result = []
     for _ in range(400):
         shared = rng.normal(size=(2, 40))  # two tests that see the same samples
         scores = np.stack([shared + 0.5 * rng.normal(size=(2, 40)) for _ in range(2)], axis=-1)
         areas, covariance = auc.roc_areas(scores[0], scores[1] - 0.8)
         lead = np.array([1, -1])
-        found.append([areas[0], areas @ lead, covariance[0, 0] ** 0.5, (lead @ covariance @ lead) ** 0.5])
-    area, lead, error, lead_error = np.array(found).T
+        result.append([areas[0], areas @ lead, covariance[0, 0] ** 0.5, (lead @ covariance @ lead) ** 0.5])
+    area, lead, error, lead_error = np.array(result).T
     assert error.mean() == pytest.approx(area.std(), rel=0.12)
     assert lead_error.mean() == pytest.approx(lead.std(), rel=0.12)
     assert lead_error.mean() < error.mean()  # paired: better known than either area
@@ -74,8 +74,8 @@ def test_the_joint_distribution_is_the_papers():
 @pytest.mark.parametrize(("method", "df"), [value for value in auc.TESTS.values() if "mom" not in value[0]])
 def test_pvalues_are_those_of_the_package(method, df):
     table = crossing(rho=0.2)
-    found = sp.independence_test(table.table, method, permutations=0, df=df)
-    assert min(auc.limit_pvalue(table, method, df), 1.0) == pytest.approx(found.asymptotic_pvalue, rel=1e-6)
+    result = sp.independence_test(table.table, method, permutations=0, df=df)
+    assert min(auc.limit_pvalue(table, method, df), 1.0) == pytest.approx(result.asymptotic_pvalue, rel=1e-6)
 
 
 def test_bonferroni_is_the_least_of_all_two_by_two_tables():
@@ -133,9 +133,9 @@ def test_the_trend_is_that_of_least_squares():
     rng = np.random.default_rng(1)
     values, errors = rng.normal(size=(5, 4000)), np.array([0.5, 1.0, 2.0, 1.0, 0.3])
     slopes = np.polyfit(np.arange(5), errors[:, None] * values, 1)[0]
-    found = [auc.trend(errors * sample, errors) for sample in values.T]
-    assert [slope for slope, _ in found] == pytest.approx(slopes)
-    assert found[0][1] == pytest.approx(slopes.std(), rel=0.05)
+    result = [auc.trend(errors * sample, errors) for sample in values.T]
+    assert [slope for slope, _ in result] == pytest.approx(slopes)
+    assert result[0][1] == pytest.approx(slopes.std(), rel=0.05)
 
 
 def test_a_short_run_only_refutes():
@@ -170,19 +170,19 @@ def test_only_one_line_may_fall_by_less_than_three_standard_errors():
 @pytest.mark.parametrize(("lead", "long"), [(0.018, DIFFERS), (0.03, HOLDS)])
 def test_an_ordering_takes_three_standard_errors_in_the_long_form(lead, long):
     ahead = tuple(np.array((0.6, 0.7, 0.8)) + lead)  # an error of .0082 on average
-    found = areas({"": (0.6, 0.7, 0.8), "LRT:MLE": ahead, "LRT:MoM": ahead})
-    assert {check.verdict for check in auc.orderings(found, quick=False)} == {long}
-    assert {check.verdict for check in auc.orderings(found, quick=True)} == {HOLDS}
+    result = areas({"": (0.6, 0.7, 0.8), "LRT:MLE": ahead, "LRT:MoM": ahead})
+    assert {check.verdict for check in auc.orderings(result, quick=False)} == {long}
+    assert {check.verdict for check in auc.orderings(result, quick=True)} == {HOLDS}
     behind = areas({"": (0.6, 0.7, 0.8), "Bon": (0.9, 0.9, 0.9), "Pearson": (0.9, 0.9, 0.9)})
     assert {check.verdict for check in auc.orderings(behind, quick=True)} == {DIFFERS}
 
 
 def test_the_people_with_whom_pearson_does_as_well():
     lines = {"": (0.6, 0.8, 0.9), "LRT:MLE": (0.7, 0.85, 1.0)}
-    found = auc.Areas((500.0, 1000.0, 4000.0), areas(lines).values, areas(lines, error=0.0).covariances)
-    assert fig_auc_n.people_for(0.85, found, "Pearson") == pytest.approx(2000)  # half way, by the logarithm
-    assert fig_auc_n.people_for(0.8, found, "Pearson") == pytest.approx(1000)
-    assert fig_auc_n._worth(found).obtained.startswith("about 2000, 2000 to 2000")
+    result = auc.Areas((500.0, 1000.0, 4000.0), areas(lines).values, areas(lines, error=0.0).covariances)
+    assert fig_auc_n.people_for(0.85, result, "Pearson") == pytest.approx(2000)  # half way, by the logarithm
+    assert fig_auc_n.people_for(0.8, result, "Pearson") == pytest.approx(1000)
+    assert fig_auc_n._worth(result).obtained.startswith("about 2000, 2000 to 2000")
 
 
 @pytest.mark.parametrize(
@@ -196,8 +196,8 @@ def test_the_people_with_whom_pearson_does_as_well():
     ],
 )
 def test_a_test_outperforms_another(ahead, least, verdict):
-    found = areas({"": (0.6, 0.7, 0.8), "LRT:MLE": ahead})
-    assert auc.better_check(found, "LRT:MLE", "Pearson", least=least).verdict == verdict
+    result = areas({"": (0.6, 0.7, 0.8), "LRT:MLE": ahead})
+    assert auc.better_check(result, "LRT:MLE", "Pearson", least=least).verdict == verdict
 
 
 def test_similar_means_similar():
@@ -222,18 +222,18 @@ def test_errors_of_a_lead_use_the_covariance():
     ],
 )
 def test_moments_fall_behind_in_the_long_form(moments, quick, verdict):
-    found = areas({"": (0.8, 0.8, 0.8), "LRT:MoM": moments})
-    assert fig_auc_p._behind(found, 1000, quick).verdict == verdict
+    result = areas({"": (0.8, 0.8, 0.8), "LRT:MoM": moments})
+    assert fig_auc_p._behind(result, 1000, quick).verdict == verdict
 
 
 def lead_of_maxima(p, samples, n=500, rho=0.08):
     """The area of LRT:MLE less that of LRT:MoM in the same samples, and the variance of the difference."""
-    found = []
+    result = []
     for seed in range(samples):
         rng = np.random.default_rng([p, seed])
         pair = [auc.random_crossing(rng, p, n, strength) for strength in (0.0, rho)]
-        found.append([auc.limit_pvalue(sample, method) for sample in pair for method in ("lrt", "lrt-mom")])
-    values, covariance = auc.roc_areas(*np.split(np.array(found), 2, axis=1))
+        result.append([auc.limit_pvalue(sample, method) for sample in pair for method in ("lrt", "lrt-mom")])
+    values, covariance = auc.roc_areas(*np.split(np.array(result), 2, axis=1))
     lead = np.array([1, -1])
     return values @ lead, lead @ covariance @ lead
 
@@ -248,14 +248,14 @@ def test_moments_fall_behind_the_more_so_the_more_categories_there_are():
 @pytest.mark.slow
 @pytest.mark.parametrize("case", [ours_power.RANDOM, ours_power.EVEN])
 def test_maxima_find_no_less_than_moments_at_the_permutation_pvalue(case):
-    found = []
+    result = []
     for seed in range(300):
         rng = np.random.default_rng([1, seed])
         W, one, two = ours_power.problem(rng, case)
         table = sp.simulate(sp.product({"x": one, "y": two}), W.ravel(), ours_power.N, seed=rng)
         tests = [sp.independence_test(table, m, permutations=99, seed=seed) for m in ("lrt", "lrt-mom")]
-        found.append([test.pvalue <= 0.05 for test in tests])
-    maxima, moments = np.array(found, float).T
+        result.append([test.pvalue <= 0.05 for test in tests])
+    maxima, moments = np.array(result, float).T
     assert 0.75 < maxima.mean() < 0.97
     lead = maxima - moments
     assert lead.mean() >= -3 * lead.std() / np.sqrt(len(lead))

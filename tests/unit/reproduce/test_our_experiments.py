@@ -57,8 +57,8 @@ def test_the_frontier_holds_without_a_conic_solver(monkeypatch):
 
 
 def test_the_least_losses_at_the_leakage_of_the_uniform_design(best):
-    found = best["independent"].uniform_loss, best["independent"].loss, best["conditional"].loss
-    assert found == pytest.approx((0.8640, 0.7927, 0.6687), abs=5e-5)
+    result = best["independent"].uniform_loss, best["independent"].loss, best["conditional"].loss
+    assert result == pytest.approx((0.8640, 0.7927, 0.6687), abs=5e-5)
 
 
 @pytest.mark.parametrize(("kind", "loss"), [("conditional", 0.7927), ("independent", 0.8640), ("independent", 0.6)])
@@ -174,10 +174,10 @@ def test_few_subsets_for_many_categories(monkeypatch):
 
 
 def test_every_kind_of_pvalue_decides():
-    found = ours_level.rejections(np.random.default_rng(1), "the urn", 300)
-    assert found == ours_level.rejections(np.random.default_rng(1), "the urn", 300)
-    assert len(found) == len(ours_level.COLUMNS) == 10
-    assert all(isinstance(decision, bool) for decision in found)
+    result = ours_level.rejections(np.random.default_rng(1), "the urn", 300)
+    assert result == ours_level.rejections(np.random.default_rng(1), "the urn", 300)
+    assert len(result) == len(ours_level.COLUMNS) == 10
+    assert all(isinstance(decision, bool) for decision in result)
 
 
 def rates(**changed):
@@ -197,8 +197,8 @@ def test_levels_as_they_should_be():
 
 @pytest.mark.parametrize("rate", [0.03, 0.075])
 def test_a_level_that_is_missed_differs(rate):
-    found = ours_level.claims(rates(lrt_shuffled=rate), 400, quick=False)
-    assert [check.claim for check in found if check.verdict == DIFFERS] == ["lrt, shuffled: the level of 5% is kept"]
+    result = ours_level.claims(rates(lrt_shuffled=rate), 400, quick=False)
+    assert [check.claim for check in result if check.verdict == DIFFERS] == ["lrt, shuffled: the level of 5% is kept"]
 
 
 def test_a_level_that_is_missed_in_one_setting_differs():

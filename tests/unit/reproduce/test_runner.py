@@ -256,13 +256,13 @@ class Texts(HTMLParser):
 
 def test_the_page(shelf, tmp_path):
     list(reproduce("toy_example", "fig:dist", output=tmp_path))
-    found = Texts((tmp_path / "index.html").read_text(encoding="utf-8"))
-    row = found.cells.index("size <of> a")
+    result = Texts((tmp_path / "index.html").read_text(encoding="utf-8"))
+    row = result.cells.index("size <of> a")
     assert "Claims of the paper: 2 hold; ours: 2 stated." in (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert found.cells[row : row + 5] == ["size <of> a", "0.11", "0.1100", "rounding, ± 0.005", "✓ holds"]
-    for link in found.links:
+    assert result.cells[row : row + 5] == ["size <of> a", "0.11", "0.1100", "rounding, ± 0.005", "✓ holds"]
+    for link in result.links:
         assert link.startswith("#") or (tmp_path / link).exists()
-    assert {"#toy_example", "#fig_dist", "fig_dist.svg", "fig_dist.csv"} <= set(found.links)
+    assert {"#toy_example", "#fig_dist", "fig_dist.svg", "fig_dist.csv"} <= set(result.links)
 
 
 def test_the_page_of_nothing():

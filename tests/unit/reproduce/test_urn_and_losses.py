@@ -20,8 +20,8 @@ def fabricated(k=400, mle=5.6, mom=6.7, one=5.6, limit=5.68, mom_limit=6.74):
     """Losses of 400 problems: chi-squared around a limit that varies a little from problem to problem."""
     rng = np.random.default_rng(1)
     noise, level = rng.chisquare(7, k) / 7, 1 + 0.05 * rng.standard_normal(k)
-    found = [mle * noise, mle * noise, one * noise, limit * noise, mom * noise, mom_limit * noise]
-    return np.column_stack([*found, limit * level, mom_limit * level])
+    result = [mle * noise, mle * noise, one * noise, limit * noise, mom * noise, mom_limit * noise]
+    return np.column_stack([*result, limit * level, mom_limit * level])
 
 
 def verdicts(**changes):

@@ -37,11 +37,11 @@ def two_numbers(rng, low, high):
 
 def test_each_replication_has_its_own_generator():
     progress = Counting()
-    found = replicate(two_numbers, [(0, 1), (5, 6)], 40, key=(7, 8), pool=None, progress=progress)
+    result = replicate(two_numbers, [(0, 1), (5, 6)], 40, key=(7, 8), pool=None, progress=progress)
     expected = [np.random.default_rng([7, 8, 1, r]).uniform(5, 6) for r in range(40)]
-    assert [array.shape for array in found] == [(40, 2), (40, 2)]
-    assert found[1][:, 0] == pytest.approx(expected, abs=0)
-    assert len(np.unique(found[0][:, 0])) == 40
+    assert [array.shape for array in result] == [(40, 2), (40, 2)]
+    assert result[1][:, 0] == pytest.approx(expected, abs=0)
+    assert len(np.unique(result[0][:, 0])) == 40
     assert progress.totals == [80]
     assert progress.steps == 80
 

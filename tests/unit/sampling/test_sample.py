@@ -91,11 +91,9 @@ def test_rows_of_a_domain_are_kept():
 def test_lonely_strata_are_refused_with_their_number():
     strata = np.where(STRATA == 2, 2 + CLUSTERS, STRATA)  # four strata of one cluster
     sampling = sp.Sampling(WEIGHTS, strata=strata, clusters=CLUSTERS)
-    with pytest.raises(
-        ArgumentError, match="at least two units of the first stage; got 4 of 6 strata with one"
-    ) as told:
+    with pytest.raises(ArgumentError, match="at least two first-stage units; got 4 of 6 strata with one") as caught:
         sampling.covariance(SCORES)
-    assert "lonely='center'" in str(told.value)
+    assert "lonely='center'" in str(caught.value)
     with pytest.raises(ArgumentError, match="4 of 6 strata"):
         sampling.with_replicates("jackknife")
 
@@ -252,7 +250,9 @@ def test_columns_of_replicates():
 
 def test_names_must_be_resolved():
     named = sp.Sampling("w")
-    with pytest.raises(ArgumentError, match="must have columns where it is used; got names of weights only"):
+    with pytest.raises(
+        ArgumentError, match="must have columns, not only their names, before it is used; got names of weights only"
+    ):
         named.covariance(SCORES)
     with pytest.raises(ArgumentError, match="no column"):
         named.of(pd.DataFrame({"v": [1.0]}))
@@ -274,7 +274,7 @@ def test_names_must_be_resolved():
         ({"weights": [[1, 2]]}, MismatchError, "`weights` must be one number per person"),
         ({"weights": [1, 2], "strata": [1]}, MismatchError, r"`strata` must be one label per person; got shape \(1,\)"),
         ({"weights": [1, 2], "strata": ["secret", None]}, ArgumentError, "got 1 without one, first in row 1"),
-        ({"weights": [1, 2], "clusters": [["secret"], 1]}, ArgumentError, "must hold labels; got list in row 0"),
+        ({"weights": [1, 2], "clusters": [["secret"], 1]}, ArgumentError, "must contain labels; got list in row 0"),
         ({"weights": [1, 2], "clusters": 7}, ArgumentError, "`clusters` must be one label per person; got int"),
         ({"weights": [1, 2], "lonely": "drop"}, ArgumentError, "`lonely` must be one of error, center"),
         ({"weights": [1, 2], "replicates": [[1, 2]] * 2}, ArgumentError, "must be given together"),
@@ -297,9 +297,9 @@ def test_names_must_be_resolved():
     ],
 )
 def test_bad_input(arguments, error, match):
-    with pytest.raises(error, match=match) as told:
+    with pytest.raises(error, match=match) as caught:
         sp.Sampling(**arguments)
-    assert "secret" not in str(told.value)
+    assert "secret" not in str(caught.value)
 
 
 def test_bad_corrections():
@@ -307,9 +307,9 @@ def test_bad_corrections():
         sp.Sampling([1, 1, 1], strata=[0, 0, 0], fpc=[5, 6, 5]).units  # noqa: B018
     with pytest.raises(ArgumentError, match="at least those drawn; got neither in 1 stratum"):
         sp.Sampling([1, 1, 1], strata=[0, 0, 0], fpc=2).units  # noqa: B018
-    with pytest.raises(ArgumentError, match=r"`fpc` must be finite .*share of first-stage units") as told:
+    with pytest.raises(ArgumentError, match=r"`fpc` must be finite .*share of first-stage units") as caught:
         sp.Sampling([1, 1], fpc=-1)
-    assert "weight" not in str(told.value)
+    assert "weight" not in str(caught.value)
 
 
 def test_bad_scales():
