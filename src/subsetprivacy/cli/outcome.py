@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from subsetprivacy.frames.release import Release
 
 Mark = tuple[int, int, int] | None
+_LOOKED_AT = 1000  # rows
 
 
 def marks(output: Path) -> tuple[Mark, Mark]:
@@ -80,13 +81,19 @@ def print_outcome(release: "Release", output: Path, keep: Sequence[str], *, writ
             say(f"Next: subsetprivacy report {output} -o report.html")
 
 
-def warn(release: "Release", keep: Sequence[str]) -> None:
-    """Warn about the written rows: that there are none, or that some are unique."""
+def warn(release: "Release", keep: Sequence[str], *, is_from_csv: bool) -> None:
+    """Warn about the written rows: that there are none, that kept numbers became text, or that some are unique."""
     from subsetprivacy.errors import NotPrivateWarning
 
     if not release.rows:
         echo_warning("the table has no rows, so nothing was drawn and nothing can be estimated.")
     elif keep:
+        numbers = _numbers_as_text(release, keep) if is_from_csv else []
+        if numbers:
+            echo_warning(
+                f"{', '.join(numbers)}: numbers of a CSV file become text in Parquet and Arrow files, and models treat "
+                f"text as categories. To analyze them as numbers, write a .csv file instead."
+            )
         unique = release.unique_rows()
         together = ", ".join(keep)
         if unique is None:
@@ -103,3 +110,18 @@ def warn(release: "Release", keep: Sequence[str]) -> None:
                     f"{these} can find the row."
                 )
             )
+
+
+def _numbers_as_text(release: "Release", keep: Sequence[str]) -> list[str]:
+    """Return kept columns of text whose first cells are all numbers, in a file that could store numbers."""
+    from subsetprivacy.frames.data_file import all_numbers
+
+    if release.file.kind == "csv":
+        return []
+    text = [name for name in keep if release.file.is_text(name)]
+    sample = next(release.file.batches(text), None) if text else None
+    return [
+        name
+        for name in text
+        if sample is not None and all_numbers(sample.column(name).slice(0, _LOOKED_AT)) is not None
+    ]

@@ -135,6 +135,7 @@ def privatize(
         raise click.UsageError("--dry-run shows what would be written to a file; name one with --output")
     options.check_one_result(output, format, as_json)
     options.check_no_overlap(table, output)
+    from subsetprivacy.frames.files import format_of
     from subsetprivacy.frames.input_files import open_input
     from subsetprivacy.frames.preparing import prepare
 
@@ -158,7 +159,7 @@ def privatize(
         try:
             with terminable(), ProgressLine("rows") as progress:
                 release = plan.run(progress=progress)
-            warn(release, keep)
+            warn(release, keep, is_from_csv=format_of(table) == "csv")
             print_outcome(release, output, keep, written=marks(path) != before, as_json=as_json)
         except KeyboardInterrupt as stop:
             if output == STANDARD_OUTPUT or is_standard_input(table):

@@ -15,7 +15,13 @@ from subsetprivacy.data import SubsetCounts, as_joint
 from subsetprivacy.design import Design, product
 from subsetprivacy.engines import Groups, Key
 from subsetprivacy.errors import ArgumentError, CodeError
-from subsetprivacy.messages.for_data import CAST_TO_INTEGERS, CODES_OR_TEXT, IS_THIS_THE_DESIGN, MISSING_AS_FULL
+from subsetprivacy.messages.for_data import (
+    CAST_TO_INTEGERS,
+    CODES_OR_TEXT,
+    IS_THIS_THE_DESIGN,
+    MISSING_AS_FULL,
+    PRIVATIZE_FIRST,
+)
 
 Orders = Sequence[Sequence[Any] | None]
 _MAX_PEOPLE = 1 << 53  # the last whole number that is exact everywhere
@@ -138,7 +144,8 @@ def _of_text(key: Key, name: str, design: Design, where: RowLocator) -> IntArray
             f"others {where.describe(wrong)}: {problem_with(texts[where.first_of(wrong)], design)}.",
             advice_for_texts(design),
         )
-    _check_allowed(codes, name, design, where)
+    are_values = {text for text in texts if text is not None} <= set(map(str, design.categories))
+    _check_allowed(codes, name, design, where, are_values=are_values)
     return codes
 
 
@@ -154,7 +161,7 @@ def _of_floats(key: Key, name: str, where: RowLocator) -> AnyArray:
     return values.astype(np.int64)
 
 
-def _check_allowed(codes: IntArray, name: str, design: Design, where: RowLocator) -> None:
+def _check_allowed(codes: IntArray, name: str, design: Design, where: RowLocator, *, are_values: bool = False) -> None:
     largest = (1 << design.code_bits) - 1
     outside = (codes <= 0) | (codes > largest)
     if outside.any():
@@ -165,7 +172,7 @@ def _check_allowed(codes: IntArray, name: str, design: Design, where: RowLocator
         raise CodeError(
             f"column {name} must hold subsets that the {design.kind} design can produce; got others "
             f"{where.describe(foreign)}.",
-            IS_THIS_THE_DESIGN,
+            PRIVATIZE_FIRST if are_values else IS_THIS_THE_DESIGN,
         )
 
 

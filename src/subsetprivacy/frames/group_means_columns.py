@@ -9,7 +9,7 @@ from subsetprivacy._words import people
 from subsetprivacy.errors import ArgumentError, MismatchError
 from subsetprivacy.frames.covariates import CovariateColumn, LabelColumn, covariate_column, number_levels
 from subsetprivacy.means.sample import KnownGroups
-from subsetprivacy.messages.for_analyses import OUTCOME_AND_DATA
+from subsetprivacy.messages.for_analyses import OUTCOME_AS_NUMBERS
 
 
 def outcome_numbers(column: CovariateColumn, rows: int, name: str) -> FloatArray:
@@ -21,7 +21,7 @@ def outcome_numbers(column: CovariateColumn, rows: int, name: str) -> FloatArray
         If it contains text.
     """
     if isinstance(column, LabelColumn):
-        raise ArgumentError(f"the outcome must be a column of numbers; {name} holds text.", OUTCOME_AND_DATA)
+        raise ArgumentError(f"the outcome must be a column of numbers; {name} holds text.", OUTCOME_AS_NUMBERS)
     return np.asarray(column.part(0, rows), np.float64)
 
 

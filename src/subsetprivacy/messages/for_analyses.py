@@ -8,7 +8,9 @@ _COMPARISONS = ("Association.difference", "Association.risk_ratio", "Association
 _EVERY_MEASURE = (*_COMPARISONS, "Association.cramers_v")
 
 # Which variables and categories
-DESIGN_OF_SEVERAL = advise("design_of_several", python="sp.product({{'a': ..., 'b': ...}}) is their design")
+DESIGN_OF_SEVERAL = advise(
+    "design_of_several", python=("count two columns together, as in sp.association(sp.crosstab(a, b))")
+)
 NAME_TWO_VARIABLES = advise("name_two_variables", python="sp.association(fit, {first!r}, {second!r})")
 SWAP_ROWS_AND_COLUMNS = advise(
     "swap_rows_and_columns", python="this is a category of {other}; swap `rows` and `columns`"
@@ -99,6 +101,11 @@ OUTCOME_AND_DATA = advise(
     python="sp.group_means('income', table, column='race', designs={{'race': design}}), or sp.group_means(y, data) "
     "with numbers y and a SubsetData",
     shell="--of COLUMN for the outcome, --column COLUMN for the private one",
+)
+OUTCOME_AS_NUMBERS = advise(
+    "outcome_as_numbers",
+    python="convert it to numbers, or name another column",
+    shell="name another column; numbers of a CSV file stay numbers if privatize writes a .csv file",
 )
 EMPTY_OUTCOMES = advise(
     "empty_outcomes",

@@ -5,6 +5,11 @@ from subsetprivacy.messages.advice import advise
 # Codes and counts ---------------------------------------------------------------------------------------------------
 
 IS_THIS_THE_DESIGN = advise("is_this_the_design", "is this the design the data were collected with?")
+PRIVATIZE_FIRST = advise(
+    "privatize_first",
+    python="these are single values; sp.privatize_table makes subsets of them",
+    shell="these are single values; subsetprivacy privatize makes subsets of them",
+)
 COUNT_REPEATED_CODES = advise("count_repeated_codes", python="sp.count(codes, design=...) counts repeated codes")
 PASS_SQUARES = advise("pass_squares", python="for sampling weights, pass `squares` too")
 COUNT_WITH_WEIGHTS = advise("count_with_weights", "count all rows with weights")

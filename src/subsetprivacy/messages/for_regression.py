@@ -23,7 +23,7 @@ FEWER_COLUMNS = advise(
 
 DESIGN_OF_THE_RESPONSE = advise(
     "design_of_the_response",
-    python="designs={{'race': design}}, or read a file that knows its designs with sp.read_release",
+    python="designs={{'race': design}}, or open a file that contains its designs with sp.read_release",
     shell="--design, or a file that was written with its designs",
     keyword_of="regress",
 )
@@ -66,7 +66,10 @@ OTHER_LEVEL = advise(
     keyword_of="regress",
 )
 PRIVATE_RESPONSE_OF_LEVELS = advise(
-    "private_response_of_levels", "make a column that is True for the level in question, for one level at a time"
+    "private_response_of_levels",
+    python="make a column that is True for the level in question, for one level at a time",
+    shell="make a column of 0 and 1 for one level at a time; numbers of a CSV file stay numbers if privatize writes a "
+    ".csv file",
 )
 WITHOUT_PREDICTORS = advise(
     "without_predictors",
@@ -208,10 +211,10 @@ NUMBERS_ONLY = advise(
 )
 MORE_ITERATIONS_OR_RIDGE = advise("more_iterations_or_ridge", python="raise max_iter, or use a larger ridge")
 WITH_PROBABILITIES = advise(
-    "with_probabilities", python="take another classifier; a support vector machine gives probabilities on request"
+    "with_probabilities", python="use another classifier; a support vector machine gives probabilities on request"
 )
 SCALE_OUTSIDE = advise(
-    "scale_outside", python="put other steps, such as scaling, in a pipeline around SubsetClassifier, not in it"
+    "scale_outside", python="put other steps, such as scaling, in a pipeline around SubsetClassifier, not inside it"
 )
 STOP_OUTSIDE = advise(
     "stop_outside", python="leave early stopping to the rounds: `validation_fraction` sets people aside"

@@ -60,6 +60,25 @@ def test_the_closing_line_names_what_is_kept(run):
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("output", ["out.parquet", "out.arrow"])
+def test_numbers_that_became_text_are_named(output, run):
+    words = [*WORDS, "--keep", "year", "--keep", "town", "-o", output]
+    (line,) = [line for line in warnings_of(run(*words)) if "become text" in line]
+    assert line.startswith("year: numbers of a CSV file become text in Parquet and Arrow files")
+    assert line.endswith("write a .csv file instead.")
+    assert not [line for line in warnings_of(run(*WORDS, "--keep", "town", "-o", f"town-{output}")) if "become" in line]
+
+
+@pytest.mark.usefixtures("folder")
+def test_columns_of_other_files_stay_what_they_are(run):
+    assert not [line for line in warnings_of(run(*WORDS, "--keep", "year", "-o", "out.csv")) if "become" in line]
+    years = pa.array([str(year) for year, _ in PLACES]).dictionary_encode()  # text, as its owner wants it
+    pq.write_table(pa.table({"tree": ["ash", "elm", "elm", "birch", "elm"] * 2, "year": years}), "people.parquet")
+    words = ["privatize", "people.parquet", "--column", "tree=tree.json", "--keep", "year", "-o", "out.parquet"]
+    assert not [line for line in warnings_of(run(*words)) if "become" in line]
+
+
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("output", ["out.csv", "out.parquet", "out.arrow"])
 def test_rows_that_stand_alone_are_counted(output, run):
     together = warnings_of(run(*WORDS, "--keep", "year", "--keep", "town", "-o", output))

@@ -1,6 +1,7 @@
 """What is wrong with a table or an option is said in a line, without what anybody's cell holds; no file is left."""
 
 import json
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -241,6 +242,24 @@ def test_cells_that_are_no_subsets(command, content, message, refused, folder, m
     assert "line 3" in line
     assert message in line
     assert SECRET not in line
+
+
+@pytest.mark.parametrize("command", ["count", "estimate", "check"])
+def test_values_that_were_never_privatized(command, refused, folder):
+    line = refused(command, folder / "people.csv", "--column", f"tree={folder / 'tree.design.json'}")
+    assert "column tree must hold subsets that the uniform design can produce; got others" in line
+    assert line.endswith("Hint: these are single values; subsetprivacy privatize makes subsets of them.")
+
+
+@pytest.mark.parametrize("typed", ["private.parquet", "./private.parquet", "../{}/private.parquet"])
+def test_messages_name_a_table_as_it_was_typed(typed, refused, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    path = str(Path(typed.format(folder.name)))
+    line = refused("estimate", path, "--column", "shrub")
+    assert line.startswith(f"Error: {path} must have a column of subsets named 'shrub'; it has tree. Hint: ")
+    line = refused("estimate", path, "--by", "shrub")
+    assert f"must be in the file '{path}'; got no column shrub" in line
+    assert str(folder) in refused("estimate", folder / "private.parquet", "--column", "shrub")
 
 
 def test_a_truncated_file(refused, folder, monkeypatch):

@@ -118,7 +118,7 @@ def test_people_of_a_covered_design_are_real_people():
         assert option.people > bare[option.name.removesuffix(", floor 0.1")]
         # The floor is reached: each dummy category has a tenth of all rows.
         assert option.dummies / D / (option.people + option.dummies) == pytest.approx(0.1, rel=1e-3)
-    assert f"{made.best.dummies} dummy rows are added to the people." in texts(made, NoteKind.DUMMIES)
+    assert f"{made.best.dummies:,} dummy rows are added to the people." in texts(made, NoteKind.DUMMIES)
 
 
 def test_leaks_are_those_of_the_audit():
