@@ -44,10 +44,12 @@ def cases(
         data that are not secret.
     """
     p, weights, inside = len(labels), _vector(w, len(labels), "w"), np.asarray(members, dtype=bool)
-    roles, verdicts = _roles(inside, truth, p), [_verdict(labels, weights, subset) for subset in inside]
+    roles = _roles(inside, truth, p)
     if names is not None and len(names) != len(inside):
         raise ValueError(f"`names` must have one name per person, {len(inside)}; got {len(names)}.")
     pitch = float(np.clip(4.5 / max(p, 1), 0.28, 0.85))  # inches from ball to ball
+    room = int(pitch / 0.17)  # lines of text that fit next to a ball
+    verdicts = [_shortened(_verdict(labels, weights, subset), 56 if room > 1 else 99, room) for subset in inside]
     letters = int(pitch / 0.07)  # that fit above a ball; where they do not, all labels stand upright
     flat = all(_fits(label, letters) for label in labels)
     shown = [_plain(label, letters) if flat else _shortened(label, 28, 1) for label in labels]
@@ -63,7 +65,7 @@ def cases(
     _rows(ax, [f"case {i + 1}" for i in range(len(inside))] if names is None else names)
     ax.set_xticks(range(p), shown, rotation=0 if flat else 90)
     ax.tick_params(axis="x", length=0, labeltop=True, labelbottom=False)
-    ax.set(aspect="equal", anchor="W", xlim=(-0.6, p - 0.4 + beside / pitch))
+    ax.set(aspect="equal", anchor="SW", xlim=(-0.6, p - 0.4 + beside / pitch))
     ax.legend(title="area = share", alignment="left", ncols=3, frameon=False, loc="upper left", bbox_to_anchor=(0, 0))
     _finish(ax, title, pad=12).spines[:].set_visible(False)
     return ax
@@ -98,7 +100,7 @@ def _balls(ax: Axes, w: Any, roles: NDArray[np.int64], smallest: float) -> None:
 def _verdict(labels: Sequence[str], w: NDArray[np.float64], subset: NDArray[np.bool_]) -> str:
     best, mass = int(np.argmax(np.where(subset, w, -np.inf))), w[subset].sum()
     guess = f"best guess {labels[best]} ({w[best] / mass:.2f})" if mass > 0 else "no best guess"
-    return _plain(f"size leakage {w[~subset].sum():.3f}, {guess}", 48)
+    return f"size leakage {w[~subset].sum():.3f}, {guess}"
 
 
 def _wide(text: str) -> int:

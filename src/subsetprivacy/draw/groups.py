@@ -4,18 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subsetprivacy.draw.intervals import draw_intervals, number_texts, share_texts, view_of, write_numbers
-from subsetprivacy.draw.layout import _LINE, DARK, _panels, _plain, _rows, _size, _suptitle, _tone
+from subsetprivacy.draw.layout import (
+    _LETTER,
+    _LINE,
+    _WIDEST,
+    DARK,
+    PALE,
+    _few_ticks,
+    _panels,
+    _plain,
+    _rows,
+    _size,
+    _suptitle,
+    _tone,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _COLUMNS = 3
+_PANEL = 2.7  # inches
 _MOST_ROWS, _MOST_PANELS = 40, 12
 
 
@@ -122,10 +137,11 @@ def _panels_of_rows(
     names, titles = list(rows[:_MOST_ROWS]), list(panels[:_MOST_PANELS])
     columns = 2 if len(titles) == 4 else min(_COLUMNS, len(titles))
     lines = ceil(len(titles) / columns)
-    wide, tall = _size(names, width=2.2)
+    tall = _size(names)[1]
+    wide = 0.3 + _LETTER * max((len(line) for name in names for line in wrap(name, _WIDEST)), default=0)
     heads = [_plain(text) for text in titles]
     tall += _LINE * max(head.count("\n") for head in heads)
-    axes = list(_panels(max(wide, 2.6) + 2.6 * (columns - 1), tall * lines + 0.3, lines, columns))
+    axes = list(_panels(max(wide + _PANEL * columns, 6.4), tall * lines + 0.3, lines, columns))
     figure: Figure = axes[0].figure
     places = np.arange(len(names), dtype=np.float64)
     for k, ax in enumerate(axes):
@@ -137,13 +153,18 @@ def _panels_of_rows(
         _rows(ax, names, unit=unit)
         if unit is None:
             ax.axvline(0.0, color=_tone(ax, DARK), lw=1.0, zorder=1)
+            ax.grid(axis="y", color=_tone(ax, PALE), lw=0.8)
+            ax.set_axisbelow(True)
         ax.set(xlim=view)
+        _few_ticks(ax, 3)
         ax.set_title(heads[k], fontsize="medium", loc="left")
         ax.spines[["top", "right", "left"]].set_visible(False)
         if k % columns:
             ax.tick_params(axis="y", labelleft=False)
-        if k + columns >= len(titles):
-            ax.set_xlabel(axis)
+    if len(titles) == 1:
+        axes[0].set_xlabel(axis)
+    else:  # once for all panels, which are narrower than these words
+        figure.supxlabel(axis, fontsize="medium")
     parts = [(len(names), len(rows), kind), (len(titles), len(panels), "categories")]
     cut = [f"the first {shown} of {every} {what}" for shown, every, what in parts if shown < every]
     _suptitle(figure, f"{title}{', ' if cut else ''}{' and '.join(cut)}")

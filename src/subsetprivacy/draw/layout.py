@@ -174,7 +174,7 @@ def _few_ticks(ax: Axes, longest: int) -> None:
     spec = ax.get_subplotspec()
     columns = 1 if spec is None else spec.get_gridspec().ncols
     wide = 0.6 * figure.get_figwidth() / columns  # what labels and numbers leave
-    ax.locator_params(axis="x", nbins=int(np.clip(wide / (_LETTER * (longest + 2)), 2, 8)))
+    ax.locator_params(axis="x", nbins=int(np.clip(wide / (_LETTER * (longest + 1.4)), 2, 8)))
 
 
 def _suptitle(figure: Any, title: str) -> None:
@@ -225,6 +225,8 @@ def _set_title(ax: Axes, title: str | None, pad: float | None = None) -> None:
         title = type(title)(title.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"))  # "n = 500" stays together
     text = _plain(title, width)
     look: Any = {"fontsize": size} if isinstance(title, Heading) and size < 12 else {}
+    if text != ax.get_title():
+        _grow(ax, figure.get_figheight() + _LINE * text.count("\n"))
     ax.set_title(text, pad=pad, **look)
     if ours:  # in the middle of the figure, where long labels on the left do not push it over the edge
         from matplotlib.transforms import blended_transform_factory
