@@ -46,13 +46,13 @@ def every_kind():
 def publish_kinds(every_kind):
     """Publish that survey in a store, without the file that it would come from, and return its manifest."""
     from subsetprivacy.collect.storage.opening import writing
-    from subsetprivacy.collect.storage.surveys import Draft, add_survey, hold_study
+    from subsetprivacy.collect.storage.surveys import Draft, add_survey, lock_study
     from subsetprivacy.collect.survey.manifest import freeze
 
     def publish(engine, **changes):
         survey = every_kind(**changes)
         with writing(engine) as connection:
-            key, _ = hold_study(connection, survey.study)
+            key, _ = lock_study(connection, survey.study)
             manifest = freeze(survey, key if survey.mode == "code" else None)
             add_survey(connection, manifest, Draft("a-draft", survey.title, "toml", "the file"))
         return manifest

@@ -109,7 +109,7 @@ def test_an_owner_who_kept_the_codes_can_pick_a_question_and_the_page_can_tell(e
     wanted = [0b0011, 0b1100]
     for _ in range(200):
         version = publishing.publish(engine, draft.id)
-        publishing.keep_codes(engine, version.id, [code])
+        publishing.accept_earlier_codes(engine, version.id, [code])
         stranger = Respondent({"v": 0}, code=code)
         _, reply = post(f"/s/{version.id}/lock", stranger.lock(version))
         stranger.take_share(version, reply)
@@ -137,7 +137,7 @@ def test_a_later_wave_is_one_more_draw_for_whoever_clears_their_browser(engine, 
     draft, first = publish(engine, 4, "recommended")
     second = publishing.publish(engine, draft.id)
     codes = publishing.make_codes(engine, first.id, 20)
-    publishing.keep_codes(engine, second.id, codes)
+    publishing.accept_earlier_codes(engine, second.id, codes)
     old = {}
     for code in codes:
         person = Respondent({"v": 0}, code=code, rng=chance)

@@ -426,7 +426,7 @@ def test_right_password_forgets_the_tries_and_so_does_an_hour():
     throttle = Throttle(clock)
     for _ in range(FREE_TRIES + 1):
         throttle.take_turn("olga")
-    throttle.let_in("olga")
+    throttle.reset("olga")
     assert throttle.take_turn("olga") == 0.0
     for _ in range(FREE_TRIES):
         throttle.take_turn("olga")

@@ -22,7 +22,7 @@ from subsetprivacy.collect.service.respondents import Respondent
 from subsetprivacy.collect.service.secure_delete import is_erasing, resume_erasing
 from subsetprivacy.collect.storage.opening import open_store, reading, writing
 from subsetprivacy.collect.storage.released import read_key
-from subsetprivacy.collect.storage.secure_delete import owe_erasing
+from subsetprivacy.collect.storage.secure_delete import request_erasing
 from subsetprivacy.collect.survey import coin
 
 TEA = """
@@ -177,7 +177,7 @@ def test_what_a_server_left_undone_is_done_by_the_next(hurried, postgres_url):
     resume_erasing(engine)
     wait_until(lambda: not is_erasing(engine))
     with writing(engine) as connection:
-        owe_erasing(connection)  # and then it was killed
+        request_erasing(connection)  # and then it was killed
     assert is_erasing(engine)
     resume_erasing(engine)
     wait_until(lambda: not is_erasing(engine))

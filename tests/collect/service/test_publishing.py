@@ -13,11 +13,11 @@ from subsetprivacy.collect.service.publishing import (
     ChangedError,
     NotFoundError,
     PublishingError,
+    accept_earlier_codes,
     close,
     delete,
     delete_draft,
     drafts,
-    keep_codes,
     make_codes,
     publish,
     read_draft,
@@ -408,10 +408,10 @@ def test_codes_of_an_earlier_wave_ask_the_same_again(engine):
     asked = person.submission(first)["answers"]
     wave = published(engine)
     assert answer_all(engine, wave, [person]) == {"unknown code": 1}
-    keep_codes(engine, wave.id, [f" {code.upper()}\n", code])
+    accept_earlier_codes(engine, wave.id, [f" {code.upper()}\n", code])
     assert answer_all(engine, wave, [person]) == {"counted": 1}
     assert person.submission(wave)["answers"] == asked
-    keep_codes(engine, first.id, [code])
+    accept_earlier_codes(engine, first.id, [code])
     assert answer_all(engine, first, [person]) == {"already counted": 1}
 
 
@@ -420,7 +420,7 @@ def test_codes_that_are_none_are_refused_without_showing_them(engine):
     good = coin.code_text(bytes(10), bytes(10))
     for bad in ("hello", good[:-1], good + "a", "", "ä" * 32):
         with pytest.raises(PublishingError, match="line 2 is not") as caught:
-            keep_codes(engine, manifest.id, [good, bad])
+            accept_earlier_codes(engine, manifest.id, [good, bad])
         assert not bad or bad not in str(caught.value)
         assert caught.value.__suppress_context__
 

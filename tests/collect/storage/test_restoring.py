@@ -10,7 +10,7 @@ from subsetprivacy.collect.storage.backups import backup, check, sqlite_address
 from subsetprivacy.collect.storage.opening import open_store, reading, writing
 from subsetprivacy.collect.storage.released import read_key, read_released
 from subsetprivacy.collect.storage.schema import metadata
-from subsetprivacy.collect.storage.secure_delete import erase, owe_erasing
+from subsetprivacy.collect.storage.secure_delete import erase, request_erasing
 from subsetprivacy.collect.storage.surveys import add_codes, delete_survey
 from subsetprivacy.collect.survey import coin
 
@@ -95,7 +95,7 @@ def test_what_is_left_in_the_files_of_postgresql_is_noted(postgres_url, publish_
     manifest = publish_kinds(engine)
     with writing(engine) as connection:
         delete_survey(connection, manifest)
-        owe_erasing(connection)
+        request_erasing(connection)
     (note,) = check(engine)
     assert not note.is_error
     assert "still contain traces of deleted data" in note.message

@@ -17,7 +17,7 @@ from subsetprivacy.collect.storage.opening import open_store, reading, writing
 from subsetprivacy.collect.storage.postgres import HURRIED_SECONDS
 from subsetprivacy.collect.storage.released import read_key, read_released
 from subsetprivacy.collect.storage.schema import metadata
-from subsetprivacy.collect.storage.secure_delete import erase, owe_erasing, owes_erasing, wipe
+from subsetprivacy.collect.storage.secure_delete import erase, is_erasing_requested, request_erasing, wipe
 from subsetprivacy.collect.storage.surveys import add_codes, delete_survey
 
 
@@ -31,7 +31,7 @@ def pg(postgres, postgres_url):
 def delete(engine, manifest):
     with writing(engine) as connection:
         delete_survey(connection, manifest)
-        owe_erasing(connection)
+        request_erasing(connection)
 
 
 def marks_of(engine, manifest):
@@ -44,7 +44,7 @@ def marks_of(engine, manifest):
 
 def is_owed(engine):
     with reading(engine) as connection:
-        return owes_erasing(connection)
+        return is_erasing_requested(connection)
 
 
 def connected(postgres, engine):

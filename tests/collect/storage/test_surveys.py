@@ -16,8 +16,8 @@ from subsetprivacy.collect.storage.surveys import (
     close_survey,
     delete_draft,
     delete_survey,
-    hold_study,
-    hold_survey,
+    lock_study,
+    lock_survey,
     read_draft,
     read_drafts,
     read_lines,
@@ -36,7 +36,7 @@ def rows(engine):
 
 def close(engine, manifest, *, last=True):
     with writing(engine) as connection:
-        hold_study(connection, manifest.study)
+        lock_study(connection, manifest.study)
         close_survey(connection, manifest)
         return reveal_key(connection, manifest.study) if last else None
 
@@ -58,11 +58,11 @@ def test_drafts_are_written_replaced_and_deleted(store):
 
 def test_the_key_of_a_study_is_made_once(store):
     with writing(store) as connection:
-        key, revealed = hold_study(connection, "s")
+        key, revealed = lock_study(connection, "s")
         assert len(key) == 32
         assert not revealed
-        assert hold_study(connection, "s") == (key, False)
-        assert hold_study(connection, "t")[0] != key
+        assert lock_study(connection, "s") == (key, False)
+        assert lock_study(connection, "t")[0] != key
 
 
 def test_versions_go_on_where_one_was_deleted(store, publish_kinds):
@@ -163,9 +163,9 @@ def test_deleting_leaves_nothing_and_others_alone(store, publish_kinds, let_answ
     let_answer(store, manifest, 35)
     with writing(store) as connection:
         add_codes(connection, manifest.id, [b"c" * 32])
-        assert hold_survey(connection, manifest.id)
+        assert lock_survey(connection, manifest.id)
         delete_survey(connection, manifest)
-        assert hold_survey(connection, manifest.id) is None
+        assert lock_survey(connection, manifest.id) is None
     erase(store)
     assert rows(store) == {**alone, "study": 1, "survey": 1}
 

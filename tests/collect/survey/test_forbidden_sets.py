@@ -14,7 +14,7 @@ from subsetprivacy.collect.survey.definition import MOST_FORBIDDEN
 from subsetprivacy.collect.survey.describing import survey_facts
 from subsetprivacy.collect.survey.documents import survey_document, survey_from_document
 from subsetprivacy.collect.survey.drawing import Stream, draw_around, draw_question
-from subsetprivacy.collect.survey.forbidden_sets import _sought, is_within, without
+from subsetprivacy.collect.survey.forbidden_sets import _cached_outcome, is_within, without
 from subsetprivacy.collect.survey.manifest import freeze
 from subsetprivacy.collect.survey.problems import SurveyError
 from subsetprivacy.collect.survey.reading import FORMATS, read_survey
@@ -154,10 +154,10 @@ def test_what_cannot_be_had_is_refused_with_little_effort(p, size, most):
         with pytest.raises(InvalidDesignError, match="must leave enough sets to hide every answer"):
             without(design, forbidden)
 
-    _sought.cache_clear()
+    _cached_outcome.cache_clear()
     assert calls(refuse) < 50_000
     assert calls(refuse) < 1000  # it is known by now
-    assert _sought.cache_info().misses == 1
+    assert _cached_outcome.cache_info().misses == 1
 
 
 @pytest.mark.parametrize("p", [12, 13, 48])

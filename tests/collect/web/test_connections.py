@@ -184,7 +184,7 @@ class Served:
         self.wait_until(lambda held: not held)
         limits = self.limits
         assert not limits.open
-        assert (limits._sending, limits._stalled, limits._coming, limits._held) == ({}, {}, {}, {})
+        assert (limits._sending, limits._stalled, limits._coming, limits._unanswered) == ({}, {}, {}, {})
         assert (limits._bytes, limits._unread) == (0, 0)
 
 
@@ -557,7 +557,7 @@ def test_requests_are_counted_until_they_are_answered():
         for number in (1, 2):
             server.connect(LARGE + rest * MOST_PIPELINED, window=2048)
             server.wait_until(lambda held, number=number: len(stalled(held)) == number)
-        each = server.do(lambda: list(server.limits._held.values()))
+        each = server.do(lambda: list(server.limits._unanswered.values()))
         assert each == [len(LARGE + rest * MOST_PIPELINED) + (3 + 52 * MOST_PIPELINED) * connections._LINE_BYTES] * 2
         half = server.connect(head_of(50))
         full = server.connect(REQUEST)

@@ -24,7 +24,7 @@ def held():
 
 
 def test_strangers_are_hashed_one_at_a_time_in_their_order_and_a_flood_is_turned_away(held, monkeypatch):
-    monkeypatch.setattr(password_hashing, "HOLD_SECONDS", 0)
+    monkeypatch.setattr(password_hashing, "DELAY_SECONDS", 0)
     monkeypatch.setattr(held._strangers, "_rest", 0.0)
     now, most, order, turned_away = [0], [0], [], []
     all_there = threading.Event()
@@ -48,10 +48,10 @@ def test_strangers_are_hashed_one_at_a_time_in_their_order_and_a_flood_is_turned
             for k in range(password_hashing.MOST_STRANGERS + 44):
                 group.start_soon(attempt, k)
             await anyio.wait_all_tasks_blocked()
-            was_besieged = held.is_besieged
+            was_overloaded = held.is_overloaded
             all_there.set()
-        assert was_besieged
-        assert not held.is_besieged
+        assert was_overloaded
+        assert not held.is_overloaded
 
     anyio.run(flood)
     assert most == [1]
@@ -86,7 +86,7 @@ def test_a_flood_of_strangers_leaves_a_place_for_whoever_is_known(held, monkeypa
 
 def test_one_account_does_not_keep_the_others_out(held, monkeypatch):
     """Someone who knows a password can sign in again and again; whoever has another account is still let in."""
-    monkeypatch.setattr(password_hashing, "HOLD_SECONDS", 0.0)
+    monkeypatch.setattr(password_hashing, "DELAY_SECONDS", 0.0)
     over, turned_away, ended = threading.Event(), [], []
 
     async def again():
@@ -166,12 +166,12 @@ def test_a_stranger_who_waits_too_long_is_told_to_come_again():
 
 def test_few_strangers_are_slowed_at_once_and_known_ones_are_not_counted(held, monkeypatch):
     monkeypatch.setattr(password_hashing, "MOST_STRANGERS", 3)
-    monkeypatch.setattr(password_hashing, "HOLD_SECONDS", 0)
+    monkeypatch.setattr(password_hashing, "DELAY_SECONDS", 0)
     statuses = []
 
     async def wait(**named):
         try:
-            await held.slow(100.0, **named)
+            await held.delay_attempt(100.0, **named)
         except RefusalError as refused:
             statuses.append(refused.status_code)
 
@@ -201,21 +201,21 @@ def test_nobody_is_turned_away_at_once(held, monkeypatch):
     monkeypatch.setattr(anyio, "sleep", no_sleep)
 
     async def attempt():
-        for turn in (lambda: held.run(lambda: None), lambda: held.slow(1.0)):
+        for turn in (lambda: held.run(lambda: None), lambda: held.delay_attempt(1.0)):
             with pytest.raises(RefusalError) as refused:
                 await turn()
             assert refused.value.status_code == 503
 
     anyio.run(attempt)
-    assert waits == [password_hashing.HOLD_SECONDS] * 2
+    assert waits == [password_hashing.DELAY_SECONDS] * 2
 
 
 def test_few_are_held_before_they_are_turned_away(held, monkeypatch):
-    monkeypatch.setattr(password_hashing, "MOST_HELD", 3)
+    monkeypatch.setattr(password_hashing, "MOST_DELAYED", 3)
     done = []
 
     async def wait():
-        await held.hold()
+        await held.delay_refusal()
         done.append(True)
 
     async def flood():
@@ -227,4 +227,4 @@ def test_few_are_held_before_they_are_turned_away(held, monkeypatch):
             group.cancel_scope.cancel()
 
     anyio.run(flood)
-    assert held._held == 0
+    assert held._delayed == 0

@@ -160,7 +160,9 @@ def test_flood_at_the_door_does_not_keep_a_known_browser_out(site, monkeypatch):
             time.sleep(0.02)
         site.waits.clear()
         assert site.nobody.post("/studio/sign-in", RIGHT).status == 503
-        assert site.waits == [password_hashing.HOLD_SECONDS]  # not at once, so that asking again and again costs little
+        assert site.waits == [
+            password_hashing.DELAY_SECONDS
+        ]  # not at once, so that asking again and again costs little
         site.waits.clear()
         assert client.post("/studio/sign-in", RIGHT).status == 303
         assert site.waits == [0.0]
@@ -169,11 +171,11 @@ def test_flood_at_the_door_does_not_keep_a_known_browser_out(site, monkeypatch):
                 forged = Client(site.port, {f"studio_browser_{site.port}": f"{k}" * 43})
                 site.waits.clear()
                 assert forged.post("/studio/sign-in", RIGHT).status == 503
-                assert site.waits == [password_hashing.HOLD_SECONDS]  # as any stranger
+                assert site.waits == [password_hashing.DELAY_SECONDS]  # as any stranger
         assert len(sent) < 20  # the database is not asked about each
         site.waits.clear()
         assert client.post("/studio/sign-in", {**RIGHT, "name": "anna"}).status == 503  # known, but not to this account
-        assert site.waits[-1] == password_hashing.HOLD_SECONDS
+        assert site.waits[-1] == password_hashing.DELAY_SECONDS
     finally:
         over.set()
         for thread in threads:

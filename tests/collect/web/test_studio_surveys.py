@@ -452,14 +452,14 @@ def test_desk_keeps_a_limited_number_and_survives_failures(site, opened):
     cache = ResultCache(site.engine)
     line = cache.line(opened.id)
     for k in range(200):
-        assert cache.once(line, str(k), lambda k=k: k) == k
+        assert cache.cached(line, str(k), lambda k=k: k) == k
     assert len(cache._kept) == 64
     for k in range(200):
         assert cache.file(line, str(k), lambda released, k=k: k) == k
     assert len(cache._files) == 32
-    assert cache.once(line, "199", lambda: "made again") == 199  # files push nothing else out
+    assert cache.cached(line, "199", lambda: "made again") == 199  # files push nothing else out
     with pytest.raises(ZeroDivisionError, match="division"):
-        cache.once(line, "bad", lambda: 1 / 0)
+        cache.cached(line, "bad", lambda: 1 / 0)
     assert cache._working == {}
 
 
@@ -491,7 +491,7 @@ def test_survey_that_is_deleted_while_it_is_looked_at_is_not_there(site, owner, 
             assert owner.get(f"/studio/surveys/{opened.id}/{place}").status == 404
         program = site.with_token("analyst")
         assert program.get(f"/api/v1/surveys/{opened.id}/results").status == 404
-    assert cache.once(line, "bad", lambda: "good") == "good"
+    assert cache.cached(line, "bad", lambda: "good") == "good"
     assert not cache._working
 
 

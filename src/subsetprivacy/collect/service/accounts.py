@@ -60,7 +60,7 @@ def set_up(engine: Engine, name: str, password: str) -> StudioUser:
     """
     made = Account(passwords.read_name(name), passwords.hash_password(passwords.read_password(password)), OWNER)
     with writing(engine) as connection:
-        storage.hold_accounts(connection)
+        storage.lock_accounts(connection)
         if storage.count_accounts(connection):
             raise AccountError("There is already an account. The set-up link works once. Sign in instead.")
         storage.add_account(connection, made)
@@ -132,7 +132,7 @@ def invite(engine: Engine, actor: StudioUser, name: str, role: str) -> str:
         raise AccountError("The role must be owner or analyst.")
     secret, name = new_secret(), passwords.read_name(name)
     with writing(engine) as connection:
-        storage.hold_accounts(connection)
+        storage.lock_accounts(connection)
         if storage.read_account(connection, name) is not None:
             raise AccountError("There is already an account with this name.")
         storage.add_account(connection, Account(name, passwords.invitation(secret), role))
@@ -150,7 +150,7 @@ def invite_again(engine: Engine, actor: StudioUser, name: str) -> str:
     """
     secret, name = new_secret(), passwords.plain_name(name)
     with writing(engine) as connection:
-        storage.hold_accounts(connection)
+        storage.lock_accounts(connection)
         if storage.read_account(connection, name) is None:
             raise AccountError("There is no account with this name.")
         if name == actor.name:
@@ -180,7 +180,7 @@ def accept(engine: Engine, name: str, secret: str, password: str) -> StudioUser:
         raise AccountError(_NO_INVITATION)
     made = passwords.hash_password(passwords.read_password(password))
     with writing(engine) as connection:
-        storage.hold_accounts(connection)
+        storage.lock_accounts(connection)
         account = storage.read_account(connection, name)
         if account is None or not passwords.fits_invitation(account.password, secret):
             raise AccountError(_NO_INVITATION)
@@ -198,7 +198,7 @@ def remove(engine: Engine, actor: StudioUser, name: str) -> None:
         If there is no such account, or no other owner with a password would remain.
     """
     with writing(engine) as connection:
-        storage.hold_accounts(connection)
+        storage.lock_accounts(connection)
         existing = storage.read_accounts(connection)
         if name not in {account.name for account in existing}:
             raise AccountError("There is no account with this name.")

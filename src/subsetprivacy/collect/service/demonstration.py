@@ -76,14 +76,14 @@ def _publish(engine: Engine, name: str) -> Manifest:
 
 
 def _worker(rng: random.Random, code: str) -> Respondent:
-    overtime = _one(rng, OVERTIME)
-    values = {"overtime": overtime, "stress": _one(rng, STRESS[overtime]), **_draw(rng, WORK)}
+    overtime = _draw_position(rng, OVERTIME)
+    values = {"overtime": overtime, "stress": _draw_position(rng, STRESS[overtime]), **_draw(rng, WORK)}
     return Respondent(values, code=code, habits=_HABITS, rng=rng)
 
 
 def _draw(rng: random.Random, shares: dict[str, tuple[float, ...]]) -> dict[str, int]:
-    return {name: _one(rng, share) for name, share in shares.items()}
+    return {name: _draw_position(rng, share) for name, share in shares.items()}
 
 
-def _one(rng: random.Random, shares: Sequence[float]) -> int:
+def _draw_position(rng: random.Random, shares: Sequence[float]) -> int:
     return rng.choices(range(len(shares)), shares)[0]

@@ -11,7 +11,7 @@ from subsetprivacy.collect.service.waves import objection_to
 from subsetprivacy.collect.storage import surveys as storage
 from subsetprivacy.collect.storage.opening import reading, writing
 from subsetprivacy.collect.storage.released import read_key, read_manifest_of
-from subsetprivacy.collect.storage.secure_delete import owe_erasing
+from subsetprivacy.collect.storage.secure_delete import request_erasing
 from subsetprivacy.collect.storage.surveys import Draft, ManifestFacts, SurveyLine
 from subsetprivacy.collect.survey import coin
 from subsetprivacy.collect.survey.definition import SurveyDefinition
@@ -103,7 +103,7 @@ def save_draft(
     written = Draft(draft_id or _new_id(), survey.title, format, text)
     with writing(engine) as connection:
         if draft_id is not None:
-            present = _hold_draft(connection, draft_id)
+            present = _lock_draft(connection, draft_id)
             if revision is not None and present.revision not in {revision, written.revision}:
                 raise _changed(present)
         storage.write_draft(connection, written)
@@ -140,13 +140,13 @@ def delete_draft(engine: Engine, draft_id: str, *, revision: str | None = None) 
         If the draft has another revision by now.
     """
     with writing(engine) as connection:
-        present = _hold_draft(connection, draft_id)
+        present = _lock_draft(connection, draft_id)
         if revision is not None and present.revision != revision:
             raise _changed(present)
         storage.delete_draft(connection, draft_id)
 
 
-def _hold_draft(connection: Connection, draft_id: str) -> Draft:
+def _lock_draft(connection: Connection, draft_id: str) -> Draft:
     """Return a draft as it is, and let no one else change it until the transaction ends."""
     present = storage.read_draft(connection, draft_id, hold=True)
     if present is None:
@@ -196,7 +196,7 @@ def publish(engine: Engine, draft_id: str, *, revision: str | None = None, versi
         raise _changed(written)
     survey = read_survey(written.text, written.format)  # before anyone has to wait for it
     with writing(engine) as connection:
-        if _hold_draft(connection, draft_id) == written:
+        if _lock_draft(connection, draft_id) == written:
             _check_version(connection, written, version)
             return _publish(connection, survey, written)
     return publish(engine, draft_id, revision=revision, version=version)  # the draft has changed in between
@@ -227,7 +227,7 @@ def objection(engine: Engine, survey: SurveyDefinition) -> PublishingError | Non
 
 
 def _publish(connection: Connection, survey: SurveyDefinition, written: Draft) -> Manifest:
-    manifest = _freeze(connection, survey, storage.hold_study(connection, survey.study))
+    manifest = _freeze(connection, survey, storage.lock_study(connection, survey.study))
     storage.add_survey(connection, manifest, written)
     return manifest
 
@@ -286,11 +286,11 @@ def close(engine: Engine, survey_id: str, *, last_wave: bool = True, state: str 
         If the study has another state by now.
     """
     with writing(engine) as connection:
-        manifest = _hold(connection, survey_id, state)
+        manifest = _lock_study(connection, survey_id, state)
         storage.close_survey(connection, manifest)
         if last_wave:
             storage.reveal_key(connection, manifest.study)
-        owe_erasing(connection)
+        request_erasing(connection)
     erase(engine)
 
 
@@ -314,7 +314,7 @@ def publish_key(engine: Engine, survey_id: str, *, state: str | None = None) -> 
         If the survey has no codes, so that there is nothing to check, or a survey of the study is open.
     """
     with writing(engine) as connection:
-        manifest = _hold(connection, survey_id, state)
+        manifest = _lock_study(connection, survey_id, state)
         if manifest.mode != "code":
             raise PublishingError("the survey must be one with codes; in this one no draw depends on the key.")
         if not storage.reveal_key(connection, manifest.study):
@@ -350,10 +350,10 @@ def delete(engine: Engine, survey_id: str, *, state: str | None = None) -> bool:
         If the study has another state by now.
     """
     with writing(engine) as connection:
-        manifest = _hold(connection, survey_id, state)
-        storage.hold_survey(connection, survey_id)
+        manifest = _lock_study(connection, survey_id, state)
+        storage.lock_survey(connection, survey_id)
         storage.delete_survey(connection, manifest)
-        owe_erasing(connection)
+        request_erasing(connection)
     return erase(engine)
 
 
@@ -373,11 +373,11 @@ def make_codes(engine: Engine, survey_id: str, n: int) -> list[str]:
     if not 1 <= n <= MOST_CODES:
         raise PublishingError(f"`n` must be a number of codes from 1 to {MOST_CODES}; got {n}.")
     made = [(secrets.token_bytes(coin.TICKET_BYTES), secrets.token_bytes(coin.HALF_BYTES)) for _ in range(n)]
-    _let_in(engine, survey_id, (ticket for ticket, _ in made))
+    _add_tickets(engine, survey_id, (ticket for ticket, _ in made))
     return [coin.code_text(ticket, half) for ticket, half in made]
 
 
-def keep_codes(engine: Engine, survey_id: str, codes: Iterable[str]) -> None:
+def accept_earlier_codes(engine: Engine, survey_id: str, codes: Iterable[str]) -> None:
     """Accept codes that were made for an earlier survey of the study, so that people keep their links and questions.
 
     Raises
@@ -395,7 +395,7 @@ def keep_codes(engine: Engine, survey_id: str, codes: Iterable[str]) -> None:
             raise PublishingError(f"`codes` must be 32 letters and digits each; line {position} is not.") from None
     if len(tickets) > MOST_CODES:
         raise PublishingError(f"`codes` must be at most {MOST_CODES} at once; got {len(tickets)}.")
-    _let_in(engine, survey_id, tickets)
+    _add_tickets(engine, survey_id, tickets)
 
 
 def count_codes(engine: Engine, survey_id: str) -> int:
@@ -404,20 +404,20 @@ def count_codes(engine: Engine, survey_id: str) -> int:
         return storage.count_codes(connection, survey_id)
 
 
-def _let_in(engine: Engine, survey_id: str, tickets: Iterable[bytes]) -> None:
+def _add_tickets(engine: Engine, survey_id: str, tickets: Iterable[bytes]) -> None:
     with writing(engine) as connection:
         manifest = _manifest(connection, survey_id)
         if manifest.mode != "code":
             raise PublishingError("the survey must be one with codes; everyone has the same link to this one.")
-        if not storage.hold_survey(connection, survey_id):
+        if not storage.lock_survey(connection, survey_id):
             raise PublishingError("the survey must be open to take codes; it is closed.")
         storage.add_codes(connection, survey_id, (coin.ticket_mark(survey_id, ticket) for ticket in tickets))
 
 
-def _hold(connection: Connection, survey_id: str, state: str | None) -> Manifest:
+def _lock_study(connection: Connection, survey_id: str, state: str | None) -> Manifest:
     """Return the manifest of a survey whose study no one else changes until the transaction ends."""
     manifest = _manifest(connection, survey_id)
-    storage.hold_study(connection, manifest.study)
+    storage.lock_study(connection, manifest.study)
     _manifest(connection, survey_id)  # it may have been deleted in the meantime
     if state is not None and state != storage.study_state(connection, manifest.study):
         raise ChangedError(

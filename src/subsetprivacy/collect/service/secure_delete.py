@@ -25,24 +25,24 @@ def erase(engine: Engine) -> bool:
 
 def resume_erasing(engine: Engine) -> None:
     """Continue in the background what a stopped server left undone."""
-    if engine.dialect.name == "postgresql" and _is_owed(engine):
+    if engine.dialect.name == "postgresql" and _is_pending(engine):
         _begin(engine)
 
 
 def is_erasing(engine: Engine) -> bool:
     """Tell whether the files may still contain deleted data."""
     with reading(engine) as connection:
-        return engine in _at_work or storage.owes_erasing(connection)
+        return engine in _at_work or storage.is_erasing_requested(connection)
 
 
 def _begin(engine: Engine) -> None:
     with _lock:
         if engine not in _at_work:
-            _at_work[engine] = threading.Thread(target=_go_on, args=(engine,), name="eraser", daemon=True)
+            _at_work[engine] = threading.Thread(target=_keep_erasing, args=(engine,), name="eraser", daemon=True)
             _at_work[engine].start()
 
 
-def _go_on(engine: Engine) -> None:
+def _keep_erasing(engine: Engine) -> None:
     pause = _SHORTEST_PAUSE
     try:
         time.sleep(pause)
@@ -54,9 +54,9 @@ def _go_on(engine: Engine) -> None:
             del _at_work[engine]
 
 
-def _is_owed(engine: Engine) -> bool:
+def _is_pending(engine: Engine) -> bool:
     try:
         with reading(engine) as connection:
-            return storage.owes_erasing(connection)
+            return storage.is_erasing_requested(connection)
     except SQLAlchemyError:  # the database is unavailable: checked again later
         return True

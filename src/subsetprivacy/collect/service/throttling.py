@@ -58,7 +58,7 @@ class Throttle:
         tries.free_at = begin + _step(tries.number)
         return begin - now
 
-    def let_in(self, name: str) -> None:
+    def reset(self, name: str) -> None:
         """Forget the attempts for a name after a correct password."""
         self._names.pop(name, None)
 

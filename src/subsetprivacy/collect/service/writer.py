@@ -136,7 +136,7 @@ class Writer:
                 may_be_due = released is None
                 ended = time.monotonic()
                 rests_until = ended + max(RELEASE_SECONDS, _REST * (ended - begun) if released else 0.0)
-        self._let_go()
+        self._disconnect()
 
     def _take(self, until: float | None) -> list[Job] | None:
         """Return all waiting jobs: at least one, or none if that time has come. None at the end."""
@@ -159,7 +159,7 @@ class Writer:
             outcomes = self._do(lambda connection: _write_group(connection, group))
         except BusyError:  # the whole group is told to come again
             outcomes = [BusyError() for _ in group]
-        _tell(group, outcomes)
+        _deliver(group, outcomes)
 
     def _release(self) -> bool | None:
         """Release due batches and tell whether there were any. None if the database accepts nothing now."""
@@ -183,14 +183,14 @@ class Writer:
             with self._turn:
                 done = work(self._connection)
         except Exception as error:  # any error: a thread that ended would leave everyone waiting
-            self._let_go()
+            self._disconnect()
             self._store.dispose()
             self._note(type(error).__name__)
             raise BusyError from None
         self._note(None)
         return done
 
-    def _let_go(self) -> None:
+    def _disconnect(self) -> None:
         if self._connection is not None:
             with suppress(Exception):  # it is gone either way
                 self._connection.invalidate()
@@ -258,7 +258,7 @@ def _lock(connection: Connection, jobs: list[Job]) -> list[Any]:
         return list(lock_codes(connection, first.manifest, wishes))
 
 
-def _tell(group: list[Job], outcomes: list[Any]) -> None:
+def _deliver(group: list[Job], outcomes: list[Any]) -> None:
     """Hand the outcomes to their event loops, one call for each loop."""
     loops: defaultdict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Any], Any]]] = defaultdict(list)
     for job, outcome in zip(group, outcomes, strict=True):

@@ -52,7 +52,7 @@ class AuditEntry:
     act: str
 
 
-def hold_accounts(connection: Connection) -> None:
+def lock_accounts(connection: Connection) -> None:
     """Lock the accounts until the transaction ends. On SQLite every writer has this lock anyway."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("LOCK TABLE account IN EXCLUSIVE MODE"))

@@ -24,7 +24,7 @@ from subsetprivacy.collect.storage.schema import (
     survey,
     tally,
 )
-from subsetprivacy.collect.storage.secure_delete import owes_erasing
+from subsetprivacy.collect.storage.secure_delete import is_erasing_requested
 from subsetprivacy.collect.survey.manifest import Manifest, read_manifest
 from subsetprivacy.collect.survey.submission import CODE_BYTES
 
@@ -82,7 +82,7 @@ def _database(connection: Connection) -> Iterator[Found]:
         return
     for name in sorted(metadata.tables):  # read everything that is stored once, as text
         connection.execute(text(f'SELECT sum(length(held::text)) FROM "{name}" AS held')).all()
-    if owes_erasing(connection):
+    if is_erasing_requested(connection):
         yield ("its files still contain traces of deleted data; a running server erases them", False)
     broken = text("SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid")
     for (name,) in connection.execute(broken):

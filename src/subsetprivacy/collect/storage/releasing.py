@@ -121,10 +121,10 @@ def _move(connection: Connection, source: Table, target: Table, survey_id: str, 
         connection.execute(moved.on_conflict_do_update(index_elements=names, set_={"n": total}))
         connection.execute(delete(source).where(*chosen))
     else:
-        _write_anew(connection, target, names, [(source, chosen), (target, (target.c.survey == survey_id,))])
+        _rewrite(connection, target, names, [(source, chosen), (target, (target.c.survey == survey_id,))])
         # Also what stays pending, because the transaction that wrote it also deleted a code.
         rest = [column.name for column in source.primary_key.columns]
-        _write_anew(connection, source, rest, [(source, (source.c.survey == survey_id,))])
+        _rewrite(connection, source, rest, [(source, (source.c.survey == survey_id,))])
 
 
 def _move_marks(connection: Connection, survey_id: str) -> None:
@@ -135,10 +135,10 @@ def _move_marks(connection: Connection, survey_id: str) -> None:
         connection.execute(insert(spent).from_select(names, marks))
         connection.execute(delete(arrived).where(mine))
     else:
-        _write_anew(connection, spent, names, [(arrived, (mine,)), (spent, (spent.c.survey == survey_id,))])
+        _rewrite(connection, spent, names, [(arrived, (mine,)), (spent, (spent.c.survey == survey_id,))])
 
 
-def _write_anew(connection: Connection, target: Table, names: list[str], parts: list[tuple[Table, Any]]) -> None:
+def _rewrite(connection: Connection, target: Table, names: list[str], parts: list[tuple[Table, Any]]) -> None:
     """Move rows from some tables into one, added up, and rewrite all of them in the order of their content.
 
     PostgreSQL stores rows in the order of writing, with the number of their transaction. If the old rows stayed in

@@ -62,10 +62,10 @@ def wipe(engine: Engine, *, seconds: float = 5.0, also: Sequence[Table] = ()) ->
         if engine.dialect.name == "sqlite":  # outside of any transaction, so not through SQLAlchemy
             return _empty_log(driver, until)
         driver.patience = _REWRITE_SECONDS
-        return _write_anew(connection, (*also, survey, *OF_SURVEY), until)
+        return _rewrite(connection, (*also, survey, *OF_SURVEY), until)
 
 
-def _write_anew(connection: Connection, tables: Sequence[Table], until: float) -> bool:
+def _rewrite(connection: Connection, tables: Sequence[Table], until: float) -> bool:
     if not _waited_for_others(connection, until):
         return False
     for name, limit in (("statement_timeout", f"{_REWRITE_SECONDS}s"), ("lock_timeout", f"{_LOCK_MILLISECONDS}ms")):
@@ -101,15 +101,15 @@ def _empty_log(driver: Any, until: float) -> bool:
 # What a deletion asks for --------------------------------------------------------------------------
 
 
-def owe_erasing(connection: Connection) -> None:
+def request_erasing(connection: Connection) -> None:
     """Note in the transaction that deletes rows that `erase` must remove them from the files, even after a crash."""
     if connection.dialect.name == "postgresql":
         connection.execute(insert(owed).values(mark=secrets.token_bytes(8)))
 
 
-def owes_erasing(connection: Connection) -> bool:
+def is_erasing_requested(connection: Connection) -> bool:
     """Tell whether the files may still contain deleted data. On SQLite a server erases it when it starts."""
-    return bool(_debts(connection))
+    return bool(_requests(connection))
 
 
 def erase(engine: Engine, *, seconds: float = 5.0) -> bool:
@@ -128,7 +128,7 @@ def erase(engine: Engine, *, seconds: float = 5.0) -> bool:
     """
     try:
         with writing(engine) as connection:
-            debts = _debts(connection)
+            debts = _requests(connection)
         if not wipe(engine, seconds=seconds, also=(draft, study)):
             return False
         with writing(engine) as connection:
@@ -138,5 +138,5 @@ def erase(engine: Engine, *, seconds: float = 5.0) -> bool:
     return True
 
 
-def _debts(connection: Connection) -> list[bytes]:
+def _requests(connection: Connection) -> list[bytes]:
     return list(connection.scalars(select(owed.c.mark)))

@@ -96,7 +96,7 @@ def delete_draft(connection: Connection, draft_id: str) -> bool:
 # Studies ---------------------------------------------------------------------------------------
 
 
-def hold_study(connection: Connection, name: str) -> tuple[bytes, bool]:
+def lock_study(connection: Connection, name: str) -> tuple[bytes, bool]:
     """Return the key of a study, created if there is none, and whether it is published.
 
     Every change to the surveys of a study locks its row first. So of two that close, one sees the other closed.
@@ -214,7 +214,7 @@ def read_source(connection: Connection, survey_id: str) -> str | None:
 
 def close_survey(connection: Connection, manifest: Manifest) -> None:
     """Release what is pending, take no more answers, and delete the codes. Does nothing if the survey is closed."""
-    if not hold_survey(connection, manifest.id):
+    if not lock_survey(connection, manifest.id):
         return
     release_last(connection, manifest.id, manifest.batch)
     connection.execute(delete(code).where(code.c.survey == manifest.id))
@@ -230,7 +230,7 @@ def reveal_key(connection: Connection, name: str) -> bool:
     return True
 
 
-def hold_survey(connection: Connection, survey_id: str) -> bool | None:
+def lock_survey(connection: Connection, survey_id: str) -> bool | None:
     """Return whether a survey is open, or None if there is none, and lock it until the transaction ends."""
     wanted = select(survey.c.open).where(survey.c.id == survey_id).with_for_update()
     is_open: bool | None = connection.scalar(wanted)
@@ -239,7 +239,7 @@ def hold_survey(connection: Connection, survey_id: str) -> bool | None:
 
 def delete_survey(connection: Connection, manifest: Manifest) -> None:
     """Delete a survey with all its data, and the key of its study with the study's last survey."""
-    hold_survey(connection, manifest.id)  # all writers to it have finished then
+    lock_survey(connection, manifest.id)  # all writers to it have finished then
     for table in OF_SURVEY:
         connection.execute(delete(table).where(table.c.survey == manifest.id))
     connection.execute(delete(survey).where(survey.c.id == manifest.id))

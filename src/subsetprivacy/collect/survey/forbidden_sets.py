@@ -64,22 +64,22 @@ def without(design: Design, forbidden: Forbidden) -> Design:
     InvalidDesignError
         If the remaining questions cannot identify the shares. The error says what to use instead.
     """
-    outcome = _sought(design, forbidden)
+    outcome = _cached_outcome(design, forbidden)
     if isinstance(outcome, InvalidDesignError):
         raise InvalidDesignError(outcome.message, outcome.advice)
     return outcome
 
 
 @lru_cache(maxsize=256)  # an editor checks its text with every change
-def _sought(design: Design, forbidden: Forbidden) -> Design | InvalidDesignError:
+def _cached_outcome(design: Design, forbidden: Forbidden) -> Design | InvalidDesignError:
     """Return the design, or the error. A refusal can take as long as a design, so it is cached as well."""
     try:
-        return _found(design, forbidden)
+        return _find_design(design, forbidden)
     except InvalidDesignError as error:
         return InvalidDesignError(error.message, error.advice)  # without the traceback, which keeps everything alive
 
 
-def _found(design: Design, forbidden: Forbidden) -> Design:
+def _find_design(design: Design, forbidden: Forbidden) -> Design:
     if not design.rules_out:
         raise InvalidDesignError("must be left out with two `options`; no answer rules one of them out.")
     kind, rule = asking(design)

@@ -151,7 +151,7 @@ def plain(marked: LocatedData) -> LocatedData:
             return {key: walk(inner, (*path, key)) for key, inner in value.items() if is_key(key, path)}
         if isinstance(value, (list, tuple)):
             return [walk(inner, (*path, k)) for k, inner in enumerate(value)]
-        message = _trouble_with(value)
+        message = _problem_with(value)
         if message is not None:
             faults.append(Fault(path, marked.line(path), message))
             return REFUSED
@@ -166,7 +166,7 @@ def plain(marked: LocatedData) -> LocatedData:
     return LocatedData(walk(marked.data, ()), marked.lines, tuple(faults))
 
 
-def _trouble_with(value: Any) -> str | None:
+def _problem_with(value: Any) -> str | None:
     if isinstance(value, str):
         return "must be text; it contains half of a character." if _HALF.search(value) else None
     if value is None or value is REFUSED or isinstance(value, (bool, AmbiguousWord, date, time)):

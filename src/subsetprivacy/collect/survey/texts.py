@@ -29,10 +29,10 @@ def normal(text: str) -> str:
     time, during which no one else is served.
     """
     text = text.replace("\r\n", "\n").strip(" \n")
-    return text if _has_heap_of_marks(text) else unicodedata.normalize("NFC", text)
+    return text if _has_too_many_marks(text) else unicodedata.normalize("NFC", text)
 
 
-def _has_heap_of_marks(text: str) -> bool:
+def _has_too_many_marks(text: str) -> bool:
     if text.isascii():
         return False
     number = 0
@@ -90,7 +90,7 @@ def _fault_of(text: str, most: int, long: bool) -> tuple[str, Advice | None] | N
     """Return the error of a text and the advice, or None."""
     if len(text) > most:
         return f"must have at most {most} characters; got {len(text)}.", None
-    if _has_heap_of_marks(text):
+    if _has_too_many_marks(text):
         return f"must have at most {MOST_MARKS} marks on one letter; it has more.", None
     for sign in text:
         if sign == "\n" and not long:

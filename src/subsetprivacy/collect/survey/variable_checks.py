@@ -165,7 +165,7 @@ def _never_alone(
     for k, entry in enumerate(listed):
         labels = read_subset(entry, (*path, k), options, problems)
         chosen = tuple(option for option in options if labels is not None and option in labels)
-        trouble = None if labels is None else _trouble_with_set(labels, chosen, options, sets)
+        trouble = None if labels is None else _problem_with_set(labels, chosen, options, sets)
         if trouble is not None:
             problems.add((*path, k), trouble)
         good = good and labels is not None and trouble is None
@@ -173,7 +173,7 @@ def _never_alone(
     return tuple(sets) if good else None
 
 
-def _trouble_with_set(
+def _problem_with_set(
     labels: list[str], chosen: tuple[str, ...], options: tuple[str, ...], before: list[tuple[str, ...]]
 ) -> str | None:
     if len(chosen) < len(labels):

@@ -14,7 +14,7 @@ from subsetprivacy.collect.service.browsers import KnownMarks
 from subsetprivacy.collect.web.refusals import refusal
 from subsetprivacy.collect.web.studio_context import SIGN_IN, Studio, redirect_to
 
-_DOORS = {SIGN_IN, "/studio/setup", "/studio/invitation"}  # where strangers send passwords
+_PASSWORD_PATHS = {SIGN_IN, "/studio/setup", "/studio/invitation"}  # where strangers send passwords
 _KEEP_MARKS = 5.0  # seconds before the known browsers are read again
 NO_TOKEN = "This needs a token: Authorization: Bearer sp_…"
 ASK_FOR_TOKEN = {"WWW-Authenticate": "Bearer"}
@@ -40,12 +40,12 @@ class Access:
 
         A request with the secret of a known browser is read, because its sender may be known.
         """
-        if scope["path"] not in _DOORS or not self._studio.hashing.is_besieged:
+        if scope["path"] not in _PASSWORD_PATHS or not self._studio.hashing.is_overloaded:
             return False
         secret = self._cookie(HTTPConnection(scope), "browser")
         if secret and (await self._known_marks()).has(secret):
             return False
-        await self._studio.hashing.hold()
+        await self._studio.hashing.delay_refusal()
         return True
 
     async def _known_marks(self) -> KnownMarks:

@@ -60,7 +60,7 @@ class ConnectionLimits:
     _stalled: "dict[LimitedConnection, int]" = field(init=False, factory=dict)
     _unread: int = field(init=False, default=0)
     # The unanswered bytes of each connection, and the connections with incomplete requests.
-    _held: "dict[LimitedConnection, int]" = field(init=False, factory=dict)
+    _unanswered: "dict[LimitedConnection, int]" = field(init=False, factory=dict)
     _coming: "dict[LimitedConnection, None]" = field(init=False, factory=dict)
     _bytes: int = field(init=False, default=0)
 
@@ -85,12 +85,14 @@ class ConnectionLimits:
 
     def take(self, connection: "LimitedConnection", size: int) -> None:
         """Count a part of a request. If necessary, close another connection, first one with an incomplete request."""
-        self._held[connection] = self._held.get(connection, 0) + size
+        self._unanswered[connection] = self._unanswered.get(connection, 0) + size
         self._bytes += size
         if connection in self._sending:
             self._coming[connection] = None
         while self._bytes > self.most_bytes:
-            others = (other for waiting in (self._coming, self._held) for other in waiting if other is not connection)
+            others = (
+                other for waiting in (self._coming, self._unanswered) for other in waiting if other is not connection
+            )
             self._shed(next(others, connection))
 
     def has_sent(self, connection: "LimitedConnection") -> None:
@@ -101,7 +103,7 @@ class ConnectionLimits:
     def is_answered(self, connection: "LimitedConnection") -> None:
         """Note that all requests of a connection are answered."""
         self._coming.pop(connection, None)
-        self._bytes -= self._held.pop(connection, 0)
+        self._bytes -= self._unanswered.pop(connection, 0)
 
     def stall(self, connection: "LimitedConnection", size: int) -> None:
         """Note that a connection does not read. A reply of this size is kept until it does."""

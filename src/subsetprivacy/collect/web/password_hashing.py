@@ -27,8 +27,8 @@ T = TypeVar("T")
 LONGEST_WAIT = 30.0  # seconds that a stranger waits for a turn before the server refuses
 MOST_STRANGERS, MOST_KNOWN = 256, 16  # waiting at once
 MOST_OF_ONE = 2  # known senders waiting for one account, so that no one locks the others out
-MOST_HELD = 1024  # strangers who are refused after a delay
-HOLD_SECONDS = 4.0  # so that repeated attempts take little processor time
+MOST_DELAYED = 1024  # strangers who are refused after a delay
+DELAY_SECONDS = 4.0  # so that repeated attempts take little processor time
 # The priority of a thread, as for the command `nice`. Strangers get little of a busy processor.
 _BEHIND, _USUAL = 10, 0
 # A hash uses memory bandwidth, and at its end the interpreter's lock, so the thread rests most of the time.
@@ -53,7 +53,7 @@ class HashingLane:
     """
 
     def __init__(self, nice: int, most: int, seconds: float | None = None, rest: float = 0.0) -> None:
-        self._pool = ThreadPoolExecutor(1, "passwords", partial(_step_back, nice))
+        self._pool = ThreadPoolExecutor(1, "passwords", partial(_lower_priority, nice))
         self._most = most
         self._seconds = seconds
         self._rest = rest
@@ -101,10 +101,10 @@ class Hashing:
         self._strangers = HashingLane(_BEHIND, MOST_STRANGERS, LONGEST_WAIT, _REST)
         self._known = HashingLane(_USUAL, MOST_KNOWN)
         self._waiting_for: Counter[str] = Counter()
-        self._slowed = self._held = 0
+        self._slowed = self._delayed = 0
 
     @property
-    def is_besieged(self) -> bool:
+    def is_overloaded(self) -> bool:
         """Whether so many strangers wait that others are refused."""
         return self._strangers.is_full
 
@@ -118,14 +118,14 @@ class Hashing:
         """
         if known:
             return await self._run_known(work, *arguments, account=known)
-        if self.is_besieged:
-            await self.hold()
+        if self.is_overloaded:
+            await self.delay_refusal()
             raise RefusalError(503, headers=_COME_AGAIN)
         return await self._strangers.run(work, *arguments)
 
     async def _run_known(self, work: Callable[..., T], *arguments: Any, account: str) -> T:
         if self._waiting_for[account] >= MOST_OF_ONE:
-            await self.hold()
+            await self.delay_refusal()
             raise RefusalError(503, headers=_COME_AGAIN)
         self._waiting_for[account] += 1
         try:
@@ -134,13 +134,13 @@ class Hashing:
             self._waiting_for[account] -= 1
             self._waiting_for += Counter()  # forget those that are zero
 
-    async def slow(self, seconds: float, *, known: bool = False) -> None:
+    async def delay_attempt(self, seconds: float, *, known: bool = False) -> None:
         """Delay an attempt. Only a limited number of strangers may wait at once."""
         if known or not seconds:
             await anyio.sleep(seconds)
             return
         if self._slowed >= MOST_STRANGERS:
-            await self.hold()
+            await self.delay_refusal()
             raise RefusalError(503, headers=_COME_AGAIN)
         self._slowed += 1
         try:
@@ -148,14 +148,14 @@ class Hashing:
         finally:
             self._slowed -= 1
 
-    async def hold(self) -> None:
+    async def delay_refusal(self) -> None:
         """Delay the refusal of a stranger, unless too many wait."""
-        if self._held < MOST_HELD:
-            self._held += 1
+        if self._delayed < MOST_DELAYED:
+            self._delayed += 1
             try:
-                await anyio.sleep(HOLD_SECONDS)
+                await anyio.sleep(DELAY_SECONDS)
             finally:
-                self._held -= 1
+                self._delayed -= 1
 
     def stop(self) -> None:
         """Begin nothing more."""
@@ -163,7 +163,7 @@ class Hashing:
         self._known.stop()
 
 
-def _step_back(nice: int) -> None:
+def _lower_priority(nice: int) -> None:
     """Lower the priority of this thread and of the threads that it starts."""
     if nice and sys.platform == "linux":  # elsewhere the priority applies to the whole process
         thread = threading.get_native_id()

@@ -49,21 +49,21 @@ class ResultCache:
 
     def released(self, line: SurveyLine) -> Released:
         """Return the released data of a survey."""
-        return self.once(line, "released", lambda: self._read(line.id))
+        return self.cached(line, "released", lambda: self._read(line.id))
 
-    def made(self, line: SurveyLine, name: str, make: Callable[[Released], T]) -> T:
+    def computed(self, line: SurveyLine, name: str, make: Callable[[Released], T]) -> T:
         """Return a result of the released data, computed once."""
-        return self.once(line, name, lambda: make(self.released(line)))
+        return self.cached(line, name, lambda: make(self.released(line)))
 
     def file(self, line: SurveyLine, name: str, make: Callable[[Released], T]) -> T:
         """Return a file of the released data. A survey may have many files, so these have a separate cache."""
-        return self._once(self._files, _MOST_FILES, line, name, lambda: make(self.released(line)))
+        return self._cached(self._files, _MOST_FILES, line, name, lambda: make(self.released(line)))
 
-    def once(self, line: SurveyLine, name: str, make: Callable[[], T]) -> T:
+    def cached(self, line: SurveyLine, name: str, make: Callable[[], T]) -> T:
         """Return something about the current state of a survey, computed once."""
-        return self._once(self._kept, _MOST_KEPT, line, name, make)
+        return self._cached(self._kept, _MOST_KEPT, line, name, make)
 
-    def _once(self, kept: Kept, most: int, line: SurveyLine, name: str, make: Callable[[], T]) -> T:
+    def _cached(self, kept: Kept, most: int, line: SurveyLine, name: str, make: Callable[[], T]) -> T:
         key = (line.id, line.releases, line.is_open, self._is_key_published(line), name)
         with self._lock:
             if key in kept:
@@ -76,15 +76,15 @@ class ResultCache:
                 if key in kept:
                     return kept[key]
             try:
-                made = make()
+                result = make()
                 with self._lock:
-                    kept[key] = made
+                    kept[key] = result
                     while len(kept) > most:
                         kept.popitem(last=False)
             finally:
                 with self._lock:
                     self._working.pop(key, None)
-        return made
+        return result
 
     def forget(self, survey_id: str) -> None:
         """Remove a survey that was closed or deleted."""

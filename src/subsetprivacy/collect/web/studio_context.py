@@ -66,7 +66,7 @@ class Studio:
         wait = self.throttle.take_turn(name)
         if wait is None:
             raise RefusalError(429, headers={"Retry-After": "30"})
-        await self.hashing.slow(wait, known=known)
+        await self.hashing.delay_attempt(wait, known=known)
 
 
 def studio_of(request: Request) -> Studio:

@@ -36,7 +36,7 @@ def results_page(request: Request, survey_id: str, person: SignedIn, language: s
     key = studio.collector.key(survey_id) if line.mode == "code" else None
     if not line.releases:
         return render("empty.html", person=person, survey=line, key=key, base=studio.base_url or "")
-    board = studio.cache.made(
+    board = studio.cache.computed(
         line, f"dashboard {language}", lambda released: dashboard(released, results_of(studio, line), language)
     )
     return render("dashboard.html", person=person, survey=line, board=board, key=key)
@@ -86,7 +86,7 @@ def export(studio: Studio, line: SurveyLine, name: str) -> bytes:
 
 def results_of(studio: Studio, line: SurveyLine) -> Results:
     """Return the results of a survey, computed once per release."""
-    return studio.cache.made(line, "results", results)
+    return studio.cache.computed(line, "results", results)
 
 
 def _text(results: Results) -> bytes:

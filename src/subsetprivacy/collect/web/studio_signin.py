@@ -44,7 +44,7 @@ async def sign_in(request: Request, form: Sent) -> Response:
     is_right = await studio.hashing.run(passwords.is_password, claim.kept, password, known=name if known else "")
     if not is_right or claim.person is None:
         return render("sign_in.html", status=401, problem=_WRONG, name=form.text("name")[:64])
-    studio.throttle.let_in(tries)
+    studio.throttle.reset(tries)
     await studio.hashing.run(accounts.renew_hash, studio.engine, claim, password, known=name)
     return await welcome(request, claim.person)
 
@@ -130,7 +130,7 @@ async def change_password(request: Request, person: SignedIn, form: Sent) -> Res
         await studio.hashing.run(accounts.change_password, studio.engine, person, old, new, known=person.name)
     except AccountError as error:
         return render("account.html", status=422, person=person, problem=error_in_words(error), least=LEAST_PASSWORD)
-    studio.throttle.let_in(tries)
+    studio.throttle.reset(tries)
     return await welcome(request, person)
 
 

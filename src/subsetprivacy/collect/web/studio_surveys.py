@@ -66,12 +66,12 @@ def make_codes(request: Request, survey_id: str, person: Owner, form: Sent) -> R
 
 
 @router.post("/surveys/{survey_id}/earlier-codes")
-def keep_codes(request: Request, survey_id: str, person: Owner, form: Sent) -> Response:
+def accept_earlier_codes(request: Request, survey_id: str, person: Owner, form: Sent) -> Response:
     """Accept links from an earlier wave, so that people keep their questions."""
     studio, line = studio_of(request), find_survey(request, survey_id)
     codes = [text.rpartition("#")[2].strip() for text in form.text("links").split("\n") if text.strip()]
     try:
-        publishing.keep_codes(studio.engine, survey_id, codes)
+        publishing.accept_earlier_codes(studio.engine, survey_id, codes)
     except NotFoundError:
         raise RefusalError(404) from None
     except PublishingError as error:

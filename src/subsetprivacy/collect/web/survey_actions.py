@@ -17,7 +17,7 @@ NO_SURVEY = "There is no survey with this id."
 
 def make_codes(studio: Studio, person: StudioUser, line: SurveyLine, n: int) -> list[str]:
     """Make one-time codes."""
-    codes = _tried(lambda: publishing.make_codes(studio.engine, line.id, n))
+    codes = _or_refuse(lambda: publishing.make_codes(studio.engine, line.id, n))
     _record(studio, person, f"made {n} one-time links for {_named(line)}")
     return codes
 
@@ -28,14 +28,14 @@ def make_codes(studio: Studio, person: StudioUser, line: SurveyLine, n: int) -> 
 
 def close(studio: Studio, person: StudioUser, line: SurveyLine, *, last_wave: bool, state: str | None = None) -> None:
     """Close a survey and make the last release."""
-    _tried(lambda: publishing.close(studio.engine, line.id, last_wave=last_wave, state=state))
+    _or_refuse(lambda: publishing.close(studio.engine, line.id, last_wave=last_wave, state=state))
     _forget(studio, line)
     _record(studio, person, f"closed {_named(line)}{'' if last_wave else ', more waves to come'}")
 
 
 def publish_key(studio: Studio, person: StudioUser, line: SurveyLine, *, state: str | None = None) -> str:
     """Publish the key of a study whose surveys are closed, and return it in hexadecimal."""
-    _tried(lambda: publishing.publish_key(studio.engine, line.id, state=state))
+    _or_refuse(lambda: publishing.publish_key(studio.engine, line.id, state=state))
     _forget(studio, line)
     _record(studio, person, f"published the key of the study “{line.study}”")
     key = studio.collector.key(line.id)
@@ -47,14 +47,14 @@ def publish_key(studio: Studio, person: StudioUser, line: SurveyLine, *, state: 
 def delete(studio: Studio, person: StudioUser, line: SurveyLine, *, state: str | None = None) -> bool:
     """Delete a survey with all its data. Return whether its traces in the files are erased too."""
     try:
-        is_erased = _tried(lambda: publishing.delete(studio.engine, line.id, state=state))
+        is_erased = _or_refuse(lambda: publishing.delete(studio.engine, line.id, state=state))
     finally:
         _forget(studio, line)
     _record(studio, person, f"deleted {_named(line)} and everything in it")
     return is_erased
 
 
-def _tried(act: Callable[[], T]) -> T:
+def _or_refuse(act: Callable[[], T]) -> T:
     try:
         return act()
     except NotFoundError:

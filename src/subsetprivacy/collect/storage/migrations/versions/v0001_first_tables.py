@@ -33,7 +33,7 @@ def _key(name: str, kind: TypeEngine[Any]) -> Column[Any]:
     return Column(name, kind, primary_key=True)
 
 
-def _held(name: str, kind: TypeEngine[Any]) -> Column[Any]:
+def _column(name: str, kind: TypeEngine[Any]) -> Column[Any]:
     return Column(name, kind, nullable=False)
 
 
@@ -42,22 +42,24 @@ def _of_survey() -> Column[Any]:
 
 
 def _make_surveys() -> None:
-    _table("draft", _key("id", String(16)), _held("title", Text()), _held("format", String(8)), _held("text", Text()))
-    _table("study", _key("name", Text()), _held("key", LargeBinary(32)), _held("revealed", Boolean()))
+    _table(
+        "draft", _key("id", String(16)), _column("title", Text()), _column("format", String(8)), _column("text", Text())
+    )
+    _table("study", _key("name", Text()), _column("key", LargeBinary(32)), _column("revealed", Boolean()))
     _table(
         "survey",
         _key("id", String(26)),
-        _held("draft", String(16)),
-        _held("version", Integer()),
+        _column("draft", String(16)),
+        _column("version", Integer()),
         Column("study", Text(), ForeignKey("study.name"), nullable=False),
-        _held("manifest", LargeBinary()),
-        _held("source", Text()),
-        _held("open", Boolean()),
-        _held("opened_day", String(10)),
+        _column("manifest", LargeBinary()),
+        _column("source", Text()),
+        _column("open", Boolean()),
+        _column("opened_day", String(10)),
         Column("closed_day", String(10)),
-        _held("filling", Integer()),
-        _held("filled", Integer()),
-        _held("released", Integer()),
+        _column("filling", Integer()),
+        _column("filled", Integer()),
+        _column("released", Integer()),
     )
 
 
@@ -71,43 +73,43 @@ def _make_tickets() -> None:
 def _make_answers() -> None:
     for name, waiting in (("pending", True), ("tally", False)):
         batch = [_key("batch", Integer())] if waiting else []
-        content = (_key("grp", SmallInteger()), _key("row", LargeBinary()), _held("n", Integer()))
+        content = (_key("grp", SmallInteger()), _key("row", LargeBinary()), _column("n", Integer()))
         _table(name, _of_survey(), *batch, *content)
     for name, waiting in (("pending_framing", True), ("framing", False)):
         batch = [_key("batch", Integer())] if waiting else []
         put = (_key("variable", SmallInteger()), _key("partition", Text()))
-        taken = (_key("shown", SmallInteger()), _key("answer", SmallInteger()), _held("n", Integer()))
+        taken = (_key("shown", SmallInteger()), _key("answer", SmallInteger()), _column("n", Integer()))
         _table(name, _of_survey(), *batch, *put, *taken)
     _table(
         "release",
         _of_survey(),
         _key("no", Integer()),
-        _held("n", Integer()),
-        _held("locked", Integer()),
-        _held("day", String(10)),
-        _held("tally_sha256", String(64)),
-        _held("chain_sha256", String(64)),
+        _column("n", Integer()),
+        _column("locked", Integer()),
+        _column("day", String(10)),
+        _column("tally_sha256", String(64)),
+        _column("chain_sha256", String(64)),
     )
 
 
 def _make_researchers() -> None:
-    _table("account", _key("name", String(64)), _held("password", Text()), _held("role", String(8)))
+    _table("account", _key("name", String(64)), _column("password", Text()), _column("role", String(8)))
     for name in ("session", "browser"):
         owner = Column("account", String(64), ForeignKey("account.name", ondelete="CASCADE"), nullable=False)
-        _table(name, _key("mark", LargeBinary(32)), owner, _held("last_day", String(10)))
+        _table(name, _key("mark", LargeBinary(32)), owner, _column("last_day", String(10)))
     _table(
         "api_token",
         _key("mark", LargeBinary(32)),
-        _held("name", String(64)),
-        _held("role", String(8)),
-        _held("made_by", String(64)),
-        _held("made_day", String(10)),
+        _column("name", String(64)),
+        _column("role", String(8)),
+        _column("made_by", String(64)),
+        _column("made_day", String(10)),
     )
     _table(
         "deed",
         _key("no", Integer()),
-        _held("day", String(10)),
-        _held("actor", String(64)),
-        _held("act", Text()),
+        _column("day", String(10)),
+        _column("actor", String(64)),
+        _column("act", Text()),
         sqlite_with_rowid=True,
     )
