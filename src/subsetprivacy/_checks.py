@@ -81,9 +81,8 @@ def check_distribution(w: Distribution | ArrayLike, labels: Sequence[Label], nam
     except (TypeError, ValueError, OverflowError):
         raise DistributionError(f"`{name}` must be numbers, one per category; got {type(w).__name__}.") from None
     if vector.shape != (len(labels),):
-        raise DistributionError(
-            f"`{name}` must have one entry for each of the {len(labels)} categories; got shape {vector.shape}."
-        )
+        given = f"{len(vector)}" if vector.ndim == 1 else f"shape {vector.shape}"
+        raise DistributionError(f"`{name}` must have one entry for each of the {len(labels)} categories; got {given}.")
     if not np.isfinite(vector).all():
         raise DistributionError(
             f"`{name}` must be finite; got "

@@ -38,7 +38,7 @@ def test_choice_lists_what_is_allowed():
 @pytest.mark.parametrize(
     ("w", "message"),
     [
-        ([0.5, 0.5], r"one entry for each of the 3 categories; got shape \(2,\)"),
+        ([0.5, 0.5], r"one entry for each of the 3 categories; got 2\."),
         ([[0.5, 0.3, 0.2]], r"got shape \(1, 3\)"),
         ([0.5, 0.5, np.nan], "must be finite; got 1 entry that is not"),
         ([0.5, 0.6, -0.1], "must be non-negative; got -0.1 for 'c'. Hint: a moment estimate can leave the simplex"),

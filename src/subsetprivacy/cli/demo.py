@@ -79,6 +79,7 @@ def _show(output: Path, seed: int | None, *, pictures: bool) -> None:
     click.echo(f"\n5. Saved the design{f' and {len(files)} pictures' if files else ''}:\n")
     for file in (*files, output / "race.design.json"):
         click.echo(f"   {file}")
+    click.echo("\nTo do the same with files, start with: subsetprivacy example adult -o adult.csv")
 
 
 def _why_no_pictures() -> Warning | None:
@@ -96,13 +97,17 @@ def _comparison(data: Any, truth: Any) -> Any:
     import subsetprivacy as sp
     from subsetprivacy.tables import Table, number
 
-    methods: tuple[Estimator, ...] = ("mle", "mom-conditional", "mom")
-    fits = [sp.estimate(data, method) for method in methods]
+    methods: dict[str, Estimator] = {
+        "maximum likelihood": "mle",
+        "conditional moments": "mom-conditional",
+        "moments": "mom",
+    }
+    fits = [sp.estimate(data, method) for method in methods.values()]
     rows = tuple(
         (str(label), number(truth[j], 5), *(number(fit.w[j], 5) for fit in fits))
         for j, label in enumerate(data.categories)
     )
-    return Table("Race in the Adult data", ("category", "truth", *methods), rows)
+    return Table("True and estimated shares of each race", ("category", "truth", *methods), rows)
 
 
 def _pictures(data: Any, report: Any, test: Any, output: Path, seed: int | None) -> list[Path]:
