@@ -45,7 +45,7 @@ def tally_batches(
     Raises
     ------
     ArgumentError
-        If weights are no numbers, or the type of a key cannot be grouped.
+        If weights are not numbers, or the type of a key cannot be grouped.
 
     Notes
     -----

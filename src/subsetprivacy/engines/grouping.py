@@ -48,7 +48,7 @@ def tally(
     Raises
     ------
     ArgumentError
-        If a column does not exist, or weights are no numbers.
+        If a column does not exist, or weights are not numbers.
     DataFileError
         If the engine fails. Its message may show cells and is not passed on.
 

@@ -77,7 +77,7 @@ def _text(cell: Any) -> str:
 
 
 def _is_numeric(cells: Sequence[str]) -> bool:
-    """Return whether a column contains only numbers, so that other text is no cell of it."""
+    """Return whether a column contains only numbers, so that other text is not a cell of it."""
     return len(cells) > 1 and all(_NUMBER.fullmatch(cell) for cell in cells)
 
 

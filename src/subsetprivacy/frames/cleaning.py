@@ -94,7 +94,7 @@ class Values:
     Attributes
     ----------
     x
-        The position of each value among the categories, -1 if it is no category.
+        The position of each value among the categories, -1 if it is not a category.
     absent
         Which values are missing; None if none are.
     marked

@@ -233,13 +233,13 @@ def read_batches(file: DataFile, wanted: ColumnSelection, *, parse: bool = False
     file, wanted
         The file and its columns to read.
     parse
-        Whether to convert labels to codes, with 0 for text that is no subset. Otherwise they stay text, and each
+        Whether to convert labels to codes, with 0 for text that is not a subset. Otherwise they stay text, and each
         distinct text is parsed after counting.
 
     Notes
     -----
-    Codes in a CSV file become int64, with -1 for text that is no integer. Other types stay unchanged, and the caller
-    refuses them.
+    Codes in a CSV file become int64, with -1 for text that is not an integer. Other types stay unchanged, and the
+    caller refuses them.
     """
     readers = {
         name: _SubsetReader(design, wanted.forms.get(name, "codes"), parse) for name, design in wanted.designs.items()
@@ -297,7 +297,7 @@ def _whole(column: Any) -> Any:
 
 
 def all_numbers(column: Any) -> Any:
-    """Convert text to numbers, ignoring spaces around them; None if some text is no number."""
+    """Convert text to numbers, ignoring spaces around them; None if some text is not a number."""
     pa = arrow()
     from pyarrow import compute as pc
 

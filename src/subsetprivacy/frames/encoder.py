@@ -195,9 +195,9 @@ class Encoder:
         Raises
         ------
         ArgumentError
-            If the formula does not use the column, or the value is no finite number.
+            If the formula does not use the column, or the value is not a finite number.
         CategoryError
-            If the value is no level of the column.
+            If the value is not a level of the column.
         """
         if name not in self.variables:
             raise ArgumentError(

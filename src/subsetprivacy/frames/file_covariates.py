@@ -345,7 +345,7 @@ class _ColumnSoFar:
         if self.numbers and not (self.coded and self.text):
             raise ArgumentError(
                 f"column {self.name} must hold numbers only or text only; got "
-                f"{counted(self.words, 'cell that is no number', 'cells that are no numbers')}, first in "
+                f"{counted(self.words, 'cell that is not a number', 'cells that are not numbers')}, first in "
                 f"{place(self.first_word)}, and {counted(self.numbers, 'number')}.",
                 LEVELS_OF_MIXED_CELLS,
             )

@@ -87,7 +87,7 @@ def naming_file(where: str, *, as_labels: bool = False) -> Iterator[None]:
         yield
     except CodeError as error:
         note, advice = " They were read as labels, not as codes." if as_labels else "", error.advice
-        # Cells that are no labels may be codes; a subset that the design lacks is another problem.
+        # Cells that are not labels may be codes; a subset that the design lacks is another problem.
         if as_labels and (advice is None or advice.advice is SUBSET_AS_TEXT):
             advice = READ_CODES()
         raise CodeError(f"{where}: {error.message}{note}", advice) from None

@@ -135,7 +135,7 @@ def split_formula(formula: str, private: Collection[str] = ()) -> tuple[str, str
     Raises
     ------
     ArgumentError
-        If it is no formula, its left-hand side is not one column, or a private column is inside a function.
+        If it is not a formula, its left-hand side is not one column, or a private column is inside a function.
     MissingDependencyError
         If formulaic is not installed.
 
@@ -147,8 +147,8 @@ def split_formula(formula: str, private: Collection[str] = ()) -> tuple[str, str
     ('income', 'age * race')
     >>> split_formula("income ~ age:C(race)", private=["race"])
     Traceback (most recent call last):
-    subsetprivacy.errors.ArgumentError: `formula` must have a private column as it is; got race, which is private,
-    inside C(race) in the term age:C(race).
+    subsetprivacy.errors.ArgumentError: `formula` must not put a private column inside a function; got race, which
+    is private, inside C(race) in the term age:C(race).
     Hint: write race without a function, alone or in interactions: its categories are compared with a baseline.
     """
     left, right = _sides(formula)
@@ -189,7 +189,7 @@ def _check_as_it_is(factor: FormulaFactor, term: str, private: Collection[str]) 
         return
     where = f"the term {term}" if factor.text == term else f"{factor.text} in the term {term}"
     raise ArgumentError(
-        f"`formula` must have a private column as it is; got {inside}, which is private, inside {where}.",
+        f"`formula` must not put a private column inside a function; got {inside}, which is private, inside {where}.",
         PRIVATE_AS_IT_IS(name=inside if inside.isidentifier() else f"`{inside}`"),
     )
 

@@ -76,7 +76,7 @@ def encode_formula(formula: str, table: Any, *, leave_out: Collection[str] = ())
     Raises
     ------
     ArgumentError
-        If it is no formula, a column does not exist, or a term cannot be computed or has only one level.
+        If it is not a formula, a column does not exist, or a term cannot be computed or has only one level.
     NoDataError
         If the table has no rows.
     MissingDependencyError

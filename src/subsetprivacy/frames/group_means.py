@@ -100,7 +100,7 @@ def group_means(
         If outcomes are missing, infinite or no numbers, or arguments contradict each other. Messages give a row and a
         count.
     CodeError
-        If a cell is no subset of its design.
+        If a cell is not a subset of its design.
     UnknownDesignError, NotIdentifiableError
         If the design is not known, or not identifiable.
     NoDataError

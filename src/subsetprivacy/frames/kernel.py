@@ -61,7 +61,7 @@ def variables_of(designs: Any) -> tuple[PublishedColumn, ...]:
         )
     if len(made) > 1 and any(each.design.covered is not None for each in made):
         raise ArgumentError(
-            "a covered design must be the only one: dummy rows of one column would tie the others to no one.",
+            "a covered design must be the only one, because other columns have no values in its dummy rows.",
             COVER_THE_PRODUCT,
         )
     _check_read_once(made)

@@ -132,7 +132,7 @@ def outcome_people(data: OutcomeData, arguments: RegressArguments) -> PredictorP
     ArgumentError
         If an option does not apply to private predictors, or columns do not fit.
     CategoryError
-        If a baseline is no category.
+        If a baseline is not a category.
     """
     check_outcome_options(arguments)
     private = data.private_response
@@ -266,9 +266,9 @@ def merges_of(merge: Any, columns: Sequence[PrivateColumn]) -> dict[str, dict[La
     Raises
     ------
     ArgumentError
-        If it is another type, or a column is no private predictor.
+        If it is another type, or a column is not a private predictor.
     CategoryError
-        If a label is no category, or is merged twice.
+        If a label is not a category, or is merged twice.
     """
     merged: dict[str, dict[Label, Label]] = {}
     known = {column.name: column.design.categories.labels for column in columns}

@@ -60,7 +60,7 @@ class ObservedOutcome:
         text = f"{self.name} is {second} or {first}; modeled is the {what} of {second}."
         if self.levels == (0, 1):
             return (Note(NoteKind.OUTCOME, text, LINEAR_OR_TWO_LEVELS),)
-        written = repr(self.levels[1])  # 'True' is no level of a column of True and False
+        written = repr(self.levels[1])  # 'True' is not a level of a column of True and False
         return (Note(NoteKind.OUTCOME, text, OTHER_LEVEL(name=self.name, level=second, written=written, other=first)),)
 
 
@@ -87,7 +87,7 @@ def observed_outcome(
     ArgumentError
         If values are missing or infinite, or do not fit the family.
     CategoryError
-        If the baseline is no level.
+        If the baseline is not a level.
     """
     if family is not None:
         check_choice(family, OUTCOME_FAMILIES, "family")

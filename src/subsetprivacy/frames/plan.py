@@ -168,7 +168,7 @@ class PrivatizePlan(Result, Generic[Published]):
         Raises
         ------
         CategoryError
-            If a value is missing or is no category. The message gives the column, the count and the first row, never
+            If a value is missing or is not a category. The message gives the column, the count and the first row, never
             the value. Nothing is written.
         DataFileError
             If a file cannot be read or written.

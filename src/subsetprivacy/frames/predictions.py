@@ -35,7 +35,7 @@ def read_guesses(path: str | Path, column: str, categories: Categories) -> IntAr
     DataFileError
         If the file cannot be read, or a column does not exist.
     CategoryError
-        If a cell is no category. The message gives the count and the first row.
+        If a cell is not a category. The message gives the count and the first row.
     """
     arrow()  # or raise with install advice
     place = local_path(path)
@@ -47,9 +47,10 @@ def read_guesses(path: str | Path, column: str, categories: Categories) -> IntAr
     x = np.concatenate(parts) if parts else np.empty(0, np.int64)
     wrong = x < 0
     if wrong.any():
+        first = file.place(int(wrong.argmax()))
         raise CategoryError(
             f"{place}: column {column} must hold one of the categories {categories.preview()} in each row; got "
-            f"{counted(wrong.sum(), 'row that is not', 'rows that are not')}, first row {int(wrong.argmax())}.",
+            f"{counted(wrong.sum(), 'row that is not', 'rows that are not')}, first in {first}.",
             GUESS_CATEGORIES,
         )
     return x

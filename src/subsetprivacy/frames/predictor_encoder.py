@@ -163,7 +163,7 @@ class PredictorEncoder:
         ArgumentError
             If the column does not exist, or a label is missing.
         CategoryError
-            If a cell is no category. The message gives the count and the first row, never the cell.
+            If a cell is not a category. The message gives the count and the first row, never the cell.
         """
         predictor = next(each for each in self.private if each.name == name)
         covariates = covariates_of(table, [name])

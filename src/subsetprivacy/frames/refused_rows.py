@@ -27,7 +27,7 @@ class RefusedRows:
     why
         A possible reason why no value is a category.
     tidy, marks
-        Of values that are no category: how many become one after stripping, and how many of the others look like a
+        Of values that are not categories: how many become one after stripping, and how many of the others look like a
         mark of a missing answer.
     """
 

@@ -194,7 +194,7 @@ def test_text_of_a_csv_file_is_numbers_truth_or_levels(tmp_path):
 
 def test_numbers_and_text_in_one_column_are_refused(tmp_path):
     path = letters(tmp_path, "a|b,39,m", "b|c,SECRET,m", "a|c,17,f", "a|c,SECRET,f")
-    told = "numbers only or text only; got 2 cells that are no numbers, first in line 3, and 2 numbers"
+    told = "numbers only or text only; got 2 cells that are not numbers, first in line 3, and 2 numbers"
     with pytest.raises(ArgumentError, match=f"column age must hold {told}") as caught:
         EncodedStream(path, "letter ~ age", LETTER)
     assert "SECRET" not in str(caught.value)

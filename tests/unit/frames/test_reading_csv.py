@@ -113,7 +113,10 @@ def test_headers_that_were_made_safe_have_their_own_names_again(written):
 
 
 TROUBLES = {
-    "too few and too many cells": ("a,b\n1,2\n3\n4,5,6\n7,8\n", r"2 cells in every row.*2 rows do not, first in line 3"),
+    "too few and too many cells": (
+        "a,b\n1,2\n3\n4,5,6\n7,8\n",
+        r"2 cells in every row.*2 rows do not, first in line 3",
+    ),
     "lines, not rows, are counted": ('a,b\n1,"x\n\ny"\n\n3\n', r"1 row does not, first in line 6"),
     "a quote that swallows the rest": ('a,b\n1,2\n"3,4\n5,6\n', r"line 3 is not closed"),
     "a quote in a column that nobody reads": ('a,b\n1,2\n3,"4\n5,6\n', r"line 3 is not closed"),
