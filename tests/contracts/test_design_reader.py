@@ -56,14 +56,14 @@ def read(text):
     return database
 
 
-def law(database):
+def probabilities(database):
     return {
         (code, j): probability
         for code, j, probability in database.execute("SELECT code, j, probability FROM report WHERE part = '0'")
     }
 
 
-def law_of(design):
+def probabilities_of(design):
     """Return the probability of each report given each value, as the package has it."""
     codes, mu = design.support()
     rows = mu[:, None] * design.incidence(codes).inner(np.eye(design.p)).T
@@ -72,7 +72,7 @@ def law_of(design):
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_reader_finds_the_distribution(name):
-    result, expected = law(read(CASES[name].to_json())), law_of(CASES[name])
+    result, expected = probabilities(read(CASES[name].to_json())), probabilities_of(CASES[name])
     assert result.keys() == expected.keys()
     assert np.allclose([result[key] for key in expected], list(expected.values()), rtol=1e-12, atol=0)
     totals = np.bincount([j for _, j in result], list(result.values()))
@@ -91,7 +91,7 @@ def test_every_kind_is_read():
 
 
 def test_an_unknown_design_has_no_distribution():
-    assert law(read(UNKNOWN.to_json())) == {}
+    assert probabilities(read(UNKNOWN.to_json())) == {}
     with pytest.raises(UnknownDesignError, match="must be known"):
         UNKNOWN.support()
 
@@ -102,7 +102,7 @@ def test_weights_as_plain_numbers_and_keys_that_may_be_left_out():
     pairs = '"kind": "partition", "groups": 2, "partitions": [[3, 12], [5, 10]], "recorded": true}'
     zero = '"kind": "conditional", "subsets": [[3, "1.0"], [12, "1.0"], [6, 0]]}'
     for text in ('"kind": "independent", "questions": [[3, 0.5], [5, 0.5]]}', '"kind": "nonprivate"}', pairs, zero):
-        assert law(read(head + text)) == law_of(sp.design_from_json(head + text))
+        assert probabilities(read(head + text)) == probabilities_of(sp.design_from_json(head + text))
 
 
 def drawn(design, values):

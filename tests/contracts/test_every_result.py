@@ -59,7 +59,7 @@ def made():
 
 
 @pytest.fixture(autouse=True)
-def _no_doubts_are_told():
+def _no_warnings():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SubsetPrivacyWarning)
         yield

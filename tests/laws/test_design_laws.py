@@ -30,7 +30,7 @@ def rows_of(design, codes=None):
     return incidence.inner(np.eye(design.p)).T
 
 
-def law_given(design, j):
+def probabilities_given(design, j):
     """{code: P(a | j)}, of what is possible."""
     codes, mu = design.support()
     law = mu * rows_of(design)[:, j]
@@ -170,7 +170,7 @@ SCRIPTS = {
 def test_the_law_given_a_value_is_mu_times_the_row(name, j):
     design, n, steps = SCRIPTS[name]
     drawn = draw_given(np.full(n, j), design, Odometer(*steps))
-    assert {code: times / n for code, times in Counter(drawn.tolist()).items()} == law_given(design, j)
+    assert {code: times / n for code, times in Counter(drawn.tolist()).items()} == probabilities_given(design, j)
 
 
 @pytest.mark.parametrize("name", ["hadamard, p=6", "hadamard, p=7", "hadamard, p=60"])
@@ -179,7 +179,7 @@ def test_every_row_of_the_matrix_is_as_likely(name):
     n = design.questions
     for j in range(0, design.p, max(design.p // 7, 1)):
         drawn = draw_given(np.full(n, j), design, Cycle(design.size.bit_length() - 1))
-        assert {code: times / n for code, times in Counter(drawn.tolist()).items()} == law_given(design, j)
+        assert {code: times / n for code, times in Counter(drawn.tolist()).items()} == probabilities_given(design, j)
 
 
 @pytest.mark.parametrize("x", "abcd")

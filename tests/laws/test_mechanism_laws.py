@@ -27,7 +27,7 @@ EXACT = {
 CASES = [(name, j) for name, (design, _) in EXACT.items() for j in range(design.p)]
 
 
-def law_given(design, j):
+def probabilities_given(design, j):
     codes, mu = design.support()
     return {design.categories.format(a): m for a, m in zip(codes.tolist(), mu.tolist()) if a >> j & 1}
 
@@ -44,7 +44,7 @@ def test_transition_law_is_mu_spelt_out(value, law):
 def test_transition_law_is_mu(name, j):
     design, n = EXACT[name]
     data = sp.privatize([design.categories.labels[j]] * n, design, seed=Grid())
-    assert data.subset_shares() == pytest.approx(law_given(design, j), abs=1e-15)
+    assert data.subset_shares() == pytest.approx(probabilities_given(design, j), abs=1e-15)
 
 
 @pytest.mark.parametrize("p", range(4, 9))
@@ -121,14 +121,14 @@ def test_asking_and_resolving_is_privatizing(name):
 def test_asking_and_resolving_has_law_mu(j):
     questions = sp.draw_questions(ASKED5, 10, seed=Grid())
     data = sp.resolve(questions, (questions >> j & 1) == 1, ASKED5)
-    assert data.subset_shares() == pytest.approx(law_given(ASKED5, j), abs=1e-15)
+    assert data.subset_shares() == pytest.approx(probabilities_given(ASKED5, j), abs=1e-15)
 
 
 @pytest.mark.parametrize("j", range(4))
 def test_the_symmetric_form_has_the_same_law(j):
     asked = sp.conditional(ASKED.categories, dict(zip(*map(np.ndarray.tolist, ASKED.support())))).as_independent()
     data = sp.privatize([ASKED.categories.labels[j]] * 20, asked, seed=Grid())
-    assert data.subset_shares() == pytest.approx(law_given(ASKED, j), abs=1e-15)
+    assert data.subset_shares() == pytest.approx(probabilities_given(ASKED, j), abs=1e-15)
 
 
 @pytest.mark.filterwarnings("ignore::subsetprivacy.errors.NotPrivateWarning")

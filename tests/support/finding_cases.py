@@ -129,7 +129,7 @@ CASES: dict[str, Callable[[], tuple[Any, dict[str, Any]]]] = {
 
 
 @cache
-def found(case: str) -> sp.Findings:
+def findings_of(case: str) -> sp.Findings:
     """Return all findings of a case, worked out once."""
     what, options = CASES[case]()
     return sp.findings(what, **options).compute()

@@ -74,10 +74,10 @@ BROKEN = {
 }
 
 
-def check_told(caught, engine):
+def check_message(caught, engine):
     message = str(caught.value)
     assert message.startswith(f"the {engine} table could not be computed (")
-    assert "Hint: run it by itself to see why; its message may show people's values." in message
+    assert "Hint: run it separately to see why; its message may show people's values." in message
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
     assert SECRET not in "".join(traceback.format_exception(caught.value))
@@ -89,7 +89,7 @@ def test_no_cell_is_shown(name, tmp_path):
     for options in ({}, {"by": "town"}, {"weights": "town", "weights_kind": "sampling"}):
         with pytest.raises(DataFileError, match="could not be computed") as caught:
             sp.count(build(tmp_path), "race", design=ASKED, **options)
-        check_told(caught, engine)
+        check_message(caught, engine)
 
 
 @pytest.mark.parametrize("name", [name for name in BROKEN if name != "dask cast"])
@@ -98,10 +98,10 @@ def test_no_cell_is_shown_while_a_table_is_streamed(name, tmp_path):
     table = build(tmp_path)
     with pytest.raises(DataFileError, match="could not be computed") as caught:
         list(arrow_batches(table, ["race", "town"]))
-    check_told(caught, engine)
+    check_message(caught, engine)
     with pytest.raises(DataFileError, match="could not be computed") as caught:
         sp.privatize_table(table, {"race": ASKED}, tmp_path / "private.parquet")
-    check_told(caught, engine)
+    check_message(caught, engine)
     assert not (tmp_path / "private.parquet").exists()
 
 
@@ -112,7 +112,7 @@ def test_a_plan_that_cannot_be_made():
         DataFileError, match=r"the polars-lazy table could not be computed \(ColumnNotFoundError\)"
     ) as c:
         sp.count(lazy, "race", design=ASKED)
-    check_told(c, "polars-lazy")
+    check_message(c, "polars-lazy")
 
 
 def test_what_is_ours_passes():
@@ -139,4 +139,4 @@ def test_an_error_that_follows_another_is_not_chained():
     table = pa.table({"x": [1]})
     with pytest.raises(DataFileError, match="could not be computed") as caught, computing(table):
         failing()
-    check_told(caught, "pyarrow")
+    check_message(caught, "pyarrow")

@@ -67,7 +67,7 @@ def test_several_names_that_are_alike():
     assert advice == TAKE_A_SIMILAR_COLUMN(names="'income' or 'income2'")
 
 
-def asked(way, path, frame):
+def requests(way, path, frame):
     """Ask for columns that are not there, each of the ways there are."""
     design = sp.uniform(RACES)
     ways = {
@@ -91,7 +91,7 @@ def test_a_mistyped_column_is_answered_by_the_closest(tmp_path, way):
     frame.to_csv(tmp_path / "people.csv", index=False)
     for name in ("Race", "rcae", "races"):
         with pytest.raises((ArgumentError, DataFileError), match=f"no column {name} among its 2.*did you mean 'race'"):
-            asked(way, tmp_path / "people.csv", frame)(name)
+            requests(way, tmp_path / "people.csv", frame)(name)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -102,7 +102,7 @@ def test_no_way_shows_a_cell_of_a_file_without_a_header(tmp_path, way):
     frame = pd.read_csv(path)  # takes the first person for the names
     for name in ("black", "Blac", "race"):
         with pytest.raises((ArgumentError, DataFileError), match=f"no column {name} among its 2.*so .* not shown") as c:
-            asked(way, path, frame)(name)
+            requests(way, path, frame)(name)
         assert "Black" not in str(c.value)
         assert "Smith" not in str(c.value)
 

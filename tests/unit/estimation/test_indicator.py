@@ -25,7 +25,7 @@ from subsetprivacy.estimation.quantizing import quantize
 LISTED = {name: design for name, design in DESIGNS.items() if design.enumerable}
 
 
-def law(design):
+def informative_subsets(design):
     """Return the informative subsets with their mu and rows."""
     codes, mu = design.support()
     kept = ~design.is_missing(codes)
@@ -42,7 +42,7 @@ def distributions(p, size, seed=1):
 @pytest.mark.parametrize("name", LISTED)
 def test_mean_given_the_value_is_the_indicator_of_the_value(name):
     design = LISTED[name]
-    _, mu, rows = law(design)
+    _, mu, rows = informative_subsets(design)
     for w in distributions(design.p, 3):
         D = IndicatorTable(design, w).of(rows)
         assert np.allclose((mu * D) @ rows.T, np.eye(design.p), rtol=0, atol=1e-12)
@@ -52,7 +52,7 @@ def test_mean_given_the_value_is_the_indicator_of_the_value(name):
 @pytest.mark.parametrize("name", ["four", "lopsided", "hadamard", "given", "thirds"])
 def test_no_other_working_distribution_has_a_smaller_variance(name):
     design = LISTED[name]
-    _, mu, rows = law(design)
+    _, mu, rows = informative_subsets(design)
     right, *wrong = distributions(design.p, 4, seed=2) * 0.8 + 0.2 / design.p
     table = IndicatorTable(design, np.stack([right, *wrong]))
     law_of_reports = mu * (right @ rows)
@@ -65,7 +65,7 @@ def test_no_other_working_distribution_has_a_smaller_variance(name):
 
 def test_indicator_without_a_list_of_subsets_is_that_of_an_even_distribution():
     design = sp.uniform(range(9))
-    _, _, rows = law(design)
+    _, _, rows = informative_subsets(design)
     table = IndicatorTable(design, np.full(9, 1 / 9))
     assert np.allclose(table._without_w(rows), table.of(rows), atol=1e-12)
 
@@ -75,7 +75,7 @@ def test_indicator_without_a_list_of_subsets_is_that_of_an_even_distribution():
 )
 def test_indicator_by_moments_is_unbiased_and_sums_to_one(make):
     design = make()
-    _, mu, rows = law(design)
+    _, mu, rows = informative_subsets(design)
     D = IndicatorTable(design, np.full(design.p, 1 / design.p))._without_w(rows)
     assert np.allclose((mu * D) @ rows.T, np.eye(design.p), atol=1e-12)
     assert np.allclose(D.sum(axis=0), 1, atol=1e-12)
@@ -95,7 +95,7 @@ def test_uniform_on_30_categories_has_indicators_whatever_w():
 def test_hundreds_of_categories():
     design = sp.hadamard(300)
     assert not IndicatorTable(design, np.full(300, 1 / 300)).ignores_w
-    _, mu, rows = law(design)
+    _, mu, rows = informative_subsets(design)
     D = IndicatorTable(design, distributions(300, 1)[0]).of(rows)
     assert np.allclose((mu * D) @ rows.T, np.eye(300), atol=1e-11)
 
@@ -109,7 +109,7 @@ def test_beyond_the_largest_matrix_the_closed_form_of_moments_serves():
 
 def test_every_person_has_the_indicator_of_their_block():
     design = lopsided()
-    _, _, rows = law(design)
+    _, _, rows = informative_subsets(design)
     table = IndicatorTable(design, distributions(4, 3))
     block = np.array([2, 0, 1, 2, 0, 1])
     mixed = table.of(rows, block)
@@ -158,7 +158,7 @@ def test_blocks_are_few_near_and_the_same_again():
 def test_64_blocks_lose_little_precision():
     design = sp.uniform(range(6))
     W = np.random.default_rng(3).dirichlet(np.ones(6) * 0.7, size=3000) * 0.9 + 0.1 / 6
-    _, mu, rows = law(design)
+    _, mu, rows = informative_subsets(design)
 
     def variance(w, used):
         """The mean over people of the trace of E DD' when person i has the distribution w_i."""

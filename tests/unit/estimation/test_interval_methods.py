@@ -45,8 +45,8 @@ def test_wald_is_cut_where_the_method_stays_in_the_simplex(boundary_fit):
     assert raw[0, 0] < 0  # a moment estimate may leave it, and says so
 
 
-def held_likelihood(counts, j, v):
-    """The highest log-likelihood with w_j = v, by a general optimiser over the logits of the others."""
+def profile_likelihood(counts, j, v):
+    """The highest log-likelihood with w_j = v, by a general optimizer over the logits of the others."""
     others = [i for i in range(counts.categories.p) if i != j]
 
     def loss(logits):
@@ -64,7 +64,7 @@ def test_profile_ends_where_the_likelihood_has_dropped_enough(fit, level):
     bounds = fit.interval(level, method="profile")
     for j in (0, 4):
         for v in bounds[j]:
-            drop = fit.loglik - held_likelihood(fit.counts, j, v)
+            drop = fit.loglik - profile_likelihood(fit.counts, j, v)
             assert drop == pytest.approx(chi2.ppf(level, 1) / 2, abs=1e-5)
     assert (bounds[:, 0] < fit.w).all()
     assert (bounds[:, 1] > fit.w).all()
@@ -82,7 +82,7 @@ def test_profile_starts_at_zero_on_the_boundary(boundary_fit):
     bounds = boundary_fit.interval(method="profile")  # no warning: this is what the warnings send you to
     assert bounds[0, 0] == 0
     assert 0.001 < bounds[0, 1] < 0.2
-    drop = boundary_fit.loglik - held_likelihood(boundary_fit.counts, 0, bounds[0, 1])
+    drop = boundary_fit.loglik - profile_likelihood(boundary_fit.counts, 0, bounds[0, 1])
     assert drop == pytest.approx(chi2.ppf(0.95, 1) / 2, abs=1e-4)
 
 
@@ -271,7 +271,7 @@ def test_profiles_hold_for_every_kind_of_rows(p, n):
 
 def test_moments_have_no_profile():
     fit = sp.estimate(sp.simulate(sp.uniform(range(5)), np.full(5, 0.2), 500, seed=1), "mom")
-    with pytest.raises(ArgumentError, match="must be of a likelihood estimate; got an estimate by mom"):
+    with pytest.raises(ArgumentError, match="must come from a likelihood estimate; got an estimate by mom"):
         fit.interval(method="profile")
 
 

@@ -20,7 +20,7 @@ SOLVERS = {
 }
 
 
-def fit_with_doubts(counts, method, **options):
+def fit_with_warnings(counts, method, **options):
     """The fit, and the kinds of warning that came with it."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -41,7 +41,7 @@ def test_three_solvers_agree_on_random_problems(problems):
     for k in range(problems):
         counts = random_counts(k, rng)
         (mle, said), (em, em_said), (conic, conic_said) = (
-            fit_with_doubts(counts, method, **options) for method, options in SOLVERS.items()
+            fit_with_warnings(counts, method, **options) for method, options in SOLVERS.items()
         )
         heights = [fit.loglik / counts.total for fit in (mle, em, conic)]
         spread = max(heights) - min(heights)

@@ -22,7 +22,7 @@ def sample():
 
 
 @pytest.fixture(scope="module")
-def found(sample):
+def evaluation(sample):
     return sp.evaluate(sample[0], proba=sample[1])
 
 
@@ -31,57 +31,57 @@ def both(sample):
     return sp.evaluate(sample[0], proba=sample[1], compare=sample[2], names=("sharp", "noisy"))
 
 
-def test_measures_by_name_and_category(found):
-    assert found.estimate("accuracy") == found.accuracy
-    assert found.estimate("recall", "green") == found.recall[2]
-    assert found.se("auc").shape == (4,)
-    low, high = found.interval("accuracy", level=0.9)
-    assert low < found.accuracy < high
-    assert found.interval("recall").shape == (4, 2)
-    assert found.interval("recall", "red").shape == (2,)
+def test_measures_by_name_and_category(evaluation):
+    assert evaluation.estimate("accuracy") == evaluation.accuracy
+    assert evaluation.estimate("recall", "green") == evaluation.recall[2]
+    assert evaluation.se("auc").shape == (4,)
+    low, high = evaluation.interval("accuracy", level=0.9)
+    assert low < evaluation.accuracy < high
+    assert evaluation.interval("recall").shape == (4, 2)
+    assert evaluation.interval("recall", "red").shape == (2,)
 
 
-def test_wrong_names(found):
+def test_wrong_names(evaluation):
     with pytest.raises(ArgumentError, match=r"`measure` must be one of accuracy, .*; got 'kappa'"):
-        found.estimate("kappa")
+        evaluation.estimate("kappa")
     with pytest.raises(ArgumentError, match="`category` must be left out for accuracy"):
-        found.se("accuracy", "red")
+        evaluation.se("accuracy", "red")
     with pytest.raises(CategoryError, match="one of the 4 categories"):
-        found.estimate("auc", "pink")
+        evaluation.estimate("auc", "pink")
     with pytest.raises(ArgumentError, match="`method` must be one of wald, logit"):
-        found.summary(method="profile")
+        evaluation.summary(method="profile")
 
 
-def test_frame_has_a_row_per_measure_and_category(found):
-    frame = found.to_frame()
+def test_frame_has_a_row_per_measure_and_category(evaluation):
+    frame = evaluation.to_frame()
     assert list(frame.columns) == ["measure", "category", "estimate", "se", "lower", "upper", "level"]
     assert len(frame) == 5 + 4 * 4
     assert frame["category"].isna().sum() == 5
     assert list(frame.loc[frame["measure"] == "auc", "category"]) == ["black", "red", "green", "blue"]
 
 
-def test_summary_prints_measures_in_words(found):
-    text = str(found.summary(0.9))
+def test_summary_prints_measures_in_words(evaluation):
+    text = str(evaluation.summary(0.9))
     assert "Classifier, evaluated on subsets: n = 2,000" in text
     assert "lower 90%" in text
     assert "subset log loss" in text
     assert "Brier score" in text
 
 
-def test_logit_intervals_stay_inside(found):
-    frame = found.to_frame(0.999, method="logit")
+def test_logit_intervals_stay_inside(evaluation):
+    frame = evaluation.to_frame(0.999, method="logit")
     shares = ~frame["measure"].isin(["brier", "log_loss", "subset_log_loss"])
     assert frame.loc[shares, "lower"].min() > 0
     assert frame.loc[shares, "upper"].max() < 1
-    wald = found.to_frame(0.999)
+    wald = evaluation.to_frame(0.999)
     assert frame.loc[~shares, "lower"].to_numpy() == pytest.approx(wald.loc[~shares, "lower"].to_numpy())
 
 
-def test_confusion_matrix_adds_up(found):
-    matrix = found.confusion
+def test_confusion_matrix_adds_up(evaluation):
+    matrix = evaluation.confusion
     assert matrix.estimate.sum() == pytest.approx(1)
-    assert matrix.estimate.sum(axis=1) == pytest.approx(found.shares)
-    assert np.trace(matrix.estimate) == pytest.approx(found.accuracy)
+    assert matrix.estimate.sum(axis=1) == pytest.approx(evaluation.shares)
+    assert np.trace(matrix.estimate) == pytest.approx(evaluation.accuracy)
     assert matrix.counts.sum() == pytest.approx(N)
     assert "value \\ guess" in str(matrix.summary())
 
@@ -95,8 +95,8 @@ def test_confusion_matrix_of_many_categories_is_a_list():
     assert table.notes[0].kind == sp.NoteKind.SHORTENED
 
 
-def test_calibration_of_true_probabilities_is_the_diagonal(found):
-    curve = found.calibration
+def test_calibration_of_true_probabilities_is_the_diagonal(evaluation):
+    curve = evaluation.calibration
     z = (curve.estimate - curve.predicted) / curve.se
     assert np.abs(z).max() < 4
     assert np.bincount(curve.category).tolist() == [10] * 4
@@ -161,16 +161,16 @@ def test_results_without_a_design_are_read_back(sample):
 
 
 @pytest.mark.parametrize("kind", ["measures", "calibration", "confusion"])
-def test_pictures(found, kind):
+def test_pictures(evaluation, kind):
     plt = pytest.importorskip("matplotlib.pyplot")
-    axes = found.plot(kind)
+    axes = evaluation.plot(kind)
     assert axes.get_title()
     plt.close("all")
 
 
-def test_picture_of_one_category(found):
+def test_picture_of_one_category(evaluation):
     plt = pytest.importorskip("matplotlib.pyplot")
-    axes = found.calibration.plot("red")
+    axes = evaluation.calibration.plot("red")
     assert "red" in axes.get_title()
     plt.close("all")
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from attrs import frozen
-from finding_cases import ABCD, CASES, UNIFORM, found, letters, table
+from finding_cases import ABCD, CASES, UNIFORM, findings_of, letters, table
 from findings_schema import PATH, schema_text
 from numpy._core._multiarray_umath import __cpu_dispatch__
 
@@ -55,7 +55,7 @@ def test_the_published_schema_is_that_of_the_classes():
 
 @EVERY_CASE
 def test_documents_keep_to_the_schema(case):
-    assert [error.message for error in VALIDATOR.iter_errors(json.loads(found(case).to_json()))] == []
+    assert [error.message for error in VALIDATOR.iter_errors(json.loads(findings_of(case).to_json()))] == []
 
 
 def test_every_class_of_the_schema_is_filled_by_some_case():
@@ -80,7 +80,7 @@ def test_every_class_of_the_schema_is_filled_by_some_case():
                 follow(schema.get("items", {}), value)
 
     for case in CASES:
-        follow(SCHEMA, found(case).to_dict())
+        follow(SCHEMA, findings_of(case).to_dict())
     assert set(SCHEMA["$defs"]) - seen == {"GroupFindings", "GroupShares"}  # of a file: see test_groups below
 
 
@@ -98,7 +98,7 @@ def test_nothing_else_may_be_in_a_document():
         if isinstance(held, dict) and "properties" in held and held.get("type") == "object":
             assert held["additionalProperties"] is False, path
             assert sorted(held["properties"]) == held["required"], path
-    document = found("a table").to_dict()
+    document = findings_of("a table").to_dict()
     for spoiled in ({**document, "more": 1}, {key: document[key] for key in document if key != "pairs"}):
         assert list(VALIDATOR.iter_errors(spoiled))
 
@@ -117,7 +117,7 @@ def test_nothing_else_may_be_in_a_document():
     ],
 )
 def test_the_schema_refuses_what_is_none(path, wrong):
-    document = json.loads(found("a table").to_json())
+    document = json.loads(findings_of("a table").to_json())
     place = document
     for key in path[:-1]:
         place = place[key]
@@ -203,7 +203,7 @@ def test_notes_and_arrays_are_plain():
 
 @EVERY_CASE
 def test_no_number_has_more_figures_than_processors_agree_on(case):
-    for path, value in _parts(found(case).to_dict()):
+    for path, value in _parts(findings_of(case).to_dict()):
         if isinstance(value, float) and not isinstance(value, bool):
             assert math.isfinite(value), path
             assert value == rounded(value), path
@@ -243,16 +243,16 @@ MACHINES = {
 _PROGRAM = """
 import hashlib, sys
 sys.path.insert(0, sys.argv[1])
-from finding_cases import found
+from finding_cases import findings_of
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 print(sum(__cpu_features__[name] for name in __cpu_dispatch__))
 for case in sys.argv[2:]:
-    print(hashlib.sha256(found(case).to_json().encode()).hexdigest())
+    print(hashlib.sha256(findings_of(case).to_json().encode()).hexdigest())
 """
 
 
 def _digest(case):
-    return hashlib.sha256(found(case).to_json().encode()).hexdigest()
+    return hashlib.sha256(findings_of(case).to_json().encode()).hexdigest()
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -273,7 +273,7 @@ def test_same_counts_same_bytes_on_every_machine(machine):
 def test_the_order_of_rows_is_not_in_the_document(tmp_path):
     order = np.random.default_rng(3).permutation(len(table()["x"].codes))
     shuffled = sp.SubsetTable([table()[name].codes[order] for name in "xyz"], table().design)
-    assert sp.findings(shuffled, permutations=99).to_json() == found("a table").to_json()
+    assert sp.findings(shuffled, permutations=99).to_json() == findings_of("a table").to_json()
     one, two = ({name: table()[name].codes[at] for name in "xyz"} for at in (np.arange(len(order)), order))
     designs = {name: table()[name].design for name in "xyz"}
     documents = []

@@ -5,7 +5,7 @@ from hashlib import sha256
 
 import numpy as np
 import pytest
-from finding_cases import ABCD, DESIGNS, UNIFORM, asked, column, found, letters, missing, sampling, table
+from finding_cases import ABCD, DESIGNS, UNIFORM, asked, column, findings_of, letters, missing, sampling, table
 
 import subsetprivacy as sp
 from subsetprivacy.errors import SubsetPrivacyWarning
@@ -56,7 +56,7 @@ def test_moments_are_those_of_estimate(kind):
 
 
 def test_a_share_of_zero_keeps_its_interval_and_is_named():
-    (one,) = found("zeros")
+    (one,) = findings_of("zeros")
     fit = sp.estimate(letters(shares=(0.0, 0.2, 0.3, 0.5)))
     assert fit.on_boundary == ("a",)  # else the example is none
     assert one.shares.zeros == ("a",)
@@ -95,7 +95,7 @@ def test_very_many_categories_are_estimated_by_moments():
     ],
 )
 def test_people_are_counted(case, answered, unknown, dummies):
-    (one,) = found(case)
+    (one,) = findings_of(case)
     if unknown is None:  # of questions, those skipped
         unknown = asked().skipped
         answered -= unknown
@@ -106,7 +106,7 @@ def test_people_are_counted(case, answered, unknown, dummies):
 
 def test_dummy_rows_are_no_people():
     counts = column("covered")
-    (one,) = found("covered")
+    (one,) = findings_of("covered")
     assert one.answered + one.dummies == pytest.approx(counts.n)
     assert one.answered == pytest.approx(counts.n * counts.design.real_share)
     assert one.privacy.dummy_share == pytest.approx(1 - counts.design.real_share, abs=0.05)
@@ -114,27 +114,27 @@ def test_dummy_rows_are_no_people():
 
 
 def test_sampling_weights_are_effective_people_and_leave_no_checks():
-    (one,) = found("sampling weights")
+    (one,) = findings_of("sampling weights")
     counts = sampling()
     assert one.is_weighted
     assert one.answered == counts.n
     assert one.checks is None
     assert one.alarms == 0
-    assert found("sampling weights").alarm.tests == 0
+    assert findings_of("sampling weights").alarm.tests == 0
     _same(one.shares.se, sp.estimate(counts).se)
 
 
 def test_frequency_weights_are_people():
-    (one,) = found("frequency weights")
+    (one,) = findings_of("frequency weights")
     weights = np.arange(337) % 3
     assert one.answered == weights[:300].sum()
     assert one.missing == weights[300:].sum()
     twice = sp.SubsetData(np.repeat(missing().codes, weights), UNIFORM)
-    assert sp.findings(twice).to_json() == found("frequency weights").to_json()
+    assert sp.findings(twice).to_json() == findings_of("frequency weights").to_json()
 
 
 def test_ten_billion_people_have_short_intervals():
-    (one,) = found("ten billion people")
+    (one,) = findings_of("ten billion people")
     few = sp.estimate(letters())
     _same(one.shares.estimate.round(12), few.w.round(12))
     assert one.shares.se == pytest.approx(few.se / np.sqrt(20_000_000), rel=1e-6)
@@ -144,7 +144,7 @@ def test_ten_billion_people_have_short_intervals():
 
 @pytest.mark.parametrize("case", ["no people", "no answers", "fully private"])
 def test_without_an_answer_there_is_a_reason_and_no_number(case):
-    (one,) = found(case)
+    (one,) = findings_of(case)
     assert one.fit is None
     assert one.shares is one.moments is one.difference is None
     assert one.problem.kind is NoteKind.NO_ESTIMATE
@@ -152,11 +152,11 @@ def test_without_an_answer_there_is_a_reason_and_no_number(case):
     assert one.privacy.at == "even shares"
     assert one.privacy.guess.baseline == pytest.approx(0.25)
     if case == "no people":
-        assert "There are no people yet." in {note.text for note in found(case).notes}
+        assert "There are no people yet." in {note.text for note in findings_of(case).notes}
 
 
 def test_one_person_is_a_data_set():
-    (one,) = found("one person")
+    (one,) = findings_of("one person")
     assert one.shares.estimate.sum() == pytest.approx(1)
     assert (one.shares.upper <= 1).all()
 
@@ -212,7 +212,7 @@ def test_privacy_is_that_of_the_audit(kind):
 
 
 def test_an_unknown_design_promises_nothing():
-    (one,) = found("coarse")
+    (one,) = findings_of("coarse")
     assert one.privacy is None or one.privacy.subset_private is None
 
 
@@ -253,8 +253,8 @@ def test_asked_directly_as_few_people_tell_as_much():
 
 @pytest.mark.parametrize("case", ["uniform", "recorded partition", "partition", "hadamard", "questions", "bit"])
 def test_checks_are_those_of_the_library(case):
-    (one,) = found(case)
-    made = found(case)
+    (one,) = findings_of(case)
+    made = findings_of(case)
     what = asked() if case == "questions" else column(case)
     direct = sp.check_all(what, budget=made.settings.check_seconds, seed=None)
     assert made.alarm.tests == direct.alarm.tests
@@ -269,7 +269,7 @@ def test_checks_are_those_of_the_library(case):
 
 
 def test_one_level_for_all_columns():
-    made = found("a table")
+    made = findings_of("a table")
     tests = [test for one in made if one.checks for _, check in one.checks.items() for test in check.tests]
     assert made.alarm.tests == len(tests)
     assert made.alarm.level == pytest.approx(0.01 / len(tests))
@@ -298,7 +298,7 @@ def _pair_test(counts, names, made, pairs, **options):
 
 
 def test_pairs_are_tested_with_the_seed_of_their_names():
-    made = found("a table")
+    made = findings_of("a table")
     assert [pair.names for pair in made.pairs] == [("x", "y"), ("x", "z"), ("y", "z")]
     for pair in made.pairs:
         counts = sp.crosstab({name: table()[name] for name in pair.names})
@@ -317,7 +317,7 @@ def test_pairs_are_tested_with_the_seed_of_their_names():
 
 
 def test_strength_is_cramers_v_without_its_bias():
-    for pair in found("a table").pairs:
+    for pair in findings_of("a table").pairs:
         counts = sp.crosstab({name: table()[name] for name in pair.names})
         raw, less = (sp.association(counts).cramers_v(corrected=corrected) for corrected in (False, True))
         assert pair.strength.raw == pytest.approx(raw.value)
@@ -330,15 +330,15 @@ def test_strength_is_cramers_v_without_its_bias():
 
 
 def test_limit_laws_draw_nothing():
-    for pair in found("limit laws").pairs:
+    for pair in findings_of("limit laws").pairs:
         assert (pair.test.law, pair.test.tables, pair.test.pvalue_se) == ("asymptotic", 0, None)
         counts = sp.crosstab({name: table()[name] for name in pair.names})
         assert pair.test.pvalue == pytest.approx(sp.independence_test(counts, permutations=0).pvalue)
-    assert all(test.samples == 0 for test in found("limit laws").checks.tests)
+    assert all(test.samples == 0 for test in findings_of("limit laws").checks.tests)
 
 
 def test_variables_inside_one_column_are_crossed():
-    made = found("join")
+    made = findings_of("join")
     (pair,) = made.pairs
     counts = column("join")
     assert (pair.inside, pair.names) == (ONE, ("sex", "view"))
@@ -349,17 +349,17 @@ def test_variables_inside_one_column_are_crossed():
 
 
 def test_the_same_numbers_whichever_pairs_are_wanted():
-    (pair,) = found("one pair").pairs
+    (pair,) = findings_of("one pair").pairs
     assert pair.names == ("z", "x")
-    assert found("no pairs").pairs == ()
-    assert [pair.test for pair in found("untested").pairs] == [None] * 3
-    _same(found("untested").pairs[1].shares.T, pair.shares)
-    assert found("untested").pairs_level is None
-    assert all(pair.strength is not None for pair in found("untested").pairs)
+    assert findings_of("no pairs").pairs == ()
+    assert [pair.test for pair in findings_of("untested").pairs] == [None] * 3
+    _same(findings_of("untested").pairs[1].shares.T, pair.shares)
+    assert findings_of("untested").pairs_level is None
+    assert all(pair.strength is not None for pair in findings_of("untested").pairs)
 
 
 def test_columns_that_were_counted_alone_cannot_be_crossed():
-    made = found("a mapping")
+    made = findings_of("a mapping")
     assert made.pairs == made.rows == made.linked == ()
 
 
@@ -367,7 +367,7 @@ def test_columns_that_were_counted_alone_cannot_be_crossed():
 
 
 def test_a_row_is_the_audit_of_the_joint_counts():
-    (row,) = found("a table").rows
+    (row,) = findings_of("a table").rows
     direct = sp.audit(sp.crosstab({name: table()[name] for name in "xyz"}))
     totals = direct.totals()
     assert row.together.information == pytest.approx(totals["mi_leakage"])
@@ -380,7 +380,7 @@ def test_a_row_is_the_audit_of_the_joint_counts():
 
 
 def test_rows_that_fit_a_person_are_counted():
-    (row,) = found("a table").rows
+    (row,) = findings_of("a table").rows
     expected, least = 400.0, 400.0
     for name in "xy":  # the third rules nothing out
         design, w = table()[name].design, sp.estimate(table()[name]).w
@@ -391,18 +391,18 @@ def test_rows_that_fit_a_person_are_counted():
 
 
 def test_too_many_combinations_leave_the_worst_case():
-    (row,) = found("eight columns").rows
+    (row,) = findings_of("eight columns").rows
     assert not row.joint_known
     assert row.combinations == 4**8
     assert row.guesses is None
     assert row.together.maximal_bits == pytest.approx(8)
     assert row.together.smallest_set == 2**8
-    assert found("eight columns").pairs_left_out == 0
-    assert len(found("eight columns").pairs) == 28
+    assert findings_of("eight columns").pairs_left_out == 0
+    assert len(findings_of("eight columns").pairs) == 28
 
 
 def test_several_releases_are_rows_each_for_itself():
-    made = found("releases")
+    made = findings_of("releases")
     assert made.names == ("x", "y", "z", "q")
     assert [row.names for row in made.rows] == [("x", "y", "z")]
     assert [pair.names for pair in made.pairs] == [("x", "y"), ("x", "z"), ("y", "z")]

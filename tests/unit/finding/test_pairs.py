@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from finding_cases import ABCD, SHARES, UNIFORM, column, found
+from finding_cases import ABCD, SHARES, UNIFORM, column, findings_of
 
 import subsetprivacy as sp
 from subsetprivacy.finding import pairs as module
@@ -185,7 +185,7 @@ def test_columns_with_too_many_categories_are_not_crossed():
 
 
 def test_few_people_in_a_large_table_are_said_to_be_few():
-    assert NoteKind.SMALL_COUNTS in {note.kind for note in found("a table").pairs[0].notes}
+    assert NoteKind.SMALL_COUNTS in {note.kind for note in findings_of("a table").pairs[0].notes}
 
 
 def test_likelihoods_that_take_long_give_way_to_moments(monkeypatch):

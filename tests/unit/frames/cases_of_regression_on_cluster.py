@@ -24,7 +24,7 @@ def session(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def held():
+def people_table():
     rng = np.random.default_rng(3)
     age, town = rng.uniform(20, 70, N), rng.choice(["north", "south", "west"], N)
     U = np.vstack([np.zeros(N), 0.02 * age - 1, 0.5 * (town == "west"), 0.2 * (town == "south")])
@@ -34,8 +34,8 @@ def held():
 
 
 @pytest.fixture(scope="module")
-def table(session, held):
-    return session.createDataFrame(held).repartition(6)
+def table(session, people_table):
+    return session.createDataFrame(people_table).repartition(6)
 
 
 def workers_of(table):
@@ -55,10 +55,10 @@ def workers_of(table):
 
 
 @pytest.mark.parametrize("method", ["ml", "corrected"])
-def test_two_workers_add_up_what_memory_does(table, held, method):
+def test_two_workers_add_up_what_memory_does(table, people_table, method):
     assert workers_of(table) == {"worker-0", "worker-1"}
     fit = sp.regress("colour ~ age + town", table, designs={"colour": DESIGN}, stream=True, method=method)
-    expected = sp.regress("colour ~ age + town", held, designs={"colour": DESIGN}, method=method)
+    expected = sp.regress("colour ~ age + town", people_table, designs={"colour": DESIGN}, method=method)
     np.testing.assert_allclose(fit.estimates, expected.estimates, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(fit.robust, expected.robust, rtol=1e-6, atol=1e-12)
     assert fit.fitted_people is None

@@ -46,13 +46,13 @@ def columns():
 
 
 @pytest.fixture(scope="module")
-def held():
+def people_table():
     return pa.table(columns())
 
 
 @pytest.fixture(scope="module")
-def table(held, spark_of_the_process):
-    return spark_of_the_process.createDataFrame(held).repartition(2)
+def table(people_table, spark_of_the_process):
+    return spark_of_the_process.createDataFrame(people_table).repartition(2)
 
 
 def same(one, two):
@@ -72,22 +72,22 @@ ASKED = [  # each job of Spark takes a moment, so one case stands for all in the
 
 
 @pytest.mark.parametrize(("formula", "asked"), ASKED)
-def test_workers_add_up_what_memory_does(table, held, formula, asked):
+def test_workers_add_up_what_memory_does(table, people_table, formula, asked):
     said = []
     by_workers = sp.regress(
         formula, table, designs=DESIGNS, stream=True, progress=lambda done, _: said.append(done), **asked
     )
-    same(by_workers, sp.regress(formula, held, designs=DESIGNS, **asked))
+    same(by_workers, sp.regress(formula, people_table, designs=DESIGNS, **asked))
     assert by_workers.fitted_people is None
     assert len(said) >= 4
 
 
-def test_small_tables_are_brought_here(table, held, monkeypatch):
+def test_small_tables_are_brought_here(table, people_table, monkeypatch):
     assert sp.regress("use ~ shift", table, designs=DESIGNS).fitted_people is not None
     monkeypatch.setattr(regressing_on_spark, "MOST_FROM_SPARK", N - 1)
     fit = sp.regress("use ~ shift", table, designs=DESIGNS)
     assert fit.fitted_people is None
-    same(fit, sp.regress("use ~ shift", held, designs=DESIGNS))
+    same(fit, sp.regress("use ~ shift", people_table, designs=DESIGNS))
     restored = pickle.loads(pickle.dumps(fit))
     assert restored.coef.tolist() == fit.coef.tolist()
     with pytest.raises(ArgumentError, match="the table of Spark must be at hand for this"):

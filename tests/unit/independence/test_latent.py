@@ -267,7 +267,7 @@ def test_five_starts_for_drawn_samples_find_what_twenty_find():
     counts = sp.simulate(PAIRS, rare_combinations(z, x_given_z, y_given_z), 300, seed=source)
     fit = fit_null(counts, (0, 1), (2,), generator=1)
     few, late = resample(counts, fit.w.ravel(), fit.model, 4, np.random.default_rng(2))
-    samples = np.random.default_rng(2).multinomial(300, _law(PAIRS, fit.w), size=4)
+    samples = np.random.default_rng(2).multinomial(300, _probabilities(PAIRS, fit.w), size=4)
     for sample, ratio in zip(samples, few):
         drawn = sp.SubsetCounts(PAIRS.support()[0], sample, PAIRS)
         many = fit_null(drawn, (0, 1), (2,), tol=1e-7, generator=2)
@@ -275,7 +275,7 @@ def test_five_starts_for_drawn_samples_find_what_twenty_find():
     assert late == 0
 
 
-def _law(design, w):
+def _probabilities(design, w):
     law = design.support()[1] * design.support_incidence.inner(w.ravel())
     return law / law.sum()
 

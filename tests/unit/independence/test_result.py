@@ -24,38 +24,38 @@ def table():
 
 
 @pytest.fixture(scope="module")
-def found(table):
+def lrt_result(table):
     return sp.independence_test(table, permutations=99, seed=1)
 
 
-def test_numbers_hang_together(table, found):
-    assert found.df == 9
-    assert found.asymptotic_pvalue == pytest.approx(chi2.sf(found.statistic, 9))
-    beyond = (found.law.statistics >= found.statistic).sum()
-    assert found.pvalue == pytest.approx((1 + beyond) / 100)
-    assert found.pvalue_se == pytest.approx(np.sqrt(found.pvalue * (1 - found.pvalue) / 99))
-    assert (found.n, found.n_missing) == (900, 0)
-    assert found.margins is found.null_estimates
+def test_numbers_hang_together(table, lrt_result):
+    assert lrt_result.df == 9
+    assert lrt_result.asymptotic_pvalue == pytest.approx(chi2.sf(lrt_result.statistic, 9))
+    beyond = (lrt_result.law.statistics >= lrt_result.statistic).sum()
+    assert lrt_result.pvalue == pytest.approx((1 + beyond) / 100)
+    assert lrt_result.pvalue_se == pytest.approx(np.sqrt(lrt_result.pvalue * (1 - lrt_result.pvalue) / 99))
+    assert (lrt_result.n, lrt_result.n_missing) == (900, 0)
+    assert lrt_result.margins is lrt_result.null_estimates
 
 
-def test_summary(found):
-    text = str(found.summary())
+def test_summary(lrt_result):
+    text = str(lrt_result.summary())
     assert text.splitlines()[0] == "Likelihood ratio test. Null hypothesis: race and income are independent"
     rows = {line[: line.rfind("  ")].strip(): line[line.rfind("  ") :].strip() for line in text.splitlines()[4:12]}
-    assert rows["statistic"] == f"{found.statistic:.4f}"
+    assert rows["statistic"] == f"{lrt_result.statistic:.4f}"
     assert rows["degrees of freedom"] == "9"
-    assert rows["p-value"] == f"{found.pvalue:.4f}"
+    assert rows["p-value"] == f"{lrt_result.pvalue:.4f}"
     assert rows["rests on"] == "random tables with these margins, 99 of them"
-    assert rows["asymptotic p-value"] == f"{found.asymptotic_pvalue:.4f}"
+    assert rows["asymptotic p-value"] == f"{lrt_result.asymptotic_pvalue:.4f}"
     assert rows["people"] == "900"
-    assert "<table" in found._repr_html_()
-    for note in found.notes:
+    assert "<table" in lrt_result._repr_html_()
+    for note in lrt_result.notes:
         assert str(note) in text
 
 
-def test_repr(found):
-    assert repr(found) == (
-        f"<IndependenceResult by lrt: statistic {found.statistic:.3f}, df 9, p-value {found.pvalue:.4f} (permutation)>"
+def test_repr(lrt_result):
+    assert repr(lrt_result) == (
+        f"<IndependenceResult by lrt: statistic {lrt_result.statistic:.3f}, df 9, p-value {lrt_result.pvalue:.4f} (permutation)>"
     )
 
 
@@ -71,23 +71,23 @@ def test_tiny_pvalues_are_bounds(table):
     assert "p-value < 0.0001 (asymptotic)" in repr(sp.independence_test(strong, permutations=0))
 
 
-def test_to_dict_is_json(table, found):
-    read = json.loads(json.dumps(found.to_dict()))
+def test_to_dict_is_json(table, lrt_result):
+    read = json.loads(json.dumps(lrt_result.to_dict()))
     assert read["method"] == "lrt"
-    assert read["statistic"] == found.statistic
-    assert read["pvalue"] == found.pvalue
+    assert read["statistic"] == lrt_result.statistic
+    assert read["pvalue"] == lrt_result.pvalue
     assert read["permutations"] == 99
     assert read["null"] == "permutation"
-    assert read["notes"] == [note.to_dict() for note in found.notes]
+    assert read["notes"] == [note.to_dict() for note in lrt_result.notes]
     moments = sp.independence_test(table, "lrt-mom", permutations=9, seed=1).to_dict()
     assert moments["asymptotic_pvalue"] is None
     exact = sp.JointCounts.of_table([[5, 2], [3, 4]], sp.product({"x": WARNER, "y": WARNER}))
     assert json.loads(json.dumps(sp.independence_test(exact, seed=1).to_dict()))["pvalue_se"] == 0
 
 
-def test_results_cannot_be_changed(found):
+def test_results_cannot_be_changed(lrt_result):
     with pytest.raises(FrozenInstanceError):  # its text depends on the version of attrs
-        found.pvalue = 0.5
+        lrt_result.pvalue = 0.5
 
 
 def test_arrays_of_results_are_read_only(table):
@@ -146,11 +146,11 @@ def test_picture_of_an_exact_and_of_a_limit_law(table):
     assert not limit.patches
 
 
-def test_results_of_every_kind_can_be_stored(found, table):
+def test_results_of_every_kind_can_be_stored(lrt_result, table):
     waves = [sp.simulate(design, [0.1, 0.2, 0.3, 0.4], 200, seed=1) for design in (V4, sp.fixed_size(V4.categories, 2))]
     joined = sp.simulate(sp.join({"s": [0, 1], "t": [0, 1]}), [0.4, 0.3, 0.2, 0.1], 300, seed=1)
     results = [
-        found,
+        lrt_result,
         sp.independence_test(table, "bonferroni", permutations=9, seed=1),
         sp.conditional_independence_test({"a": table, "b": table}, permutations=9, seed=1),
         sp.homogeneity_test(waves[0], waves[0], permutations=9, seed=1),
@@ -166,9 +166,9 @@ def test_results_of_every_kind_can_be_stored(found, table):
         assert all(len(fit.w) for fit in again.null_estimates.values())
 
 
-def test_pictures_that_are_not_there(found, table):
+def test_pictures_that_are_not_there(lrt_result, table):
     with pytest.raises(ArgumentError, match="`kind` must be one of null, residuals"):
-        found.plot("scatter")
+        lrt_result.plot("scatter")
     strata = sp.conditional_independence_test({"a": table, "b": table}, "pearson", permutations=9, seed=1)
     with pytest.raises(ArgumentError, match="a joint estimate must be of one table; got 2"):
         strata.plot("residuals")

@@ -61,7 +61,7 @@ def size(design, code, w):
     return float(design.incidence(np.array([code])).inner(w)[0])
 
 
-def law(design, w):
+def probabilities(design, w):
     """The probability of every subset that says something, given that one does."""
     mass = {a: float(design.mu(np.array([a]))[0]) * size(design, a, w) for a in informative(design)}
     total = sum(mass.values())
@@ -119,7 +119,7 @@ def test_told_pairs_in_bonferronis_test_are_ordinary_2_x_2_tables():
 def test_pearson_sums_over_the_whole_support(pair):
     table = table_of(*pair, n=150)
     n_ab, (wx, wy) = cells(table), margins(table)
-    one, two = (law(design, w) for design, w in zip(pair, (wx, wy)))
+    one, two = (probabilities(design, w) for design, w in zip(pair, (wx, wy)))
     expected = {(a, b): table.n * one[a] * two[b] for a in one for b in two}
     assert sum(expected.values()) == pytest.approx(table.n)
     summed = sum((n_ab.get(cell, 0) - e) ** 2 / e for cell, e in expected.items())
@@ -148,7 +148,7 @@ def test_pearson_given_the_questions_is_a_sum_over_pairs_of_questions(pair):
         answers = [
             {a: size(design, a, w) for a in informative(design) if stratum(design, a) == question}
             if question is not None
-            else law(design, w)
+            else probabilities(design, w)
             for design, w, question in zip(pair, (wx, wy), (k, l))
         ]
         assert [sum(answer.values()) for answer in answers] == pytest.approx([1, 1])

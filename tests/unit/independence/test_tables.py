@@ -44,7 +44,7 @@ def agrees_with(law, drawn):
     return chisquare(observed[kept], expected[kept]).pvalue
 
 
-def law_of(rows, columns):
+def probabilities_of(rows, columns):
     result, mass = all_tables(rows, columns, 10_000)
     return dict(zip(keys(result), mass.tolist()))
 
@@ -52,7 +52,7 @@ def law_of(rows, columns):
 def test_all_tables_are_those_of_all_orders_of_the_rows():
     brute = by_shuffling(ROWS, COLUMNS)
     orders = sum(brute.values())
-    law = law_of(ROWS, COLUMNS)
+    law = probabilities_of(ROWS, COLUMNS)
     assert set(law) == set(brute)
     assert [law[key] for key in brute] == pytest.approx([times / orders for times in brute.values()], rel=1e-12)
 
@@ -75,7 +75,7 @@ def test_a_margin_with_a_zero_has_an_empty_row():
 
 
 def test_too_many_tables_are_none():
-    number = len(law_of(ROWS, COLUMNS))
+    number = len(probabilities_of(ROWS, COLUMNS))
     assert len(all_tables(ROWS, COLUMNS, number)[0]) == number
     assert all_tables(ROWS, COLUMNS, number - 1) is None
     assert all_tables(np.full(40, 1000), np.full(40, 1000), 10_000) is None
@@ -84,13 +84,13 @@ def test_too_many_tables_are_none():
 def test_random_tables_follow_the_law():
     drawn = random_tables(ROWS, COLUMNS, 20_000, np.random.default_rng(1))
     assert drawn.shape == (20_000, 3, 3)
-    assert agrees_with(law_of(ROWS, COLUMNS), drawn) > 1e-4
+    assert agrees_with(probabilities_of(ROWS, COLUMNS), drawn) > 1e-4
 
 
 def test_random_tables_follow_the_law_with_a_zero_and_single_rows():
     rows, columns = np.array([0, 5, 1]), np.array([3, 0, 2, 1])
     drawn = random_tables(rows, columns, 5000, np.random.default_rng(2))
-    assert agrees_with(law_of(rows, columns), drawn) > 1e-4
+    assert agrees_with(probabilities_of(rows, columns), drawn) > 1e-4
     assert random_tables(np.array([6]), columns, 2, np.random.default_rng(1)).tolist() == [[[3, 0, 2, 1]]] * 2
 
 
@@ -124,7 +124,7 @@ def test_shuffled_rows_follow_the_law(monkeypatch):
     monkeypatch.setattr(tables, "random_tables", None)
     drawn = np.concatenate([n for _, n in shuffled(crossed(), 10_000, np.random.default_rng(5))])
     assert drawn.shape == (10_000, 9)
-    assert agrees_with(law_of(ROWS, COLUMNS), drawn.astype(int)) > 1e-4
+    assert agrees_with(probabilities_of(ROWS, COLUMNS), drawn.astype(int)) > 1e-4
 
 
 def test_drawn_cells_follow_the_law(monkeypatch):
@@ -135,7 +135,7 @@ def test_drawn_cells_follow_the_law(monkeypatch):
     assert len({len(n) for n in blocks}) > 1
     drawn = np.concatenate(blocks)
     assert drawn.shape == (10_001, 9)
-    assert agrees_with(law_of(ROWS, COLUMNS), drawn.astype(int)) > 1e-4
+    assert agrees_with(probabilities_of(ROWS, COLUMNS), drawn.astype(int)) > 1e-4
 
 
 def test_tables_without_a_grid_follow_the_law(monkeypatch):
@@ -148,4 +148,4 @@ def test_tables_without_a_grid_follow_the_law(monkeypatch):
         table[layout.at_a, layout.at_b] = n[0]
         drawn.append(table)
     assert len(drawn) == 5000
-    assert agrees_with(law_of(ROWS, COLUMNS), drawn) > 1e-4
+    assert agrees_with(probabilities_of(ROWS, COLUMNS), drawn) > 1e-4

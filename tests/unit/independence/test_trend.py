@@ -34,7 +34,7 @@ NEAR = np.array([0.9, 0.06, 0.03, 0.01])
 TABLE = np.array([[20, 14, 9, 7], [15, 16, 12, 10], [8, 13, 17, 19]])
 
 
-def told(table=TABLE):
+def groups_of_values(table=TABLE):
     """Groups of people who tell their values."""
     return {name: sp.SubsetCounts([1, 2, 4, 8], row, VALUES) for name, row in zip("xyz", table)}
 
@@ -71,9 +71,11 @@ def test_of_values_it_is_the_test_of_statsmodels():
     #   >>> found = table.test_ordinal_association(row_scores=np.array([1, 2, 4]), col_scores=np.array([0, 1, 3, 9]))
     #   >>> found.zscore, found.pvalue
     #   (3.199133638308801, 0.0013784125722378707)
-    result = sp.trend_test(told(), permutations=0)
+    result = sp.trend_test(groups_of_values(), permutations=0)
     assert (result.zscore, result.pvalue) == pytest.approx((3.572477114257581, 0.00035362039503691173), rel=1e-10)
-    scored = sp.trend_test(told(), scores=[0, 1, 3, 9], group_scores={"x": 1, "z": 4, "y": 2}, permutations=0)
+    scored = sp.trend_test(
+        groups_of_values(), scores=[0, 1, 3, 9], group_scores={"x": 1, "z": 4, "y": 2}, permutations=0
+    )
     assert (scored.zscore, scored.pvalue) == pytest.approx((3.199133638308801, 0.0013784125722378707), rel=1e-10)
     both = sp.product({"group": sp.nonprivate(list("xyz")), "value": VALUES})
     table = sp.trend_test(sp.JointCounts.of_table(TABLE, both), permutations=0)
@@ -293,7 +295,7 @@ def test_weighted_groups_have_an_asymptotic_pvalue():
 
 
 def test_mean_scores_of_values():
-    frame = sp.trend_test(told(), permutations=0).to_frame(method="wald")
+    frame = sp.trend_test(groups_of_values(), permutations=0).to_frame(method="wald")
     assert list(frame.columns) == ["group", "estimate", "se", "lower", "upper", "level"]
     for (_, row), people in zip(frame.iterrows(), TABLE):
         values = np.repeat([1, 2, 3, 4], people)
@@ -368,7 +370,7 @@ def test_seeds_progress_and_budget():
     two = sp.trend_test(groups, permutations=50, seed=3)
     assert one.law.statistics.tolist() == two.law.statistics.tolist()
     assert seen[-1] == (50, 50)
-    with pytest.warns(BudgetWarning, match="none were made") as caught:
+    with pytest.warns(BudgetWarning, match="none were drawn") as caught:
         result = sp.trend_test(groups, budget=1e-9)
     assert caught[0].filename == __file__
     assert result.pvalue == result.asymptotic_pvalue
@@ -393,7 +395,7 @@ def test_seeds_progress_and_budget():
 )
 def test_options_that_do_not_fit_are_refused(options, message, advice):
     with pytest.raises(ArgumentError, match=message) as caught:
-        sp.trend_test(told(), **options)
+        sp.trend_test(groups_of_values(), **options)
     assert advice is None or caught.value.advice.advice is advice
 
 

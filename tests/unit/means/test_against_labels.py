@@ -21,34 +21,34 @@ def people():
 
 
 @pytest.fixture(scope="module")
-def found(people):
+def means(people):
     _, y, data, _ = people
     return sp.group_means(y, data, quantiles=(0.1, 0.5, 0.9))
 
 
-def test_means_and_variances(people, found):
+def test_means_and_variances(people, means):
     x, y, _, _ = people
     by = pd.Series(y).groupby(x)
-    assert np.allclose(found.mean, by.mean(), rtol=1e-12)
-    assert np.allclose(found.variance, by.var(), rtol=1e-12)
-    assert np.allclose(found.sd, by.std(), rtol=1e-12)
-    assert np.allclose(found.number, by.size(), rtol=1e-12)
-    assert np.allclose(found.share, by.size() / 600, rtol=1e-12)
+    assert np.allclose(means.mean, by.mean(), rtol=1e-12)
+    assert np.allclose(means.variance, by.var(), rtol=1e-12)
+    assert np.allclose(means.sd, by.std(), rtol=1e-12)
+    assert np.allclose(means.number, by.size(), rtol=1e-12)
+    assert np.allclose(means.share, by.size() / 600, rtol=1e-12)
     share = by.size().to_numpy() / 600
-    assert np.allclose(found.share_se, np.sqrt(share * (1 - share) / 600), rtol=1e-9)
+    assert np.allclose(means.share_se, np.sqrt(share * (1 - share) / 600), rtol=1e-9)
 
 
-def test_quantiles(people, found):
+def test_quantiles(people, means):
     x, y, _, _ = people
     for j in range(3):
         expected = np.quantile(y[x == j], [0.1, 0.5, 0.9], method="inverted_cdf")
-        assert np.array_equal(found.quantile[j], expected)
-        low, high = found.quantile_interval()[j].T
+        assert np.array_equal(means.quantile[j], expected)
+        low, high = means.quantile_interval()[j].T
         assert (low <= expected).all()
         assert (expected <= high).all()
 
 
-def test_quantile_intervals_are_order_statistics(people, found):
+def test_quantile_intervals_are_order_statistics(people, means):
     """The test of F(t) = q rejects where the number below t is more than 1.96 standard deviations from n q."""
     x, y, _, _ = people
     for j in range(3):
@@ -58,27 +58,27 @@ def test_quantile_intervals_are_order_statistics(people, found):
             sd = np.sqrt((q * q + (1 - 2 * q) * F) / len(own))
             low = own[np.argmax(F + 1.959964 * sd >= q)]
             high = own[np.argmax(F - 1.959964 * sd >= q)]
-            assert found.quantile_interval()[j, k].tolist() == [low, high]
+            assert means.quantile_interval()[j, k].tolist() == [low, high]
 
 
-def test_standard_errors_are_whites(people, found):
+def test_standard_errors_are_whites(people, means):
     x, y, _, _ = people
     ols = sm.OLS(y, np.eye(3)[x]).fit(cov_type="HC0")
-    assert np.allclose(found.mean, ols.params, rtol=1e-12)
-    assert np.allclose(found.cov, ols.cov_params(), rtol=1e-9, atol=1e-14)
-    assert np.allclose(found.interval(method="wald"), ols.conf_int(), rtol=1e-9)
-    apart = found.difference("b", "a")
+    assert np.allclose(means.mean, ols.params, rtol=1e-12)
+    assert np.allclose(means.cov, ols.cov_params(), rtol=1e-9, atol=1e-14)
+    assert np.allclose(means.interval(method="wald"), ols.conf_int(), rtol=1e-9)
+    apart = means.difference("b", "a")
     test = ols.t_test([[-1, 1, 0]])
     assert apart.estimate[0] == pytest.approx(test.effect[0])
     assert apart.se[0] == pytest.approx(test.sd[0, 0])
     assert apart.pvalues[0] == pytest.approx(float(test.pvalue), rel=1e-6)
 
 
-def test_wald_test_of_equal_means_is_that_of_ols(people, found):
+def test_wald_test_of_equal_means_is_that_of_ols(people, means):
     x, y, _, _ = people
     ols = sm.OLS(y, np.eye(3)[x]).fit(cov_type="HC0")
     test = ols.wald_test([[1, -1, 0], [0, 1, -1]], use_f=False, scalar=True)
-    assert found.test(method="wald").statistic[0] == pytest.approx(test.statistic)
+    assert means.test(method="wald").statistic[0] == pytest.approx(test.statistic)
 
 
 def test_clusters_are_those_of_ols(people):
@@ -90,24 +90,24 @@ def test_clusters_are_those_of_ols(people):
     assert result.df == 49
 
 
-def test_score_test_has_the_null_variance(people, found):
+def test_score_test_has_the_null_variance(people, means):
     """Of labels it is the least over m of the sum of squared scores over their variances about m."""
     x, y, _, _ = people
     grid = np.linspace(y.mean() - 3, y.mean() + 3, 20_001)
     parts = [np.array([(y[x == j] - m).sum() ** 2 / ((y[x == j] - m) ** 2).sum() for m in grid]) for j in range(3)]
-    test = found.test()
+    test = means.test()
     assert test.statistic[0] == pytest.approx(sum(parts).min(), abs=1e-4)
     assert test.pvalue[0] == pytest.approx(chi2.sf(sum(parts).min(), 2), rel=1e-3)
 
 
-def test_fiellers_interval_of_labels_is_nearly_students(people, found):
+def test_fiellers_interval_of_labels_is_nearly_students(people, means):
     """All m with (sum of y - m)² at most z² times the sum of (y - m)²."""
     x, y, _, _ = people
     z2 = 1.959963984540054**2
     for j in range(3):
         own = y[x == j]
         half = np.sqrt(z2 * own.var() / (len(own) - z2))
-        assert np.allclose(found.interval()[j], [own.mean() - half, own.mean() + half], rtol=1e-9)
+        assert np.allclose(means.interval()[j], [own.mean() - half, own.mean() + half], rtol=1e-9)
 
 
 def test_known_groups_are_apart(people):
@@ -173,11 +173,11 @@ def test_the_normal_model_of_labels_has_moments(people):
     assert np.allclose(result.robust, result.corrected.cov, rtol=1e-5, atol=1e-12)
 
 
-def test_effect_sizes(people, found):
+def test_effect_sizes(people, means):
     x, y, _, _ = people
     by = pd.Series(y).groupby(x)
     n, m, v = by.size().to_numpy(), by.mean().to_numpy(), by.var().to_numpy()
     pooled = (n[0] * v[0] + n[1] * v[1]) / (n[0] + n[1])
-    assert found.difference("a", "b").effect[0] == pytest.approx((m[0] - m[1]) / np.sqrt(pooled))
+    assert means.difference("a", "b").effect[0] == pytest.approx((m[0] - m[1]) / np.sqrt(pooled))
     plain = (n / 600) @ (m - y.mean()) ** 2 / y.var()
-    assert 0.5 * plain < found.eta_squared < plain  # less what the errors of the means add
+    assert 0.5 * plain < means.eta_squared < plain  # less what the errors of the means add

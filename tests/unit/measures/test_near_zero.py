@@ -60,13 +60,13 @@ def test_two_standard_errors_are_the_limit():
     """Asked directly: a cell of k people has a standard error of about the square root of k."""
     naked = sp.product({"x": sp.nonprivate(["a", "b"]), "y": sp.nonprivate(["c", "d"])})
 
-    def asked(k):
+    def counts_of(k):
         people = np.array([k, 300, 200, 500.0])
         return association(exact_counts(naked, people / people.sum(), int(people.sum())))
 
     with quietly():
-        assert asked(3).odds_ratio().notes
-        assert not asked(5).odds_ratio().notes
+        assert counts_of(3).odds_ratio().notes
+        assert not counts_of(5).odds_ratio().notes
 
 
 def test_differences_with_a_group_near_zero():

@@ -17,14 +17,14 @@ SMALL = np.array([[31, 7], [12, 24]])
 LARGE = 10 * np.array([[40, 11, 5, 9], [8, 23, 17, 6], [3, 14, 31, 28]])
 
 
-def asked(people, labels=(("f", "m", "x"), ("no", "so", "yes", "never"))):
+def counts_of(people, labels=(("f", "m", "x"), ("no", "so", "yes", "never"))):
     """Return counts of people who told their values."""
     p, q = people.shape
     naked = sp.product({"sex": sp.nonprivate(labels[0][:p]), "view": sp.nonprivate(labels[1][:q])})
     return exact_counts(naked, people.ravel() / people.sum(), people.sum())
 
 
-TWO, MANY = association(asked(SMALL)), association(asked(LARGE))
+TWO, MANY = association(counts_of(SMALL)), association(counts_of(LARGE))
 
 
 def multinomial_cov(people):
@@ -132,7 +132,7 @@ def test_cramers_v_is_that_of_scipy():
 
 def test_the_bias_of_v_is_bergsmas():
     people = np.outer([20, 50, 30], [10, 60, 20, 10])  # independent, exactly
-    result = association(asked(people))
+    result = association(counts_of(people))
     assert bias_of_phi(result.pair) == pytest.approx(2 * 3 / people.sum())
     assert result.cramers_v(corrected=True).value == 0
     excess = contingency.association(LARGE, method="cramer") ** 2 - MANY.cramers_v(corrected=True).value ** 2
@@ -200,7 +200,7 @@ def test_profile_tests_are_the_likelihood_ratio_test_of_independence():
 def empty():
     """Return the association of a table with a cell in which nobody is."""
     with quietly():
-        return association(asked(np.array([[0, 19], [12, 24]])))
+        return association(counts_of(np.array([[0, 19], [12, 24]])))
 
 
 def test_delta_has_no_error_on_the_log_scale(empty):
@@ -241,7 +241,7 @@ def test_profile_is_one_sided(empty):
 def test_an_empty_group_has_no_shares():
     people = np.array([[0, 0, 0], [12, 24, 3], [5, 6, 19]])
     with quietly():
-        result = association(asked(people))
+        result = association(counts_of(people))
         given = result.conditional()
         assert np.isnan(given.table[0]).all()
         assert np.isnan(given.se[0]).all()

@@ -15,12 +15,12 @@ EVEN = np.full(6, 1 / 6)
 
 
 @pytest.fixture(scope="module")
-def asked():
+def independent():
     return frontier(LABELS, W, points=6)
 
 
 @pytest.fixture(scope="module")
-def told():
+def conditional():
     return frontier(LABELS, W, points=6, kind="conditional")
 
 
@@ -29,36 +29,36 @@ def even():
     return frontier(LABELS, EVEN, points=3)
 
 
-def test_points_are_optima(told):
-    assert len(told.loss) == len(told.leakage) == len(told.optima)
+def test_points_are_optima(conditional):
+    assert len(conditional.loss) == len(conditional.leakage) == len(conditional.optima)
     for k in (0, 3, 5):
-        again = optimal(LABELS, W, {"mi": told.leakage[k]}, kind="conditional")
-        assert told.loss[k] == pytest.approx(again.loss, rel=1e-6)
-        assert told.optima[k].loss == told.loss[k]
+        again = optimal(LABELS, W, {"mi": conditional.leakage[k]}, kind="conditional")
+        assert conditional.loss[k] == pytest.approx(again.loss, rel=1e-6)
+        assert conditional.optima[k].loss == conditional.loss[k]
     free = optimal(LABELS, W, kind="conditional")
-    assert told.loss[-1] == pytest.approx(free.loss, rel=1e-7)
-    assert told.leakage[-1] == pytest.approx(free.leakage["mi"], abs=1e-6)
+    assert conditional.loss[-1] == pytest.approx(free.loss, rel=1e-7)
+    assert conditional.leakage[-1] == pytest.approx(free.leakage["mi"], abs=1e-6)
 
 
-def test_curve_falls_and_is_convex(asked, told):
-    for curve in (asked, told):
+def test_curve_falls_and_is_convex(independent, conditional):
+    for curve in (independent, conditional):
         slopes = np.diff(curve.loss) / np.diff(curve.leakage)
         assert (np.diff(curve.leakage) > 0).all()
         assert (slopes <= 1e-6).all()
         assert (np.diff(slopes) >= -1e-6 * np.abs(slopes[:-1])).all()
         assert (np.array([one.gap for one in curve.optima]) <= 1e-6).all()
-    assert told.best(asked.leakage[3]) < asked.loss[3]  # whoever holds the values can do better
+    assert conditional.best(independent.leakage[3]) < independent.loss[3]  # whoever holds the values can do better
 
 
-def test_no_named_design_lies_below_its_curve(asked, told):
-    for curve in (asked, told):
+def test_no_named_design_lies_below_its_curve(independent, conditional):
+    for curve in (independent, conditional):
         result = [mark for mark in curve.marks if mark.attainable and mark.leakage >= curve.leakage[0]]
         assert len(result) >= 2
         for mark in result:
             exact = optimal(LABELS, W, {"mi": mark.leakage}, kind=curve.kind).loss
             assert exact <= mark.loss * (1 + 1e-9)
             assert exact <= curve.best(mark.leakage) * (1 + 1e-9)  # a chord lies above a convex curve
-    assert np.isnan(told.best(told.least - 0.01))
+    assert np.isnan(conditional.best(conditional.least - 0.01))
 
 
 def test_marks_are_the_named_designs():
@@ -72,18 +72,18 @@ def test_marks_are_the_named_designs():
     assert list(marked_designs(LABELS[:3])) == ["size 2"]
 
 
-def test_marks_know_leakage_loss_and_kind(asked, told):
-    by_name = {mark.name: mark for mark in asked.marks}
+def test_marks_know_leakage_loss_and_kind(independent, conditional):
+    by_name = {mark.name: mark for mark in independent.marks}
     for name, design in marked_designs(LABELS).items():
         mark = by_name[name]
         assert mark.leakage == pytest.approx(leakage(design, W[None])["mi"])
         assert mark.loss == pytest.approx(loss(design, W[None], "A", False))
     assert {name for name, mark in by_name.items() if mark.attainable} == {"uniform", "size 3", "2 groups", "Hadamard"}
-    assert all(mark.attainable for mark in told.marks)
+    assert all(mark.attainable for mark in conditional.marks)
     large = frontier(LABELS, W, points=2, kind="conditional", smallest=3)
     small = {mark.name for mark in large.marks if not mark.attainable}
     assert small == {"size 2", "3 groups", "uniform", "Hadamard"}
-    assert [mark.leakage for mark in told.marks] == sorted(mark.leakage for mark in told.marks)
+    assert [mark.leakage for mark in conditional.marks] == sorted(mark.leakage for mark in conditional.marks)
 
 
 def test_bound_is_met_at_the_even_distribution(even):
@@ -95,11 +95,11 @@ def test_bound_is_met_at_the_even_distribution(even):
     np.testing.assert_allclose(even.bound, 5 * 5 / 6)
 
 
-def test_bound_holds_for_d_at_every_distribution_and_is_not_claimed_for_a(asked):
-    assert asked.bound is None
-    told = frontier(LABELS, W, criterion="D", kind="conditional", points=3)
-    assert (told.loss >= told.bound * (1 - 1e-9)).all()
-    assert told.loss[-1] < 1.1 * told.bound[-1]  # and is nearly met by pairs
+def test_bound_holds_for_d_at_every_distribution_and_is_not_claimed_for_a(independent):
+    assert independent.bound is None
+    conditional = frontier(LABELS, W, criterion="D", kind="conditional", points=3)
+    assert (conditional.loss >= conditional.bound * (1 - 1e-9)).all()
+    assert conditional.loss[-1] < 1.1 * conditional.bound[-1]  # and is nearly met by pairs
     questions = frontier(LABELS, W, criterion="D", points=2)
     assert (questions.loss >= questions.bound).all()
     np.testing.assert_allclose(questions.bound, 5 * questions.direct_loss)
@@ -131,28 +131,28 @@ def test_several_distributions():
     assert (np.diff(curve.loss) < 0).all()
 
 
-def test_frames(told, even):
+def test_frames(conditional, even):
     columns = ["leakage", "loss", "people", "gap", "subsets"]
-    assert list(told.to_frame().columns) == columns
-    frame = told.to_frame(engine="polars")
-    np.testing.assert_allclose(frame["loss"], told.loss)
-    np.testing.assert_allclose(frame["people"] * told.direct_loss, told.loss)
+    assert list(conditional.to_frame().columns) == columns
+    frame = conditional.to_frame(engine="polars")
+    np.testing.assert_allclose(frame["loss"], conditional.loss)
+    np.testing.assert_allclose(frame["people"] * conditional.direct_loss, conditional.loss)
     assert list(even.to_frame(engine="pyarrow").column_names) == [*columns, "bound"]
 
 
-def test_summary_and_repr(asked):
-    text = str(asked.summary())
+def test_summary_and_repr(independent):
+    text = str(independent.summary())
     assert "Frontier of independent designs on 6 categories, A-criterion" in text
     uniform_row = next(line for line in text.splitlines() if line.startswith("uniform"))
-    mark = next(mark for mark in asked.marks if mark.name == "uniform")
+    mark = next(mark for mark in independent.marks if mark.name == "uniform")
     numbers = [float(cell) for cell in uniform_row.split()[1:]]
-    expected = [mark.leakage, mark.loss, mark.loss / asked.direct_loss, asked.best(mark.leakage)]
-    assert numbers == pytest.approx([*expected, asked.best(mark.leakage) / mark.loss], abs=1e-4)
+    expected = [mark.leakage, mark.loss, mark.loss / independent.direct_loss, independent.best(mark.leakage)]
+    assert numbers == pytest.approx([*expected, independent.best(mark.leakage) / mark.loss], abs=1e-4)
     assert next(line for line in text.splitlines() if line.startswith("size 2")).count(" -") == 2
-    assert f"The least leakage is {asked.least:.4f}" in text
+    assert f"The least leakage is {independent.least:.4f}" in text
     assert "no more can be gained" in text
-    assert "6 points" in repr(asked)
-    assert "uniform" in asked._repr_html_()
+    assert "6 points" in repr(independent)
+    assert "uniform" in independent._repr_html_()
 
 
 def test_progress_is_told():
@@ -172,51 +172,51 @@ def test_leakage_must_be_known():
         frontier(LABELS, W, leakage="bits")
 
 
-def test_arrays_cannot_be_written(asked):
+def test_arrays_cannot_be_written(independent):
     with pytest.raises(ValueError, match="read-only"):
-        asked.loss[0] = 0
+        independent.loss[0] = 0
 
 
 class TestPlot:
-    def test_curves_and_named_designs(self, asked, told):
-        ax = asked.plot(told, title="Six categories")
+    def test_curves_and_named_designs(self, independent, conditional):
+        ax = independent.plot(conditional, title="Six categories")
         labels = [line.get_label() for line in ax.lines]
         assert labels[:3] == ["best independent", "best conditional", "named design"]
-        np.testing.assert_allclose(ax.lines[0].get_xdata()[:-1], asked.leakage)
-        np.testing.assert_allclose(ax.lines[1].get_ydata()[: len(told.loss)], told.loss)
-        assert len(ax.lines[2].get_xdata()) == len(asked.marks)
+        np.testing.assert_allclose(ax.lines[0].get_xdata()[:-1], independent.leakage)
+        np.testing.assert_allclose(ax.lines[1].get_ydata()[: len(conditional.loss)], conditional.loss)
+        assert len(ax.lines[2].get_xdata()) == len(independent.marks)
         assert ax.get_xlabel() == "mutual information leakage (bits)"
         assert ax.get_title() == "Six categories"
 
-    def test_curve_is_flat_beyond_what_is_needed_and_only_there(self, asked):
-        x, y = asked.plot().lines[0].get_data()
-        assert x[-1] == max(mark.leakage for mark in asked.marks)
-        assert y[-1] == asked.loss[-1]
+    def test_curve_is_flat_beyond_what_is_needed_and_only_there(self, independent):
+        x, y = independent.plot().lines[0].get_data()
+        assert x[-1] == max(mark.leakage for mark in independent.marks)
+        assert y[-1] == independent.loss[-1]
         short = frontier(LABELS, W, points=[0.6, 0.7])
         np.testing.assert_array_equal(short.plot().lines[0].get_xdata(), [0.6, 0.7])
         assert "no more can be gained" not in str(short.summary())
 
-    def test_designs_of_another_kind_are_hollow(self, asked):
-        ax = asked.plot()
+    def test_designs_of_another_kind_are_hollow(self, independent):
+        ax = independent.plot()
         filled, hollow = (next(line for line in ax.lines if line.get_label() == name) for name in (
             "named design", "named design of another kind"))  # fmt: skip
-        kinds = [mark.attainable for mark in asked.marks]
+        kinds = [mark.attainable for mark in independent.marks]
         assert (len(filled.get_xdata()), len(hollow.get_xdata())) == (sum(kinds), len(kinds) - sum(kinds))
         assert hollow.get_markerfacecolor() == (1, 1, 1, 1)
 
-    def test_bound_only_where_it_applies(self, asked, even):
+    def test_bound_only_where_it_applies(self, independent, even):
         assert any("bound" in line.get_label() for line in even.plot().lines)
-        assert not any("bound" in line.get_label() for line in asked.plot().lines)
+        assert not any("bound" in line.get_label() for line in independent.plot().lines)
 
-    def test_smallest_sets_tell_curves_of_one_kind_apart(self, told):
+    def test_smallest_sets_tell_curves_of_one_kind_apart(self, conditional):
         large = frontier(LABELS, W, points=3, kind="conditional", smallest=3)
-        labels = [line.get_label() for line in told.plot(large).lines]
+        labels = [line.get_label() for line in conditional.plot(large).lines]
         assert labels[:2] == ["best conditional, sets of 2 or more", "best conditional, sets of 3 or more"]
 
-    def test_others_must_be_the_same_problem(self, asked, even):
+    def test_others_must_be_the_same_problem(self, independent, even):
         with pytest.raises(MismatchError, match="must have the same leakage, criterion and w"):
-            asked.plot(even)
+            independent.plot(even)
         with pytest.raises(MismatchError, match="must have the same leakage, criterion and w"):
-            asked.plot(frontier(LABELS, W, points=1, leakage="size"))
+            independent.plot(frontier(LABELS, W, points=1, leakage="size"))
         with pytest.raises(ArgumentError, match="`others` must be frontiers; got int"):
-            asked.plot(3)
+            independent.plot(3)

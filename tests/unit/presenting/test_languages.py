@@ -366,7 +366,7 @@ def _phrases():
 
 
 @pytest.fixture(scope="module")
-def found():
+def all_findings():
     """Return findings with a wave before, a zero, missing answers, two columns that go together, and groups."""
     labels = ["Rot", "Blau", "Grün", "Gelb", "Weiß"]
     rng = np.random.default_rng(1)
@@ -387,8 +387,8 @@ def test_a_small_report_is_in_one_language(language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_report_of_much_is_in_one_language(language, found):
-    page = _Page(report_html(found, language=language))
+def test_a_report_of_much_is_in_one_language(language, all_findings):
+    page = _Page(report_html(all_findings, language=language))
     _assert_in(page, language)
     assert page.english == []
     heading = words_of(language)("report.pairs")

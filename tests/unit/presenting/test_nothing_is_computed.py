@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 import pytest
-from finding_cases import CASES, found
+from finding_cases import CASES, findings_of
 from released import drawn, options, survey_of
 
 import subsetprivacy as sp
@@ -53,7 +53,7 @@ def nothing_works(monkeypatch):
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_report_is_made_of_findings_alone(case, nothing_works):
-    made = found(case)
+    made = findings_of(case)
     nothing_works()
     text = report_html(made)
     assert text.startswith("<!DOCTYPE html>")

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from attrs import evolve
-from finding_cases import CASES, found
+from finding_cases import CASES, findings_of
 from report_pages import Page
 
 from subsetprivacy.finding.pairs import DependenceTest, PairFindings, Strength
@@ -61,7 +61,7 @@ def test_a_rejection_is_never_next_to_an_interval_that_begins_at_zero():
 
 @pytest.mark.parametrize("case", CASES)
 def test_words_and_interval_agree_on_every_page(case):
-    for pair in found(case).pairs:
+    for pair in findings_of(case).pairs:
         if pair.test is None or pair.strength is None:
             continue
         page = Page(pair_section(EN, pair, {}, 0.95))

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
-from finding_cases import found, letters
+from finding_cases import findings_of, letters
 
 import subsetprivacy as sp
 from subsetprivacy.presenting.shares import shares_section
@@ -145,7 +145,7 @@ def test_growth_of_few_releases(totals):
 def test_pictures_need_neither_styles_nor_scripts(case):
     from subsetprivacy.report import report_html
 
-    for svg in re.findall(r"<svg.*?</svg>", report_html(found(case)), re.DOTALL):
+    for svg in re.findall(r"<svg.*?</svg>", report_html(findings_of(case)), re.DOTALL):
         for tag, held in drawn(svg):
             assert tag in {"svg", "title", "desc", "text", "line", "circle", "rect"}
             assert "style" not in held

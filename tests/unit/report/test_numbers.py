@@ -14,7 +14,7 @@ from subsetprivacy.report import report_html
 WHOLE = ["a", "b", "c", "d", "e"]
 
 
-def _found(census):
+def _findings(census):
     return sp.findings(census, seed=1, permutations=199)
 
 
@@ -49,7 +49,7 @@ def test_what_a_column_reveals(census, census_page):
 
 
 def test_tests_and_joint_shares(census, census_page):
-    table, result = census.crosstab("race", "sex_income"), _found(census)
+    table, result = census.crosstab("race", "sex_income"), _findings(census)
     seed = result.settings.seed_of("pair", "race", "sex_income")
     test = sp.independence_test(table, permutations=199, seed=seed)
     assert f"p = {test.pvalue:.4f}" in census_page.fact("Test of independence")
@@ -64,7 +64,7 @@ def test_tests_and_joint_shares(census, census_page):
 
 def test_variables_inside_a_column_are_compared(census, census_page):
     counts = census.count("sex_income")
-    seed = _found(census).settings.seed_of("pair", "sex", "income")
+    seed = _findings(census).settings.seed_of("pair", "sex", "income")
     test = sp.independence_test(counts, permutations=199, seed=seed)
     assert f"p = {test.pvalue:.4f}" in census_page.fact("Test of independence", 1)
     V = sp.association(counts).cramers_v(corrected=True)
@@ -182,7 +182,7 @@ def test_the_recipe_prints_the_numbers_of_the_page(census, census_page):
     _, rows = census_page.table("Estimated shares of race")
     line = next(line for line in printed[0].splitlines() if line.startswith("White"))
     assert 100 * float(line.split()[1]) == pytest.approx(numbers_in(rows["White"][0])[0], abs=0.0151)
-    assert printed[2] == _found(census).to_json()  # with the p-values of the page
+    assert printed[2] == _findings(census).to_json()  # with the p-values of the page
 
 
 def test_the_commands_are_one_word_a_name():

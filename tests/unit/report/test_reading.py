@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from asking import Manners
-from finding_cases import ABCD, CASES, UNIFORM, asked, found, letters, table
+from finding_cases import ABCD, CASES, UNIFORM, asked, findings_of, letters, table
 from report_pages import Page, numbers_in
 
 import subsetprivacy as sp
@@ -23,7 +23,7 @@ def pages():
 
     def make(case):
         if case not in kept:
-            kept[case] = Page(report_html(found(case)))
+            kept[case] = Page(report_html(findings_of(case)))
         return kept[case]
 
     return make
@@ -68,7 +68,7 @@ def test_every_page_is_whole(case, pages):
 
 
 def test_checks_are_on_the_page_with_their_numbers(pages):
-    page, (one,) = pages("questions"), found("questions")
+    page, (one,) = pages("questions"), findings_of("questions")
     for name in ("Questions as designed", "Leaning to yes", "Random answers", "Skips"):
         assert name in page.text
     assert "No check of the data raises an alarm, as far as can be checked." in page.text
@@ -76,7 +76,7 @@ def test_checks_are_on_the_page_with_their_numbers(pages):
     assert f"p = {test.pvalue:.4f}, alarm below" in page.fact("Against the design")
     rate = one.checks.skips.rate
     assert numbers_in(page.fact("Skipped"))[0] == pytest.approx(100 * rate, abs=0.051)
-    assert f"{found('questions').alarm.tests} tests were run." in page.text
+    assert f"{findings_of('questions').alarm.tests} tests were run." in page.text
     _, rows = page.table("Skips of data")
     assert len(rows) == 5
 
@@ -102,7 +102,7 @@ def test_weights_leave_nothing_to_check(pages):
 
 
 def test_changes_since_an_earlier_wave(pages):
-    page, one = pages("earlier"), found("earlier")["x"]
+    page, one = pages("earlier"), findings_of("earlier")["x"]
     head, rows = page.table("Change since earlier")
     assert head[-1] == "p-value"
     for k, label in enumerate(ABCD):
