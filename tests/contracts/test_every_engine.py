@@ -213,7 +213,7 @@ def test_types_that_are_none(make):
         sp.count(make({"whole": [3.25, 5.25]}), "whole", design=ASKED, missing="full")
     with pytest.raises(CodeError, match="column b must hold subset codes, or subsets as text; got booleans"):
         sp.count(table, "b", design=ASKED)
-    with pytest.raises(ArgumentError, match="weights must be numbers; got column t of"):
+    with pytest.raises(ArgumentError, match="weights must be numbers; got column t of type"):
         sp.count(table, "race", design=ASKED, weights="t", weights_kind="frequency")
 
 

@@ -194,7 +194,7 @@ def test_groups_given_as_values_still_are_rows():
         ({"by": ["region", "region"]}, "must have one part: subsets, groups or weights; got region twice"),
         ({"weights": "times"}, "`weights_kind` must be given with weights"),
         ({"weights": "times", "weights_kind": "survey"}, "`weights_kind` must be one of frequency, sampling"),
-        ({"weights": "region", "weights_kind": "sampling"}, "weights must be numbers; got column region of"),
+        ({"weights": "region", "weights_kind": "sampling"}, "weights must be numbers; got column region of type"),
         ({"missing": "drop"}, "`missing` must be one of error, full; got 'drop'"),
         ({"by": True}, "`by` must be the name of a column of the table; got True"),
     ],

@@ -72,7 +72,7 @@ def audit(
         what = _read_design(path, (columns, design, form))
         if shares is None and given is None:
             shares = even(what)
-            say("At the uniform distribution. --w gives another.", err=True)
+            say("Audited at the uniform distribution. Use --w for another.", err=True)
     else:
         release, names = options.open_release(path, columns, design, form, every=True)
         if given is not None and len(names) > 1:

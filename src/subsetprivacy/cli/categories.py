@@ -169,7 +169,7 @@ def _number(word: str) -> int | float:
             return kind(word)
         except ValueError:
             continue
-    raise click.UsageError("--numbers is for labels that are numbers; got another")
+    raise click.UsageError("--numbers is for labels that are numbers; got other labels")
 
 
 def infer_labels(

@@ -44,6 +44,6 @@ def key(output: Path) -> None:
     except FileExistsError:
         raise DataFileError(f"`output` must be a new file; {output} exists.", ANOTHER_KEY) from None
     say(
-        f"Wrote {output}. Keep it secret and do not lose it. Use it with: privatize TABLE --key-file {output} --id "
-        f"COLUMN."
+        f"Wrote {output}. Keep it secret and do not lose it. Use it with: subsetprivacy privatize TABLE --key-file "
+        f"{output} --id COLUMN"
     )

@@ -82,8 +82,8 @@ def plan(
 
     if listed is not None and _is_number(listed):
         echo_warning(
-            f"--categories takes labels joined by commas, as in `design`; say --n-categories {listed.strip()}. "
-            "A number there is deprecated."
+            f"--categories takes labels joined by commas; a number is deprecated. Write --n-categories "
+            f"{listed.strip()}."
         )
         number, listed = int(listed), None
     if sum([bool(labels), listed is not None, file is not None, number is not None]) != 1:
@@ -125,7 +125,7 @@ def _shares(entries: Sequence[str], option: str) -> dict[str, Any] | None:
                 raise ValueError
             value = float(share)
         except ValueError:
-            raise click.UsageError(f"{option} must be NAME=SHARE, as young=0.2; got {entry!r}") from None
+            raise click.UsageError(f"{option} must be NAME=SHARE, such as young=0.2; got {entry!r}") from None
         if name in shares:
             raise click.UsageError(f"{option} must name each group once; got {name!r} twice")
         shares[name] = value

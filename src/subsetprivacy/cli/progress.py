@@ -22,7 +22,7 @@ class ProgressLine:
     what
         What is counted, e.g. "rows".
     stream
-        By default standard error. Nothing is written if it is no terminal.
+        By default standard error. Nothing is written if it is not a terminal.
     clock
         A clock in seconds, by default monotonic.
     """

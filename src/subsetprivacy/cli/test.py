@@ -120,7 +120,7 @@ def test(
 def _check(columns: tuple[str, ...], by: tuple[str, ...], given: str | None) -> None:
     """Raise if the named columns do not define a test."""
     if len(columns) > 2:
-        raise click.UsageError("give one or two columns; a third one goes to --given")
+        raise click.UsageError("give one or two columns, and a third with --given")
     names = options.column_names(columns)
     if len(set(names)) < len(names):
         raise click.UsageError(f"A and B must be two columns; got {names[0]} twice")

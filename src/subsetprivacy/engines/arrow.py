@@ -186,7 +186,7 @@ def as_amounts(column: Any, name: str) -> FloatArray:
     """
     column = _decoded(column)
     if kind_of(column.type) not in {"integer", "float", "nothing"}:
-        raise ArgumentError(f"weights must be numbers; got column {name} of {column.type}.")
+        raise ArgumentError(f"weights must be numbers; got column {name} of type {column.type}.")
     # Unsafe, because a checked cast quotes the number that does not fit.
     return np.asarray(column.cast("float64", safe=False).to_numpy(zero_copy_only=False))
 

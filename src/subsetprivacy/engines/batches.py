@@ -117,7 +117,7 @@ def _mixed(name: str) -> ArgumentError:
 
 def _of_polars(frame: Any, columns: list[Any], size: int) -> "Iterator[pa.RecordBatch]":
     for name in columns:
-        # Integers of 128 bits have no place in Arrow, and of objects it would hold where they are in memory.
+        # Arrow has no integers of 128 bits, and would store the memory addresses of objects.
         if str(frame.schema[name]) in {"Int128", "UInt128", "Object"}:
             raise ArgumentError(f"column {name} must be of a type that Arrow knows; got {frame.schema[name]}.")
     for part in frame.select(columns).iter_slices(size):
@@ -203,7 +203,7 @@ def _of_ibis(table: Any, columns: list[Any], size: int) -> "Iterator[pa.RecordBa
         return
     reader = wanted.to_pyarrow_batches(chunk_size=size)
     try:
-        for batch in reader:  # cut again: a size is a wish to some engines
+        for batch in reader:  # cut again, because some engines ignore the size
             yield from (batch.slice(start, size) for start in range(0, batch.num_rows, size))
     finally:
         reader.close()

@@ -1,7 +1,7 @@
 """Whole numbers from Arrow to NumPy and back, without a copy and without pandas.
 
-PyArrow's own ways import pandas where it is installed, which takes half a
-second and takes Ctrl-C at that moment for a failure to import it.
+PyArrow's own conversions import pandas if it is installed. That takes half a second, and Ctrl-C at that moment is
+mistaken for a failed import.
 """
 
 from typing import Any

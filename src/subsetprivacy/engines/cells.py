@@ -1,4 +1,4 @@
-"""Counts of cells: all of them in arrays while they are few, else those that occur."""
+"""Counts of cells: of all cells in arrays while they are few, otherwise of those that occur."""
 
 from typing import Any
 

@@ -138,7 +138,9 @@ def _in_engine(table: Any, keys: list[str], weights: str | None, whole: bool) ->
     if weights is not None:
         last = f"key_{len(keys)}"
         if not frame.collect_schema()[last].is_numeric():
-            raise ArgumentError(f"weights must be numbers; got column {weights} of {frame.collect_schema()[last]}.")
+            raise ArgumentError(
+                f"weights must be numbers; got column {weights} of type {frame.collect_schema()[last]}."
+            )
         frame = frame.with_columns(nw.col(last).cast(nw.Float64).alias("sums"))
         frame = frame.with_columns(*_squares_and_fit(nw, whole))
         sums += [nw.col(name).sum() for name in ("sums", "squares", "fit")]

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label
 
-OUTSIDE = -1  # replaces every integer that is no code
+OUTSIDE = -1  # replaces every integer that is not a code
 _SMALLEST, _LARGEST = -(1 << 63), (1 << 63) - 1
 
 

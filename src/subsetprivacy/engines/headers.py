@@ -181,7 +181,7 @@ def check_columns(
     Raises
     ------
     ArgumentError
-        If it has not.
+        If it does not.
     """
     existing = column_names(table) if existing is None else existing
     for name in wanted:

@@ -189,9 +189,9 @@ def test_numbered_categories_are_named_by_their_number():
         (["--relative", "0.2", "--margin", "0.02"], "either --margin or --relative must be given; got both"),
         (["--groups", "1"], "--groups must be from 2 to 1000; got 1"),
         (["--groups", "2", "--group", "f=1"], "give either --groups or --group"),
-        (["--group", "f"], "--group must be NAME=SHARE, as young=0.2; got 'f'"),
-        (["--group", "=0.5"], "--group must be NAME=SHARE, as young=0.2; got '=0.5'"),
-        (["--subgroup", "f=half"], "--subgroup must be NAME=SHARE, as young=0.2; got 'f=half'"),
+        (["--group", "f"], "--group must be NAME=SHARE, such as young=0.2; got 'f'"),
+        (["--group", "=0.5"], "--group must be NAME=SHARE, such as young=0.2; got '=0.5'"),
+        (["--subgroup", "f=half"], "--subgroup must be NAME=SHARE, such as young=0.2; got 'f=half'"),
         (["--subgroup", "f=.1", "--subgroup", "f=.2"], "--subgroup must name each group once; got 'f' twice"),
         (["--subgroup", "f=.7", "--subgroup", "m=.7"], "--subgroup must have shares that sum to at most 1; got 1.4"),
         (

@@ -490,8 +490,8 @@ def test_a_given_distribution_and_a_prior(fine, private):
 def test_a_design_is_audited_at_the_even_distribution_by_default(run, misused, people):
     design = people / "race.design.json"
     result = run("audit", design, "--json")
-    assert json.loads(result.stderr)["message"] == "At the uniform distribution. --w gives another."
-    assert run("audit", design).stderr == "At the uniform distribution. --w gives another.\n"
+    assert json.loads(result.stderr)["message"] == "Audited at the uniform distribution. Use --w for another."
+    assert run("audit", design).stderr == "Audited at the uniform distribution. Use --w for another.\n"
     assert json.loads(result.stdout) == json.loads(run("audit", design, "--json", "--w", "0.2,0.2,0.2,0.2,0.2").stdout)
     assert "are for tables" in misused("audit", design, "--w", "0.2,0.2,0.2,0.2,0.2", "--column", "race")
 

@@ -150,9 +150,9 @@ def test_unfit_weights_are_counted_and_located(whole, store):
 def test_weights_of_every_kind_of_number():
     for column in (pa.array([1, 2], pa.uint8()), pa.array([1, 2], pa.decimal128(9, 2)), pa.array([1.0, 2.0])):
         assert tally_batches([pa.record_batch({"x": [3, 3], "w": column})], ["x"], "w", bits=[2]).sums.tolist() == [3]
-    with pytest.raises(ArgumentError, match="weights must be numbers; got column w of string"):
+    with pytest.raises(ArgumentError, match="weights must be numbers; got column w of type string"):
         tally_batches([pa.record_batch({"x": [3], "w": ["secret"]})], ["x"], "w", bits=[2])
-    with pytest.raises(ArgumentError, match="weights must be numbers; got column w of bool"):
+    with pytest.raises(ArgumentError, match="weights must be numbers; got column w of type bool"):
         tally_batches([pa.record_batch({"x": [3], "w": [True]})], ["x"], "w", bits=[2])
 
 
