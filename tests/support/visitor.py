@@ -138,7 +138,7 @@ class Visitor:
     def answer_practice(self, kind: str, *, truly: bool = True) -> None:
         """Answer the practice question in view, and wait for the verdict."""
         ball = self.page.get_attribute(".ball", "class").split()[1]
-        options = [self.words[f"colour.{name}"] for name in COLOURS]
+        options = [self.words[f"color.{name}"] for name in COLOURS]
         self.answer({"kind": kind, "options": options}, COLOURS.index(ball), truly=truly)
         self.wait("practised")
 

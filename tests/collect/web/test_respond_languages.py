@@ -14,7 +14,7 @@ SCRIPTS = {path.name: path.read_text("utf-8") for path in STATIC.glob("*.js")}
 # Keys that a script puts together from parts.
 MADE = {
     "how": ("yes_no", "groups", "bit", "local"),
-    "colour": ("red", "blue", "green", "yellow", "white", "black"),
+    "color": ("red", "blue", "green", "yellow", "white", "black"),
     "key": ("yes", "no", "same", "different", "skip", "back"),
     "ask": ("yes", "yes_list", "no", "no_list", "same", "different"),
     "part": (

@@ -192,7 +192,7 @@ def test_file_is_saved_without_leaving_it(visit, site):
     page.frame_locator("#preview").locator("h1", has_text="Seen in the preview").wait_for()
     page.get_by_role("button", name="Change to YAML").click()
     page.get_by_text("The survey as a file (YAML)").wait_for()
-    assert page.locator(".told").inner_text() == "Saved."
+    assert page.locator(".success").inner_text() == "Saved."
 
 
 def test_file_with_mistakes_is_mended_in_the_editor(visit, site, tmp_path):

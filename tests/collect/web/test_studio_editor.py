@@ -170,7 +170,7 @@ def test_file_that_was_saved_says_so_once(owner, draft):
     place = f"/studio/drafts/{draft}/file"
     assert "Saved." not in owner.get(place).text
     reply = owner.submit(place, {"text": SMALL, "format": "toml"})
-    assert '<p class="told" role="status">Saved.</p>' in owner.get(reply.header("location")).text
+    assert '<p class="success" role="status">Saved.</p>' in owner.get(reply.header("location")).text
 
 
 def test_problems_come_with_their_lines_and_nothing_is_saved(site, owner, draft):

@@ -180,7 +180,7 @@ def _publish_page(
     values: dict[str, Any] = {
         "draft": draft,
         "survey": survey,
-        "said": promised,
+        "promises": promised,
         "line": line,
         "is_published": is_published,
         "left": placeholders_in(survey),

@@ -77,7 +77,7 @@ def accept_earlier_codes(request: Request, survey_id: str, person: Owner, form: 
     except PublishingError as error:
         return _manage(request, person, line, problem=error_in_words(error))
     accounts.record(studio.engine, person, f"accepted {len(codes)} earlier links for “{line.title}” ({line.id})")
-    return _manage(request, person, line, told=f"{len(codes)} links from the earlier wave now open this survey too.")
+    return _manage(request, person, line, message=f"{len(codes)} links from the earlier wave now open this survey too.")
 
 
 @router.get("/surveys/{survey_id}/close")
@@ -162,7 +162,7 @@ def _manage(
     studio = studio_of(request)
     state = publishing.state_of_study(studio.engine, line.study)  # before the rest: that may be newer, never older
     manifest = studio.cache.released(line).manifest
-    values: dict[str, Any] = {"problem": None, "told": None} | shown
+    values: dict[str, Any] = {"problem": None, "message": None} | shown
     return render(
         "manage.html",
         status=status or (422 if values["problem"] else 200),

@@ -97,8 +97,8 @@ export class Answers {
 
   /** Return the literal content: the answers after what the envelope says, then spaces. */
   body(envelope) {
-    const content = (held) => {
-      const answers = this.questions.map(({ variable }, k) => [variable.id, held(variable, k)]);
+    const content = (entryOf) => {
+      const answers = this.questions.map(({ variable }, k) => [variable.id, entryOf(variable, k)]);
       return JSON.stringify({ ...envelope, answers: Object.fromEntries(answers) });
     };
     return content((_, k) => this.sent(k)).padEnd(content(longest).length);

@@ -23,8 +23,8 @@ export const openTicket = (seed, fingerprint) => hmac(seed, labeled("ticket", fi
 export function readCode(text) {
   const letters = text.toLowerCase().replace(/[^a-z2-7]/g, "");
   if (letters.length !== 32) return null;
-  const held = unbase32(letters);
-  return { letters, ticket: hex(held.subarray(0, 10)), half: held.subarray(10) };
+  const bytes = unbase32(letters);
+  return { letters, ticket: hex(bytes.subarray(0, 10)), half: bytes.subarray(10) };
 }
 
 /**

@@ -19,9 +19,9 @@ export class Stream {
     if (!this.words.length) {
       const number = new DataView(new ArrayBuffer(4));
       number.setUint32(0, this.blocks++);
-      const held = hmac(this.seed, join(this.label, new Uint8Array(number.buffer)));
+      const block = hmac(this.seed, join(this.label, new Uint8Array(number.buffer)));
       for (let at = 24; at >= 0; at -= 6) {
-        this.words.push(held.subarray(at, at + 6).reduce((word, byte) => word * 256 + byte, 0));
+        this.words.push(block.subarray(at, at + 6).reduce((word, byte) => word * 256 + byte, 0));
       }
     }
     return this.words.pop();

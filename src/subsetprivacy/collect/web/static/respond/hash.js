@@ -39,17 +39,17 @@ function compress(state, view, at) {
   let h = state[7];
   for (let t = 0; t < 64; t++) {
     const s1 = turn(e, 6) ^ turn(e, 11) ^ turn(e, 25);
-    const one = (h + s1 + ((e & f) ^ (~e & g)) + ROUND[t] + words[t]) | 0;
+    const t1 = (h + s1 + ((e & f) ^ (~e & g)) + ROUND[t] + words[t]) | 0;
     const s0 = turn(a, 2) ^ turn(a, 13) ^ turn(a, 22);
-    const two = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0;
+    const t2 = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0;
     h = g;
     g = f;
     f = e;
-    e = (d + one) | 0;
+    e = (d + t1) | 0;
     d = c;
     c = b;
     b = a;
-    a = (one + two) | 0;
+    a = (t1 + t2) | 0;
   }
   state[0] += a;
   state[1] += b;
@@ -114,11 +114,11 @@ export function unhex(text, length) {
 /** Return whole groups of five bytes in base 32, lower case. */
 export function base32(bytes) {
   let text = "";
-  let held = 0;
+  let buffer = 0;
   let bits = 0;
   for (const byte of bytes) {
-    held = ((held << 8) | byte) & 0xfff;
-    for (bits += 8; bits >= 5; bits -= 5) text += LETTERS[(held >> (bits - 5)) & 31];
+    buffer = ((buffer << 8) | byte) & 0xfff;
+    for (bits += 8; bits >= 5; bits -= 5) text += LETTERS[(buffer >> (bits - 5)) & 31];
   }
   return text;
 }
@@ -126,12 +126,12 @@ export function base32(bytes) {
 /** Return the bytes of text in base 32. */
 export function unbase32(text) {
   const bytes = [];
-  let held = 0;
+  let buffer = 0;
   let bits = 0;
   for (const letter of text) {
-    held = ((held << 5) | LETTERS.indexOf(letter)) & 0xfff;
+    buffer = ((buffer << 5) | LETTERS.indexOf(letter)) & 0xfff;
     bits += 5;
-    if (bits >= 8) bytes.push((held >> (bits -= 8)) & 255);
+    if (bits >= 8) bytes.push((buffer >> (bits -= 8)) & 255);
   }
   return Uint8Array.from(bytes);
 }

@@ -31,13 +31,13 @@ let state; // "open" or "closed", where the server says it
 let store; // what this device remembers
 let answers; // the questions of this visit, and the answers so far
 let drawing = null; // the promise of them, once the draw has begun
-let elsewhere = false; // whether another browser had opened the link, until that is told
+let elsewhere = false; // whether another browser had opened the link, until the person is told
 let backward = null; // what "back" does on the screen in view
 
 async function open() {
-  const held = await getManifest();
-  const digest = sha256(held.bytes);
-  ({ manifest, state } = held);
+  const loaded = await getManifest();
+  const digest = sha256(loaded.bytes);
+  ({ manifest, state } = loaded);
   fingerprint = hex(digest);
   preview = manifest.preview === true && !/(^|\/)s\/[^/]*$/.test(base);
   await speak(manifest.language);

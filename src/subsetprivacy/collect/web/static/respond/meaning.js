@@ -1,9 +1,9 @@
-// What of an answer is kept, and what that means, in words.
+// What is kept from an answer, and what that means, in words.
 
 import { members } from "./drawing.js";
 import { say } from "./words.js";
 
-/** Return the words for what is kept of answer k. */
+/** Return the words for what is kept from answer k. */
 export function keptWords(answers, k) {
   const { variable } = answers.questions[k];
   const { choice } = answers.given[k];
@@ -21,9 +21,9 @@ export function meaningWords(answers, k) {
   const p = variable.options.length;
   const { choice } = answers.given[k];
   if (choice === null) return [say("meaning.all")];
-  const said = variable.guess ? [shareWords(variable.kind === "local" ? "could" : "same", shareOf(answers, k))] : [];
-  if (variable.kind === "bit") said.push(likelierWords(variable, choice));
-  return said.length ? said : [say("meaning.left", { k: members(answers.left(k), p).length, p })];
+  const sentences = variable.guess ? [shareWords(variable.kind === "local" ? "could" : "same", shareOf(answers, k))] : [];
+  if (variable.kind === "bit") sentences.push(likelierWords(variable, choice));
+  return sentences.length ? sentences : [say("meaning.left", { k: members(answers.left(k), p).length, p })];
 }
 
 // A secret number is no fair coin: at most so many times, rounded up.

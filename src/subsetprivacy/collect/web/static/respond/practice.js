@@ -1,4 +1,4 @@
-// The practice: an urn of colored balls, asked about in each way that the survey asks. Nothing of it is kept.
+// The practice: a jar of colored balls, asked about in each way that the survey asks. Nothing from it is kept.
 
 import { Answers } from "./answers.js";
 import { holds } from "./drawing.js";
@@ -8,8 +8,8 @@ import { keptWords, labels } from "./meaning.js";
 import { optionList, showDrawn, showQuestion, twoNumbers } from "./question.js";
 import { say } from "./words.js";
 
-const COLOURS = ["red", "blue", "green", "yellow", "white", "black"];
-const URNS = {
+const COLORS = ["red", "blue", "green", "yellow", "white", "black"];
+const JARS = {
   yes_no: { n: 6, draw: { rule: "uniform", p: 6 } },
   groups: { n: 6, draw: { rule: "groups", p: 6, sizes: [2, 2, 2] } },
   bit: { n: 2, draw: { rule: "bit", p: 2, ones: 2 ** 47 } },
@@ -22,16 +22,16 @@ const URNS = {
  * A wrong answer is explained, and what comes next is another question of the same kind. Everyone may continue:
  * a person who gives up here would be missing from the survey, and who gives up is not a matter of chance.
  *
- * `go` leads to the survey, `back` before the practice; `moved` is told what "back" does on the screen in view.
+ * `go` leads to the survey, `back` before the practice; `moved` receives what "back" does on the screen in view.
  */
 export function practice(kinds, { go, back, moved }) {
   const turns = [...new Set(kinds)];
   const round = (turn) => {
     const kind = turns[turn];
-    const urn = { ...URNS[kind], options: COLOURS.slice(0, URNS[kind].n).map((name) => say(`colour.${name}`)) };
-    const variable = { id: "urn", kind, help: "", question: say("practice.question"), ...urn };
+    const jar = { ...JARS[kind], options: COLORS.slice(0, JARS[kind].n).map((name) => say(`color.${name}`)) };
+    const variable = { id: "jar", kind, help: "", question: say("practice.question"), ...jar };
     const answers = new Answers("practice", [variable], { question: random(32), device: random(32) });
-    const ball = random(1)[0] % urn.n; // only a story: an even draw is not needed
+    const ball = random(1)[0] % jar.n; // only a story: an even draw is not needed
     askAbout(answers, ball, {
       badge: turns.length > 1 ? say("practice.badge_of", { k: turn + 1, n: turns.length }) : say("practice.badge"),
       again: () => round(turn),
@@ -53,18 +53,18 @@ const practiceLine = (badge, begins = false) =>
     claim("promise.practice"),
   );
 
-const story = (ball, colour) =>
+const story = (ball, color) =>
   el(
     "p",
     { class: "story" },
-    el("span", { class: `ball ${COLOURS[ball]}`, "aria-hidden": "true" }),
-    el("span", {}, say("practice.story", { colour })),
+    el("span", { class: `ball ${COLORS[ball]}`, "aria-hidden": "true" }),
+    el("span", {}, say("practice.story", { color })),
   );
 
 function askAbout(answers, ball, steps) {
   const { badge, go, back, moved } = steps;
   const [question] = answers.questions;
-  const told = () => story(ball, question.variable.options[ball]);
+  const storyLine = () => story(ball, question.variable.options[ball]);
   const repeat = () => askAbout(answers, ball, steps);
   const judge = () => {
     moved(repeat);
@@ -72,13 +72,13 @@ function askAbout(answers, ball, steps) {
   };
   moved(back);
   showQuestion(question, {
-    above: [practiceLine(badge, true), told()],
+    above: [practiceLine(badge, true), storyLine()],
     back,
     give: (choice) => {
       answers.give(0, choice);
       if (question.variable.kind !== "local") return judge();
       moved(repeat);
-      return showDrawn(question, answers.left(0), { above: [practiceLine(badge), told()], go: judge, back: repeat });
+      return showDrawn(question, answers.left(0), { above: [practiceLine(badge), storyLine()], go: judge, back: repeat });
     },
   });
   const leave = button(say("practice.leave"), go, { kind: "quiet" });
@@ -94,12 +94,12 @@ export function isTrue(question, choice, ball) {
 
 // What would have been right, and why.
 function reason({ variable, asked, bit }, ball) {
-  const colour = variable.options[ball];
+  const color = variable.options[ball];
   if (variable.kind === "bit") {
-    return say(bit === ball ? "practice.same" : "practice.different", { colour, number: ball, secret: bit });
+    return say(bit === ball ? "practice.same" : "practice.different", { color, number: ball, secret: bit });
   }
-  if (variable.kind === "yes_no") return say(holds(asked[0], ball) ? "practice.yes" : "practice.no", { colour });
-  return say(variable.kind === "groups" ? "practice.group" : "practice.mark", { colour });
+  if (variable.kind === "yes_no") return say(holds(asked[0], ball) ? "practice.yes" : "practice.no", { color });
+  return say(variable.kind === "groups" ? "practice.group" : "practice.mark", { color });
 }
 
 // What was asked, once more.

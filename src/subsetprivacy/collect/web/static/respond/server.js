@@ -78,8 +78,8 @@ export async function send(body, waiting) {
   for (let wait = 1000; ; wait = Math.min(2 * wait, LONGEST_WAIT)) {
     try {
       const reply = await post("/submit", body);
-      const said = verdict(reply.status, documentOf(reply));
-      if (said) return said;
+      const outcome = verdict(reply.status, documentOf(reply));
+      if (outcome) return outcome;
     } catch {
       // no connection: try again
     }

@@ -13,16 +13,16 @@ const NAME = "subsetprivacy ";
 export class Store {
   constructor(study, keep = true) {
     this.name = NAME + study;
-    this.held = { people: {} };
+    this.data = { people: {} };
     this.lasting = keep && works();
     this.read();
   }
 
   read() {
     if (!this.lasting) return;
-    const held = parse(localStorage.getItem(this.name));
-    if (this.who) held.people[this.who] ??= this.person;
-    this.held = held;
+    const stored = parse(localStorage.getItem(this.name));
+    if (this.who) stored.people[this.who] ??= this.person;
+    this.data = stored;
   }
 
   /** Change what is remembered of the person; read anew first, since another tab may have changed it. */
@@ -31,28 +31,28 @@ export class Store {
     edit(this.person);
     if (!this.lasting) return;
     try {
-      localStorage.setItem(this.name, JSON.stringify(this.held));
+      localStorage.setItem(this.name, JSON.stringify(this.data));
     } catch {
       this.lasting = false;
     }
   }
 
   get person() {
-    return this.held.people[this.who];
+    return this.data.people[this.who];
   }
 
   /** The code that was used here last. */
   get lastCode() {
-    return this.held.people[this.held.last]?.code ?? "";
+    return this.data.people[this.data.last]?.code ?? "";
   }
 
   /** Take up a person of this device, new or known: "open", or a ticket with its code. */
   take(who, code) {
-    this.held.people[who] ??= { seed: hex(random(32)), visits: {} };
+    this.data.people[who] ??= { seed: hex(random(32)), visits: {} };
     this.who = who;
     this.change((person) => {
       if (code) Object.assign(person, { code, ticket: who });
-      this.held.last = who;
+      this.data.last = who;
     });
   }
 
@@ -74,15 +74,15 @@ export class Store {
 
 // What is not ours, or spoilt, is left out, and written over at the next change.
 function parse(text) {
-  let held = null;
+  let stored = null;
   try {
-    held = JSON.parse(text);
+    stored = JSON.parse(text);
   } catch {
     // nothing of it is used
   }
-  const people = Object.entries(held?.people ?? {});
+  const people = Object.entries(stored?.people ?? {});
   const whole = people.filter(([, person]) => unhex(person?.seed, 32) && person.visits);
-  return { last: held?.last, people: Object.fromEntries(whole) };
+  return { last: stored?.last, people: Object.fromEntries(whole) };
 }
 
 function works() {

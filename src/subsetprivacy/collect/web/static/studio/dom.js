@@ -16,9 +16,9 @@ let fields = 0;
 /** Make a labeled field: `control` is an input, a select or a textarea. */
 export function field(label, control, hint) {
   control.id ||= `field-${++fields}`;
-  const said = hint ? el("p", { class: "hint", id: `${control.id}-hint` }, hint) : null;
-  if (said) control.setAttribute("aria-describedby", said.id);
-  return el("div", { class: "field" }, el("label", { for: control.id }, label), control, said);
+  const hintLine = hint ? el("p", { class: "hint", id: `${control.id}-hint` }, hint) : null;
+  if (hintLine) control.setAttribute("aria-describedby", hintLine.id);
+  return el("div", { class: "field" }, el("label", { for: control.id }, label), control, hintLine);
 }
 
 /** Make an input for the text at a place of the document. */

@@ -13,7 +13,7 @@ const isChanged = () => text.value !== saved;
 
 function goTo(line) {
   const lines = text.value.split("\n");
-  const start = lines.slice(0, line - 1).reduce((sum, one) => sum + one.length + 1, 0);
+  const start = lines.slice(0, line - 1).reduce((sum, before) => sum + before.length + 1, 0);
   text.focus();
   text.setSelectionRange(start, start + (lines[line - 1] ?? "").length);
   const height = parseFloat(getComputedStyle(text).lineHeight);
@@ -27,7 +27,7 @@ function tell() {
 }
 
 function tellState() {
-  document.querySelector(".told")?.remove();
+  document.querySelector(".success")?.remove();
   state.textContent = isChanged() ? "Not saved" : "Saved";
 }
 

@@ -34,7 +34,7 @@ const editor = {
   /** Remove an entry of a list. */
   remove(path, k) {
     this.redraw(() => {
-      const list = path.reduce((held, key) => held[key], this.document);
+      const list = path.reduce((part, key) => part[key], this.document);
       const [gone] = list.splice(k, 1);
       if (path.length === 1 && path[0] === "variables") unlink(gone.id);
       if (path[2] === "options") {
@@ -49,7 +49,7 @@ const editor = {
 
 function unlink(name) {
   const { links } = editor.document;
-  for (const link of links) link.variables = link.variables.filter((one) => one !== name);
+  for (const link of links) link.variables = link.variables.filter((id) => id !== name);
   editor.document.links = links.filter((link) => link.variables.length > 1);
 }
 
@@ -61,11 +61,11 @@ function tell(words) {
 // Go to the field of a place, or to the nearest above it.
 function focusPlace(place) {
   for (let path = [...place]; path.length; path = path.slice(0, -1)) {
-    const found = document.querySelector(`[data-path='${JSON.stringify(path)}']`);
-    if (found) {
-      found.closest("details")?.setAttribute("open", "");
-      found.focus();
-      found.scrollIntoView({ block: "center" });
+    const target = document.querySelector(`[data-path='${JSON.stringify(path)}']`);
+    if (target) {
+      target.closest("details")?.setAttribute("open", "");
+      target.focus();
+      target.scrollIntoView({ block: "center" });
       return;
     }
   }
@@ -99,41 +99,41 @@ function setStudy(text) {
 }
 
 function aboutCard() {
-  const held = editor.document;
-  const set = (name) => (text) => editor.change(() => (held[name] = text));
-  const study = textInput(["study"], held.study, setStudy, { class: "mono", spellcheck: "false", placeholder: "made from the title" });
+  const survey = editor.document;
+  const set = (name) => (text) => editor.change(() => (survey[name] = text));
+  const study = textInput(["study"], survey.study, setStudy, { class: "mono", spellcheck: "false", placeholder: "made from the title" });
   const setTitle = (text) => {
     set("title")(text);
     if (!studyFollows) return;
-    delete held.study; // made from the title again when it is saved
+    delete survey.study; // made from the title again when it is saved
     study.value = "";
   };
-  const number = (text) => editor.change(() => (held.batch = text === "" ? null : Number(text)));
+  const number = (text) => editor.change(() => (survey.batch = text === "" ? null : Number(text)));
   return el(
     "section",
     { class: "card", "aria-label": "The survey" },
     el("h2", {}, "The survey"),
-    field("Title", textInput(["title"], held.title, setTitle)),
-    field("Introduction", textArea(["introduction"], held.introduction, set("introduction"), 4), "What the survey is about and who is asking. Empty lines separate paragraphs."),
+    field("Title", textInput(["title"], survey.title, setTitle)),
+    field("Introduction", textArea(["introduction"], survey.introduction, set("introduction"), 4), "What the survey is about and who is asking. Empty lines separate paragraphs."),
     el(
       "div",
       { class: "pair" },
-      field("Who answers", choice(["mode"], held.mode, [["code", "people with a personal link"], ["open", "anyone with the link"]], set("mode"))),
-      field("Batch", textInput(["batch"], held.batch, number, { type: "number", min: 10, step: 1 }), "Results appear when twice this many people have answered, and change with each further batch. At least 10."),
+      field("Who answers", choice(["mode"], survey.mode, [["code", "people with a personal link"], ["open", "anyone with the link"]], set("mode"))),
+      field("Batch", textInput(["batch"], survey.batch, number, { type: "number", min: 10, step: 1 }), "Results appear when twice this many people have answered, and change with each further batch. At least 10."),
     ),
     el(
       "details",
       { class: "more" },
       el("summary", {}, "Thanks, contact, language, study"),
-      field("Thanks", textArea(["thanks"], held.thanks, set("thanks"), 2)),
-      field("Contact", textInput(["contact"], held.contact, set("contact")), "Who is asking, and whom to contact."),
+      field("Thanks", textArea(["thanks"], survey.thanks, set("thanks"), 2)),
+      field("Contact", textInput(["contact"], survey.contact, set("contact")), "Who is asking, and whom to contact."),
       el(
         "div",
         { class: "pair" },
-        field("Language of the page", choice(["language"], held.language, [["en", "English"], ["de", "Deutsch"], ["ar", "العربية"]], set("language"))),
+        field("Language of the page", choice(["language"], survey.language, [["en", "English"], ["de", "Deutsch"], ["ar", "العربية"]], set("language"))),
         field("Study", study, "All surveys of a study ask a person the same questions."),
       ),
-      tick("Start with a practice question of each kind", held.practice, (on) => editor.change(() => (held.practice = on))),
+      tick("Start with a practice question of each kind", survey.practice, (on) => editor.change(() => (survey.practice = on))),
     ),
   );
 }
@@ -158,13 +158,13 @@ function linkFields(link, k) {
       const chosen = new Set(link.variables);
       if (on) chosen.add(name);
       else chosen.delete(name);
-      link.variables = order.filter((one) => chosen.has(one));
+      link.variables = order.filter((id) => chosen.has(id));
     });
   return el(
     "fieldset",
     { class: "link", "data-path": JSON.stringify(["links", k]), tabindex: "-1" },
     el("legend", {}, `Link ${k + 1}`),
-    el("div", { class: "card-head" }, el("div", { class: "ticks-row" }, editor.document.variables.map((one) => tick(one.label || one.id, link.variables.includes(one.id), toggle(one.id)))), movers(editor, ["links"], k, `link ${k + 1}`)),
+    el("div", { class: "card-head" }, el("div", { class: "ticks-row" }, editor.document.variables.map(({ id, label }) => tick(label || id, link.variables.includes(id), toggle(id)))), movers(editor, ["links"], k, `link ${k + 1}`)),
   );
 }
 
@@ -199,7 +199,7 @@ async function saveNow() {
   tidy();
   const { revision, format } = root.dataset;
   const sent = JSON.stringify(editor.document);
-  let said;
+  let outcome;
   try {
     const reply = await fetch(root.dataset.save, {
       method: "POST",
@@ -207,18 +207,18 @@ async function saveNow() {
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ revision, format, document: editor.document }),
     });
-    said = await reply.json();
+    outcome = await reply.json();
   } catch {
     tell("Could not be saved. If you were signed out, sign in again in another tab and save here once more.");
     return false;
   }
-  if (said.text !== undefined) return showConflict({ revision, format, text: said.text, editor: "form" });
-  showProblems(said.problems ?? []);
-  if (!said.saved) {
+  if (outcome.text !== undefined) return showConflict({ revision, format, text: outcome.text, editor: "form" });
+  showProblems(outcome.problems ?? []);
+  if (!outcome.saved) {
     tell("Not saved: see the problems above");
     return false;
   }
-  root.dataset.revision = said.revision;
+  root.dataset.revision = outcome.revision;
   document.querySelector("#comments")?.remove();
   editor.changed = JSON.stringify(editor.document) !== sent;
   tell(editor.changed ? "Not saved" : "Saved");
@@ -237,14 +237,14 @@ function showConflict(values) {
   return false;
 }
 
-function showProblems(found) {
-  problems.hidden = !found.length;
+function showProblems(listed) {
+  problems.hidden = !listed.length;
   const go = (path) => (event) => (event.preventDefault(), focusPlace(path));
   problems.replaceChildren(
-    el("h2", {}, found.length === 1 ? "1 problem: not saved yet" : `${found.length} problems: not saved yet`),
-    el("ol", { class: "problems" }, found.map((one) => el("li", {}, el("a", { href: "#form", class: "place", click: go(one.path) }, one.place), " ", one.message))),
+    el("h2", {}, listed.length === 1 ? "1 problem: not saved yet" : `${listed.length} problems: not saved yet`),
+    el("ol", { class: "problems" }, listed.map((problem) => el("li", {}, el("a", { href: "#form", class: "place", click: go(problem.path) }, problem.place), " ", problem.message))),
   );
-  if (found.length) problems.focus();
+  if (listed.length) problems.focus();
 }
 
 document.querySelector("#save").addEventListener("click", save);

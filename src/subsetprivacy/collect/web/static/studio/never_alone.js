@@ -6,14 +6,14 @@ import { movers } from "./variables.js";
 /** Rename the answer at a place in the sets that have it, and where they show it. */
 export function followAnswer(editor, k, j, before, after) {
   const variable = editor.document.variables[k];
-  variable.never_alone = variable.never_alone?.map((set) => set.map((one) => (one === before ? after : one)));
+  variable.never_alone = variable.never_alone?.map((set) => set.map((name) => (name === before ? after : name)));
   for (const shown of document.querySelectorAll(`[data-answer="${k}-${j}"]`)) shown.textContent = after;
 }
 
 /** Remove a deleted answer from the sets, and remove sets with fewer than two answers left. */
 export function forgetAnswer(variable, gone) {
   if (!variable.never_alone) return;
-  variable.never_alone = variable.never_alone.map((set) => set.filter((one) => one !== gone)).filter((set) => set.length > 1);
+  variable.never_alone = variable.never_alone.map((set) => set.filter((name) => name !== gone)).filter((set) => set.length > 1);
   if (!variable.never_alone.length) delete variable.never_alone;
 }
 

@@ -47,7 +47,7 @@ function completeLinks() {
 function offerCopies() {
   for (const button of document.querySelectorAll("[data-copy]")) {
     const field = document.getElementById(button.dataset.copy);
-    const said = button.textContent;
+    const label = button.textContent;
     button.hidden = false;
     button.addEventListener("click", async () => {
       if (field.select) field.select();
@@ -58,7 +58,7 @@ function offerCopies() {
         document.execCommand("copy"); // plain http on a local network has no clipboard
       }
       button.textContent = "Copied";
-      setTimeout(() => (button.textContent = said), 1500);
+      setTimeout(() => (button.textContent = label), 1500);
     });
   }
 }

@@ -77,7 +77,7 @@ export function variableCard(editor, k) {
 
 function relabel(editor, k, text, rename) {
   const variable = editor.document.variables[k];
-  const others = new Set(editor.document.variables.filter((one) => one !== variable).map(({ id }) => id));
+  const others = new Set(editor.document.variables.filter((other) => other !== variable).map(({ id }) => id));
   const followed = variable.id === nameFrom(variable.label || `question ${k + 1}`, others);
   variable.label = text;
   rename();
@@ -90,13 +90,13 @@ function relabel(editor, k, text, rename) {
 // Links refer to variables by their id, so they change with it.
 function renameId(editor, k, name) {
   const variable = editor.document.variables[k];
-  for (const link of editor.document.links) link.variables = link.variables.map((one) => (one === variable.id ? name : one));
+  for (const link of editor.document.links) link.variables = link.variables.map((id) => (id === variable.id ? name : id));
   variable.id = name;
 }
 
 /** Make the buttons that move and remove an entry of a list. */
 export function movers(editor, path, k, what) {
-  const list = path.reduce((held, key) => held[key], editor.document);
+  const list = path.reduce((part, key) => part[key], editor.document);
   const move = (by) => () =>
     editor.redraw(() => {
       list.splice(k + by, 0, ...list.splice(k, 1));
@@ -118,7 +118,7 @@ function optionList(editor, k) {
     let known = option; // its name in the sets of answers; not changed while another answer has the typed name
     const rename = (text) => {
       variable.options[j] = text;
-      if (text === "" || variable.options.filter((one) => one === text).length > 1) return;
+      if (text === "" || variable.options.filter((other) => other === text).length > 1) return;
       followAnswer(editor, k, j, known, text);
       known = text;
     };
@@ -171,7 +171,7 @@ const kindOf = (design) => (typeof design === "string" ? design : DESIGNS.some((
 function designFields(editor, k) {
   const variable = editor.document.variables[k];
   const kind = kindOf(variable.design);
-  const offered = kind === "file" || !DESIGNS.some(([one]) => one === kind) ? [...DESIGNS, [kind, "As the file says"]] : DESIGNS;
+  const offered = kind === "file" || !DESIGNS.some(([name]) => name === kind) ? [...DESIGNS, [kind, "As the file says"]] : DESIGNS;
   const chosen = choice(["variables", k, "design"], kind, offered, (value) =>
     editor.redraw(() => {
       if (value !== kind) variable.design = TABLES[value] ? { kind: value, ...TABLES[value] } : value;
