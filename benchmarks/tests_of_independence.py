@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from attrs import frozen
 from peers import Floats, Ints, rows_of
-from work import Timing, alternate, clock, fresh, normalised
+from work import Timing, alternate, clock, fresh, normalized
 
 import subsetprivacy as sp
 
@@ -37,7 +37,7 @@ Shuffling = Callable[[Columns, int], float]  # to the mean log-likelihood of the
 def columns(p: int, n: int, seed: int) -> Columns:
     """Draw two columns under the uniform design, with the paper's random margins: the same for every n."""
     rng = np.random.default_rng(seed)
-    laws = [normalised(rng, p) for _ in range(2)]
+    laws = [normalized(rng, p) for _ in range(2)]
     design = sp.uniform(range(p))
     x, y = (sp.privatize(rng.choice(p, n, p=w), design, seed=int(rng.integers(2**32))) for w in laws)
     return Columns(x.codes, y.codes, p, sp.crosstab(x, y))

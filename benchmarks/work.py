@@ -52,7 +52,7 @@ def alternate(rounds: int, *blocks: Callable[[], list[float]]) -> list[float]:
 # Problems ---------------------------------------------------------------------------------------
 
 
-def normalised(rng: np.random.Generator, size: int) -> Floats:
+def normalized(rng: np.random.Generator, size: int) -> Floats:
     """Return the paper's random distribution: independent U(0, 1) numbers divided by their sum."""
     numbers = rng.random(size)
     return numbers / numbers.sum()
@@ -61,13 +61,13 @@ def normalised(rng: np.random.Generator, size: int) -> Floats:
 def random_design(p: int, rng: np.random.Generator) -> sp.Design:
     """Return the paper's random design: such a nu over all questions of 2 … p-2 members."""
     questions = sp.uniform(range(p)).support()[0]
-    return sp.independent(range(p), dict(zip(questions.tolist(), normalised(rng, len(questions)), strict=True)))
+    return sp.independent(range(p), dict(zip(questions.tolist(), normalized(rng, len(questions)), strict=True)))
 
 
 def random_problems(p: int, kind: str, size: int, n: int = PEOPLE) -> list[sp.SubsetCounts]:
     rng = np.random.default_rng(p)
     designs = [sp.uniform(range(p)) if kind == "uniform" else random_design(p, rng) for _ in range(size)]
-    return [sp.simulate(design, normalised(rng, p), n, seed=rng) for design in designs]
+    return [sp.simulate(design, normalized(rng, p), n, seed=rng) for design in designs]
 
 
 def fresh(counts: sp.SubsetCounts) -> sp.SubsetCounts:
@@ -168,7 +168,7 @@ def against_mixsqp(p: int, n: int, rounds: int) -> Timing:
 def batch_against_em_by_person(size: int, rounds: int) -> Timing:
     rng = np.random.default_rng(8)
     design = random_design(8, rng)
-    samples = [sp.simulate(design, normalised(rng, 8), 1000, seed=rng) for _ in range(size)]
+    samples = [sp.simulate(design, normalized(rng, 8), 1000, seed=rng) for _ in range(size)]
     batch = sp.CountsBatch(samples[0].codes, np.array([c.counts for c in samples]), design)
     given = [people(counts) for counts in samples[:30]]
     solutions = [peers.em_by_person(*each) for each in given]

@@ -33,14 +33,14 @@ from subsetprivacy.subsets import as_categories
 
 @frozen(slots=False, eq=False, repr=False)
 class Arcs(Design):
-    """Stretches of neighbouring categories in a circle, each that holds the value as likely."""
+    """Stretches of neighboring categories in a circle, each that holds the value as likely."""
 
     length: int
     kind: ClassVar[str] = "arcs"
     name: ClassVar[str] = "arcs"
     keys: ClassVar[Keys] = Keys({"length": whole("The length of an arc.", 2, 47)}, ("length",), categories=(3, 48))
     formula: ClassVar[Formula] = Formula(
-        reports="the $p$ stretches of $k$ neighbouring categories, where the first follows the last",
+        reports="the $p$ stretches of $k$ neighboring categories, where the first follows the last",
         weight=r"\mu_a = \frac{1}{k}",
         symbols=(("k", "the document's `length`"),),
     )

@@ -256,7 +256,7 @@ def test_a_million_rows_of_a_covered_release_follow_the_law(name):
 @pytest.mark.parametrize(
     "name", ["fixed size, p=6", "partition", "partition, recorded", "hadamard, p=7", "bit", "product"]
 )
-def test_neighbours_are_drawn_independently(name):
+def test_neighbors_are_drawn_independently(name):
     design = NEW[name]
     codes = draw_given(np.tile([0, 1], 50_000), design, seeded(10))
     for one, two in ((codes[::2], codes[1::2]), (codes[1:-1:2], codes[2::2])):

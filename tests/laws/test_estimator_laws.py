@@ -81,7 +81,7 @@ def test_closed_forms_return_it_to_the_last_digits(method):
 # Symmetries ---------------------------------------------------------------------------------------
 
 
-def relabelled(counts, order):
+def relabeled(counts, order):
     """The same people with the categories in another order, and the design likewise."""
     labels = [counts.categories.labels[j] for j in order]
     position = np.argsort(order)  # where each old category went
@@ -104,7 +104,7 @@ def test_relabelling_permutes_the_answer(name, method):
     design, w, _ = EXACT[name]
     counts = sp.simulate(design, w, 700, seed=4)
     order = np.random.default_rng(1).permutation(design.p)
-    fit, moved = (sp.estimate(c, method, **TIGHT.get(method, {})) for c in (counts, relabelled(counts, order)))
+    fit, moved = (sp.estimate(c, method, **TIGHT.get(method, {})) for c in (counts, relabeled(counts, order)))
     assert moved.categories.labels == tuple(counts.categories.labels[j] for j in order)
     assert moved.w == pytest.approx(fit.w[order], abs=1e-6)
     with quietly():
@@ -337,7 +337,7 @@ def test_one_step_ends_near_the_maximum():
 def test_one_step_stays_off_the_boundary():
     counts = sp.simulate(sp.uniform(range(6)), [0, 0, 0.1, 0.2, 0.3, 0.4], 200, seed=1)
     fit = sp.estimate(counts, "one-step")
-    # The floor is half a person; renormalising takes a little of it.
+    # The floor is half a person; renormalizing takes a little of it.
     assert 0.9 / 400 < fit.w.min() < 1 / 400
     assert np.isfinite(fit.loglik)
 

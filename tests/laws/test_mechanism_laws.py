@@ -13,7 +13,7 @@ import subsetprivacy as sp
 from subsetprivacy.design import Mixture
 from subsetprivacy.subsets import sizes
 
-# Drawn by their weights, all in tenths (the mixtures in hundredths): an even grid realises their laws exactly.
+# Drawn by their weights, all in tenths (the mixtures in hundredths): an even grid realizes their laws exactly.
 EXACT = {
     "independent": (ASKED, 10),
     "independent, p=5": (ASKED5, 10),
@@ -149,7 +149,7 @@ def test_seeded_draws_follow_mu(name):
 
 
 @pytest.mark.parametrize("name", ["uniform, p=4", "independent", "conditional", "mixture, asked", "mixture, given"])
-def test_neighbours_are_drawn_independently(name):
+def test_neighbors_are_drawn_independently(name):
     # Bits used for two people would leave each one's law as it is, and let one betray the other.
     design = DESIGNS[name]
     a, b = design.categories.labels[0], design.categories.labels[1]

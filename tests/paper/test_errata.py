@@ -89,7 +89,7 @@ def test_one_step_is_consistent_with_empty_categories(n):
     losses = [
         n * ((sp.estimate(sample, method).w - w) ** 2).sum() for method in ("one-step", "mle") for sample in samples
     ]
-    # The efficient loss is near .58; clipping and renormalising gave 39 at n = 2000 and 400 at n = 20,000.
+    # The efficient loss is near .58; clipping and renormalizing gave 39 at n = 2000 and 400 at n = 20,000.
     assert np.mean(losses[:100]) == pytest.approx(np.mean(losses[100:]), rel=0.05)
     assert np.mean(losses[:100]) < 1
 

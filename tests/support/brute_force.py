@@ -1,4 +1,4 @@
-"""Maxima of the likelihood under a constraint, by a general optimiser: an independent check of comparisons."""
+"""Maxima of the likelihood under a constraint, by a general optimizer: an independent check of comparisons."""
 
 import itertools
 
@@ -87,7 +87,7 @@ def best(samples, constraint=None):
         kept = all(abs(rule["fun"](result.x)) < 1e-8 for rule in rules)
         if kept and (found is None or result.fun < found.fun):
             found = result
-    assert found is not None, "the optimiser did not find a point with the constraint"
+    assert found is not None, "the optimizer did not find a point with the constraint"
     return total * found.fun, parts(np.clip(found.x, 0, 1))
 
 

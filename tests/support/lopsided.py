@@ -7,13 +7,13 @@ from subsetprivacy.design.secret_bit import uniform_with_bit
 ABCD = ("a", "b", "c", "d")
 ABCDE = ("a", "b", "c", "d", "e")
 
-# Weights in tenths, so that ten draws on an even grid realise every law exactly.
+# Weights in tenths, so that ten draws on an even grid realize every law exactly.
 ASKED = sp.independent(ABCD, {("a", "b"): 0.5, ("a", "c"): 0.3, ("a", "d"): 0.2})
 # Both sizes, the full and the empty set, and a question together with its complement.
 ASKED5 = sp.independent(
     ABCDE, {("a", "b"): 0.3, ("c", "d", "e"): 0.1, ("b", "d"): 0.2, ("a", "b", "d"): 0.2, ABCDE: 0.1, (): 0.1}
 )
-# No yes/no question realises this one: b|c has another weight than a|d.
+# No yes/no question realizes this one: b|c has another weight than a|d.
 GIVEN = sp.conditional(
     ABCD,
     {

@@ -15,7 +15,7 @@ def lopsided():
 
 
 def lopsided_conditional():
-    """Pairs, triples and the full set, complements missing: no yes/no question realises it."""
+    """Pairs, triples and the full set, complements missing: no yes/no question realizes it."""
     weights = {"abd": 0.3, "bc": 0.3, "acd": 0.3, "ab": 0.2, "cd": 0.2, "abcd": 0.2}
     return sp.conditional(list("abcd"), {tuple(subset): mu for subset, mu in weights.items()})
 
@@ -43,14 +43,14 @@ def exact_counts(design, w, n):
 
 
 def random_design(p, rng, power=1):
-    """Questions with independent U(0,1) weights, normalised (`tab:consistency`); a power leaves few of them likely."""
+    """Questions with independent U(0,1) weights, normalized (`tab:consistency`); a power leaves few of them likely."""
     codes = sp.uniform(range(p)).support()[0]
     nu = rng.random(len(codes)) ** power
     return sp.independent(range(p), dict(zip(codes.tolist(), nu / nu.sum())))
 
 
 def random_distribution(p, rng):
-    """Independent U(0,1) numbers, normalised, as in `tab:consistency`."""
+    """Independent U(0,1) numbers, normalized, as in `tab:consistency`."""
     w = rng.random(p)
     return w / w.sum()
 
@@ -84,7 +84,7 @@ def rising(p):
 
 
 class Odometer:
-    """Words that count through all combinations of several draws, so that n people realise a law exactly.
+    """Words that count through all combinations of several draws, so that n people realize a law exactly.
 
     Each step is (what, radix, stride): call number k returns, for row i, the
     digit ``i // stride % radix`` as a word: a number for an even draw below

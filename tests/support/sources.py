@@ -6,7 +6,7 @@ import numpy as np
 
 
 class Grid:
-    """Words at the midpoints of an even grid on [0, 1): n draws realise every law in multiples of 1/n exactly."""
+    """Words at the midpoints of an even grid on [0, 1): n draws realize every law in multiples of 1/n exactly."""
 
     def bits(self, n, width):
         words = [((2 * k + 1) << width) // (2 * n) for k in range(n)]

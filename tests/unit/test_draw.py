@@ -285,7 +285,7 @@ class TestLeakage:
         assert [text.strip() for text in texts(panel.texts)] == ["1.00", "0.922", "0.854"]
         assert [text.get_position() for text in panel.texts] == [(1, 0), (0.9224, 1), (0.8543, 2)]
 
-    def test_baseline_is_a_labelled_dashed_line(self):
+    def test_baseline_is_a_labeled_dashed_line(self):
         panels = draw.leakage(DESIGNS, METRICS, baselines=BASELINES).axes
         for panel, baseline in zip(panels, BASELINES.values(), strict=True):
             (dashes,) = panel.lines
@@ -607,7 +607,7 @@ class TestNormality:
 
     def draw(self, **options):
         laws = {"density": stats.norm.pdf, "quantile": stats.norm.ppf}
-        figure = draw.normality(self.SAMPLE, xlabel="normalised error", **{**laws, **options})
+        figure = draw.normality(self.SAMPLE, xlabel="normalized error", **{**laws, **options})
         figure.canvas.draw()
         return figure
 
@@ -618,7 +618,7 @@ class TestNormality:
         curve = line(left, "standard normal")
         np.testing.assert_allclose(curve.get_ydata(), stats.norm.pdf(curve.get_xdata()))
         assert legend(left) == ["standard normal"]
-        assert (left.get_xlabel(), left.get_ylabel()) == ("normalised error", "density")
+        assert (left.get_xlabel(), left.get_ylabel()) == ("normalized error", "density")
 
     def test_quantiles_of_both(self):
         _, right = self.draw(law="normal").axes

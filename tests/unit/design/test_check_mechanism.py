@@ -95,7 +95,7 @@ def test_the_empty_set_is_too_small_and_untrue():
     assert "false: 0 is reported as the empty set, which does not contain it" in verdict.problems
 
 
-def test_randomised_response_is_no_subset_mechanism():
+def test_randomized_response_is_no_subset_mechanism():
     # It lies with some probability: that is what the definition excludes.
     verdict = sp.check_mechanism([[0.7, 0.3], [0.3, 0.7]], subsets=[(0,), (1,)])
     assert {line.partition(":")[0] for line in verdict.problems} == {"too small", "false"}

@@ -232,7 +232,7 @@ def test_dummy_rows_stand_anywhere():
     assert kstest(places, "uniform").pvalue > 1e-4
 
 
-def test_neighbouring_rows_say_nothing_of_each_other():
+def test_neighboring_rows_say_nothing_of_each_other():
     data = sp.privatize(["a"] * 60_000, sp.covered(ASKED, 0.2), seed=1)
     dummy = ~data.design.holds(data.codes, 0)
     table = np.histogram2d(dummy[:-1], dummy[1:], bins=2)[0]

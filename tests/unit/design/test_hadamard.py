@@ -20,7 +20,7 @@ def matrix(size):
     return H
 
 
-def spelt(design):
+def listed_rows(design):
     """The rows 1_a of both sides of every question but the first, from the matrix itself."""
     H = matrix(design.size)[1:, design.columns]
     return np.vstack([H > 0, H < 0]).astype(float)
@@ -39,11 +39,11 @@ def test_questions_are_rows_of_the_matrix(p, questions):
     codes, mu = design.support()
     rows = design.support_incidence.inner(np.eye(p)).T
     # The same sets with the same weights, in whatever order: 1/(N-1) for each side of each row of the matrix.
-    expected, times = np.unique(spelt(design), axis=0, return_counts=True)
+    expected, times = np.unique(listed_rows(design), axis=0, return_counts=True)
     order = np.lexsort(rows.T[::-1])
     np.testing.assert_allclose(rows[order], expected, atol=1e-12)
     np.testing.assert_allclose(mu[order], times / design.questions, atol=1e-15)
-    sizes = spelt(design).sum(axis=1)
+    sizes = listed_rows(design).sum(axis=1)
     assert sizes.min() >= 2
     assert sizes.max() <= p - 2
     assert design.smallest_set == sizes.min()
@@ -55,7 +55,7 @@ def test_questions_are_rows_of_the_matrix(p, questions):
 def test_all_pairs_and_triples_are_alike(p, questions):
     design = sp.hadamard(p, questions)
     N = design.size
-    rows = spelt(design)
+    rows = listed_rows(design)
     Q = rows.T @ rows / (N - 1)
     q = (N / 2 - 1) / (N - 1)
     np.testing.assert_allclose(Q, (1 - q) * np.eye(p) + q, atol=1e-12)
@@ -83,7 +83,7 @@ def test_fourteen_categories_need_thirty_subsets():
 
 
 def test_five_has_no_choice():
-    with pytest.raises(InvalidDesignError, match="with 5 categories some answer leaves fewer than two"):
+    with pytest.raises(InvalidDesignError, match="got 5, where some answer leaves fewer than two"):
         sp.hadamard(5)
     with pytest.raises(InvalidDesignError, match="a hadamard design must have 4 to 1,048,576 categories; got 3"):
         sp.hadamard(3)

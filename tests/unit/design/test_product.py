@@ -56,11 +56,11 @@ def test_everything_is_a_product(design):
     # Row by row: the product of the variables' rows at the coordinates of each combination.
     rows = design.incidence(codes).inner(np.eye(design.p)).T
     at = np.unravel_index(np.arange(design.p), [factor.p for factor in design.factors])
-    spelt = np.ones_like(rows)
+    expected = np.ones_like(rows)
     for factor, part, k in zip(design.factors, parts, at):
-        spelt *= np.vstack([factor.incidence(np.array([a])).inner(np.eye(factor.p))[:, 0] for a in part])[:, k]
-    np.testing.assert_allclose(rows, spelt, atol=1e-14)
-    np.testing.assert_allclose(design.support_incidence.inner(np.eye(design.p)).T, spelt, atol=1e-14)
+        expected *= np.vstack([factor.incidence(np.array([a])).inner(np.eye(factor.p))[:, 0] for a in part])[:, k]
+    np.testing.assert_allclose(rows, expected, atol=1e-14)
+    np.testing.assert_allclose(design.support_incidence.inner(np.eye(design.p)).T, expected, atol=1e-14)
 
 
 def test_labels_are_combinations_the_last_fastest():

@@ -31,7 +31,7 @@ def test_shares_and_errors_by_hand(fit):
     assert repr(merged).startswith("<Margin with merged categories: first ")
 
 
-def test_a_profile_interval_against_a_general_optimiser(fit):
+def test_a_profile_interval_against_a_general_optimizer(fit):
     merged = fit.collapse({"rare": ["e", "f"]})
     bounds = merged.interval(0.9, method="profile")[-1]
     sample, c = Sample(fit.counts), np.array([0, 0, 0, 0, 1.0, 1.0])
@@ -100,7 +100,7 @@ def test_moments_can_be_collapsed():
     merged = moments.collapse({"x": ["b", "c", "d"]})
     assert list(merged.to_frame()["interval"]) == ["wald", "wald"]
     assert merged.interval(0.999)[0, 0] < 0
-    with pytest.raises(ArgumentError, match="must be of a likelihood estimate"):
+    with pytest.raises(ArgumentError, match="must come from a likelihood estimate"):
         merged.interval(method="profile")
 
 

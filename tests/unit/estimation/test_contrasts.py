@@ -1,4 +1,4 @@
-"""Score and profile tests of weighted sums, held against a general optimiser and against closed forms."""
+"""Score and profile tests of weighted sums, held against a general optimizer and against closed forms."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def direct(*counts):
 
 @pytest.mark.parametrize("shape", [rising, skewed], ids=["rising", "near 0"])
 @pytest.mark.parametrize("name", DESIGNS)
-def test_statistics_are_those_of_a_general_optimiser(name, shape):
+def test_statistics_are_those_of_a_general_optimizer(name, shape):
     design = DESIGNS[name]
     counts = sp.simulate(design, shape(design.p), 300, seed=5)
     fit, sample = sp.estimate(counts), Sample(counts)
@@ -205,7 +205,7 @@ def test_weights_as_a_string_have_advice(fit):
 @pytest.mark.parametrize("method", ["score", "profile"])
 def test_moments_have_walds_contrast_only(fit, method):
     moments = sp.estimate(fit.counts, "mom")
-    with pytest.raises(ArgumentError, match=f"`method` '{method}' must have a likelihood estimate") as caught:
+    with pytest.raises(ArgumentError, match=f"`method` '{method}' must be used with a likelihood estimate") as caught:
         moments.contrast({"a": 1}, method=method)
     assert caught.value.advice.advice is CONTRAST_BY_WALD
     assert moments.contrast({"a": 1}).method == "wald"
@@ -232,7 +232,7 @@ def test_a_contrast_as_a_frame_and_a_table(fit):
     assert "Interval and test by method 'score'." in text
 
 
-def test_undetermined_shares_against_a_general_optimiser():
+def test_undetermined_shares_against_a_general_optimizer():
     # Subsets ad, bd and cd: moving weight from a, b and c to d changes nothing, and some sums have many maxima.
     with quietly():
         fit = sp.estimate(sp.SubsetCounts([9, 10, 12], [2, 2, 1], U4))

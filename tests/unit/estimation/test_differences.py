@@ -122,7 +122,7 @@ PAIRS = {
 
 
 @pytest.mark.parametrize("name", PAIRS)
-def test_statistics_are_those_of_a_general_optimiser(name):
+def test_statistics_are_those_of_a_general_optimizer(name):
     first, second, w, v = PAIRS[name]
     one, two = drawn(first, w, 200, 1), drawn(second, v, 300, 2)
     result = one.difference(two)
@@ -240,7 +240,7 @@ def test_moments_have_walds_difference():
     D, V = result.estimate, result.cov
     assert result.test.statistic == pytest.approx(D[:3] @ np.linalg.solve(V[:3, :3], D[:3]), rel=1e-6)
     assert result.test.df == 3
-    with pytest.raises(ArgumentError, match="must have a likelihood estimate") as caught:
+    with pytest.raises(ArgumentError, match="must be used with a likelihood estimate") as caught:
         result.interval(method="score")
     assert caught.value.advice.advice is CONTRAST_BY_WALD
 
@@ -262,7 +262,7 @@ def test_too_many_categories_for_a_matrix():
 # The same people ----------------------------------------------------------------------------------------
 
 
-def test_two_answers_of_the_same_people_against_a_general_optimiser():
+def test_two_answers_of_the_same_people_against_a_general_optimizer():
     joint = sp.product({"before": sp.uniform(range(4)), "after": sp.uniform(range(4))})
     w = np.full((4, 4), 0.02) + np.diag([0.2, 0.2, 0.2, 0.08])
     fit = sp.estimate(sp.simulate(joint, w.ravel() / w.sum(), 800, seed=4))
@@ -401,7 +401,7 @@ def test_a_joint_distribution_of_two_samples():
 
 
 @pytest.mark.parametrize("sizes", [(5, 5), (300, 5), (12, 30)])
-def test_few_people_against_a_general_optimiser(sizes):
+def test_few_people_against_a_general_optimizer(sizes):
     # Few distinct subsets leave shares undetermined, and the profile has straight parts.
     for seed in (3, 4):
         with quietly():

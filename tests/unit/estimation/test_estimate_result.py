@@ -67,7 +67,7 @@ def test_projection_is_the_nearest_distribution(y):
     assert project(x) == pytest.approx(x, abs=1e-12)
 
 
-def test_projection_against_a_general_optimiser():
+def test_projection_against_a_general_optimizer():
     rng = np.random.default_rng(1)
     for _ in range(10):
         y, h = rng.normal(0.25, 0.5, 4), rng.uniform(0.2, 5, 4)

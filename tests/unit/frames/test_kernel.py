@@ -110,7 +110,7 @@ def test_missing_values_may_become_the_full_set():
     assert drawn.reports == 2
 
 
-def test_labels_that_are_no_text_are_recognised_in_text():
+def test_labels_that_are_no_text_are_recognized_in_text():
     ages = sp.uniform([1, 2, 3, 4.5])
     kernel = Kernel(variables_of({"age": ages}), as_text=True)
     (codes,) = kernel.draw(batch(age=["4.5", "2", "1"]), random_source(seed=3)).codes

@@ -120,7 +120,7 @@ def test_without_privacy_the_fit_is_a_closed_form_and_the_statistic_is_g_squared
 
 
 @pytest.mark.parametrize(("axes", "given"), [((0, 1), (2,)), ((2, 1), (0,))])
-def test_no_other_optimiser_finds_a_better_fit(axes, given):
+def test_no_other_optimizer_finds_a_better_fit(axes, given):
     rows = SMALL.support_incidence.inner(np.eye(12)).T
     counts = sp.simulate(SMALL, np.random.default_rng(2).dirichlet(np.ones(12)), 300, seed=4)
     n_a = np.zeros(len(rows))

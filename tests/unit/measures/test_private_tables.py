@@ -1,4 +1,4 @@
-"""Differences, ratios and V from subsets, against derivatives and optimisers that know nothing of them."""
+"""Differences, ratios and V from subsets, against derivatives and optimizers that know nothing of them."""
 
 import numpy as np
 import pytest

@@ -171,7 +171,7 @@ def by_optimisation(people, measure, level):
     return ends
 
 
-def test_profile_intervals_are_those_of_a_general_optimiser():
+def test_profile_intervals_are_those_of_a_general_optimizer():
     level = 0.8
     result = {
         "difference": TWO.difference("no", level=level, method="profile"),

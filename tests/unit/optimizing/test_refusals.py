@@ -83,8 +83,8 @@ def test_a_budget_that_all_designs_meet_is_not_blamed():
         optimal(range(6), even, {"prediction": 2 / 6, "mi": 0.9}, smallest=3)
 
 
-def test_nothing_can_be_learnt_from_nothing():
-    with pytest.raises(ArgumentError, match=r"must be above 0 for 'mi'.*leaks without any data"):
+def test_nothing_can_be_learned_from_nothing():
+    with pytest.raises(ArgumentError, match=r"must be above 0 for 'mi'.*even without data"):
         optimal(LABELS, W, {"mi": 0.0}, full_set=True)
     with pytest.raises(ArgumentError, match=r"must be above 0\.45 for 'prediction'"):
         optimal(LABELS, W, {"prediction": 0.45}, full_set=True)
@@ -123,9 +123,11 @@ def test_smallest_set_must_hide_something(smallest):
 
 
 def test_too_many_or_too_few_categories():
-    with pytest.raises(TooLargeError, match=r"at most 14 for solver='interior'.*got 15"):
+    with pytest.raises(TooLargeError, match=r"at most 14 labels for solver='interior'.*got 15"):
         optimal(range(15), np.full(15, 1 / 15))
-    with pytest.raises(TooLargeError, match=r"at most 8 for solver='conic'.*got 9. Hint: solver='interior' goes to 14"):
+    with pytest.raises(
+        TooLargeError, match=r"at most 8 labels for solver='conic'.*got 9. Hint: solver='interior' allows up to 14"
+    ):
         optimal(range(9), np.full(9, 1 / 9), solver="conic")
     with pytest.raises(InvalidDesignError, match=r"at least 4 categories; got 3.*kind='conditional'"):
         optimal(range(3), [0.5, 0.3, 0.2])
@@ -204,5 +206,5 @@ def test_search_that_stops_early_says_so():
 
 
 def test_a_frontier_has_no_budget_of_its_own_leakage():
-    with pytest.raises(ArgumentError, match="must be of other leakages than 'mi'"):
+    with pytest.raises(ArgumentError, match="must limit other leakages than 'mi'"):
         frontier(list("abcde"), [0.4, 0.3, 0.15, 0.1, 0.05], leakage="mi", budget={"mi": 0.7})

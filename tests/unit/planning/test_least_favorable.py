@@ -1,4 +1,4 @@
-"""The least favourable distribution: closed forms, random search, and a certificate that holds."""
+"""The least favorable distribution: closed forms, random search, and a certificate that holds."""
 
 import numpy as np
 import pytest

@@ -29,7 +29,7 @@ def test_another_baseline_leaves_predictions(family, method):
 
 
 @pytest.mark.parametrize("method", ["corrected", "ml"])
-def test_relabelled_categories_permute_the_answer(method):
+def test_relabeled_categories_permute_the_answer(method):
     y, V, codes, design, _ = made.people("linear", design=DESIGN)
     other = sp.fixed_size(list("cab"), 2)  # c, a, b are bits 0, 1, 2
     moved = np.array([sum(1 << "cab".index("abc"[j]) for j in range(3) if code >> j & 1) for code in codes.tolist()])
