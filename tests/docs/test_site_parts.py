@@ -151,6 +151,20 @@ def test_a_picture_is_described_by_its_own_words(part, need):
     assert part("alt_text").words(drawing(lambda figure: figure.subplots().plot([1, 2]))) == ""
 
 
+def test_the_pictures_of_the_package_are_described_by_title_and_categories(part, need):
+    need("Matplotlib", find_spec("matplotlib"), "pip install 'subsetprivacy[plot]'")
+    import subsetprivacy as sp
+
+    fit = sp.estimate(sp.simulate(sp.uniform(["red", "blue", "green", "black"]), [0.4, 0.3, 0.2, 0.1], 2000, seed=1))
+
+    def draw(figure):
+        fit.plot(ax=figure.subplots())
+
+    said = part("alt_text").words(drawing(draw))
+    assert said.startswith("Estimated shares, 95% intervals, n = 2,000. Across: share of the population, 95% interval.")
+    assert "Up: red; blue; green; black." in said
+
+
 def test_a_picture_without_words_has_the_sentence_before_its_cell(part):
     part("alt_text")
     from docutils import nodes

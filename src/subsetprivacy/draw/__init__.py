@@ -1,4 +1,4 @@
-"""Pictures of plain arrays: nothing here knows a design or an estimate, so every result can call it."""
+"""Pictures of plain arrays. Nothing here depends on designs or estimates, so every result can call it."""
 
 from typing import TYPE_CHECKING, TypeAlias
 

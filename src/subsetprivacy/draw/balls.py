@@ -41,7 +41,7 @@ def cases(
         The categories in each person's reported subset.
     truth : array_like of int, shape (k,), optional
         Position of each person's true category in `labels`, -1 where it is unknown. Only for
-        data that are not secret.
+        data that may be shown.
     """
     p, weights, inside = len(labels), _vector(w, len(labels), "w"), np.asarray(members, dtype=bool)
     roles = _roles(inside, truth, p)
@@ -50,7 +50,7 @@ def cases(
     pitch = float(np.clip(4.5 / max(p, 1), 0.28, 0.85))  # inches from ball to ball
     room = int(pitch / 0.17)  # lines of text that fit next to a ball
     verdicts = [_shortened(_verdict(labels, weights, subset), 56 if room > 1 else 99, room) for subset in inside]
-    letters = int(pitch / 0.07)  # that fit above a ball; where they do not, all labels stand upright
+    letters = int(pitch / 0.07)  # that fit above a ball; otherwise all labels are upright
     flat = all(_fits(label, letters) for label in labels)
     shown = [_plain(label, letters) if flat else _shortened(label, 28, 1) for label in labels]
     lines = [line for verdict in verdicts for line in verdict.split("\n")]

@@ -79,16 +79,16 @@ def differences(
 ) -> Axes:
     """Draw differences of shares with their intervals at `level` and a line at zero, a row per category.
 
-    Drawn on axes that hold such a picture of the same labels, it joins in, as `estimate` does.
+    On axes that already contain such a picture of the same labels, it is added to it, as in `estimate`.
 
     Parameters
     ----------
     values, lower, upper : array_like, shape (p,)
-        Differences and intervals, as proportions. A nan is left out.
+        Differences and intervals, as proportions. NaN is left out.
     label : str
-        What the differences are called in the legend, which is there for several of them.
+        The name of the differences in the legend, which is drawn if there are several.
     several : int
-        How many will be drawn on these axes, for the size of a new figure.
+        How many series will be drawn on these axes, for the size of a new figure.
     """
     p = len(labels)
     d, low, high = (_vector(x, p, name) for x, name in ((values, "values"), (lower, "lower"), (upper, "upper")))

@@ -1,6 +1,6 @@
-"""Pictures of plain arrays. Nothing here knows a design or an estimate, so every result can call it.
+"""Pictures of plain arrays. Nothing here depends on designs or estimates, so every result can call it.
 
-A picture is drawn in `ax`, or in a new figure. Markers, outlines and positions repeat what its colors say.
+A picture is drawn in `ax`, or in a new figure. Markers, outlines and positions repeat the meaning of its colors.
 """
 
 from __future__ import annotations
@@ -66,13 +66,13 @@ def estimate(
 ) -> Axes:
     """Draw an estimated distribution with its intervals at `level`, a row per category, and its numbers.
 
-    Drawn on axes that contain such a picture of the same labels, it joins in: each estimate has its own place in the
-    row, its own color and marker, and its name in the legend. The order of the rows stays.
+    On axes that already contain such a picture of the same labels, it is added to it. Each estimate has a separate
+    place in the row, a separate color and marker, and its name in the legend. The order of the rows stays.
 
     Parameters
     ----------
     values, lower, upper : array_like, shape (p,)
-        Estimates and intervals, as proportions. What leaves the picture ends in an arrow. A nan is left out.
+        Estimates and intervals, as proportions. An interval that leaves the picture ends in an arrow. NaN is left out.
     label : str
         The name of the estimate in the legend. There is a legend for several estimates or a reference.
     reference : array_like, shape (p,), optional
@@ -128,12 +128,12 @@ def difference(
 ) -> Axes:
     """Draw each method's estimate minus a reference, a row per category, with intervals (`fig:race_diff`).
 
-    Drawn on axes that contain such a picture of the same labels, it joins in, as in `estimate`.
+    On axes that already contain such a picture of the same labels, it is added to it, as in `estimate`.
 
     Parameters
     ----------
     estimates : mapping of str to array_like, shape (p,)
-        Per method, as proportions. `reference`, the population if known, is subtracted.
+        The estimates of each method, as proportions. `reference`, the population if known, is subtracted.
     intervals : mapping of str to array_like, shape (p, 2), optional
         The intervals of the estimates at `level`, per method.
     """
@@ -175,9 +175,9 @@ def leakage(
     Parameters
     ----------
     metrics : mapping of str to sequence of float, one per design
-        Each on its own scale: bits and probabilities share none.
+        The leakages of each metric. Each metric has a separate scale, because bits and probabilities differ.
     baselines, units : mapping of str to float and to str, optional
-        Per metric, what is known without any data (a dashed line) and the unit.
+        For each metric, the leakage without data (a dashed line) and the unit.
     """
     if not metrics:
         raise ValueError("`metrics` must contain at least one metric; got none.")
@@ -209,8 +209,8 @@ def convergence(
     Parameters
     ----------
     gaps : mapping of str to sequence of float
-        The log-likelihood per person that is still to be gained. A log scale has no zero: a gap of zero or less is
-        a hollow marker at the foot. The methods stop at `tolerance`, a dashed line.
+        The most by which the log-likelihood per person could still rise. A log scale has no zero, so a gap of zero or
+        less is a hollow marker at the bottom. The methods stop at `tolerance`, a dashed line.
     """
     lines = {name: np.asarray(gap, dtype=float) for name, gap in gaps.items()}
     seen = np.concatenate([*lines.values(), [tolerance or np.nan]])

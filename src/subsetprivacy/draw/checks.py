@@ -32,7 +32,7 @@ def question_counts(
     observed, expected : array_like, shape (k,)
         Counts.
     n : int
-        The total that the counts are parts of.
+        The sum of the counts.
     what : str
         What is counted and in which order, for the axis.
     """
@@ -78,7 +78,7 @@ def rates(
     first, second : sequence of tuple
         The share and the ends of its interval for each label, or nan.
     names : tuple of str
-        What the two are called in the legend.
+        The names of the two shares in the legend.
     """
     p = len(labels)
     ax = _axes(ax, *_size(labels, height=1.9, each=0.4))

@@ -51,9 +51,10 @@ def by_group(
     Parameters
     ----------
     groups, labels
-        The names of the groups and of the categories. Of very many the first are drawn, and the title says so.
+        The names of the groups and of the categories. If there are very many, the first are drawn, and the title says
+        so.
     values, lower, upper : array_like, shape (groups, categories)
-        Estimates and intervals, as proportions. A nan is left out.
+        Estimates and intervals, as proportions. NaN is left out.
     what
         What they are, for the label of the axis.
     points
@@ -84,11 +85,11 @@ def forest(
     Parameters
     ----------
     values, lower, upper : array_like, shape (panels, rows)
-        Coefficients and intervals. A coefficient that is not finite is left out, and such an end becomes an arrow.
+        Coefficients and intervals. A coefficient that is not finite is left out, and an infinite end becomes an arrow.
     what
         The label of the axis.
     ratios
-        Whether the numbers are logarithms of ratios, by which the axis is to be marked.
+        Whether the numbers are logarithms of ratios, so that the axis is labeled with ratios.
     """
     b, low, high = (np.asarray(x, float) for x in (values, lower, upper))
     ends = np.abs(np.concatenate([b, low, high]))

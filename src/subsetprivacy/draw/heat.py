@@ -19,7 +19,7 @@ _DIVERGING = ("#8A3D00", COLORS[1], "#F7C6A3", "#FFFFFF", "#A9D2EA", COLORS[0], 
 _AT_LEAST = 3.0  # standard errors at the end of a diverging scale: what is within chance stays pale
 _LONG = 9  # characters from which on column labels are turned
 _MOST = 24  # rows or columns with numbers in the cells and a label each
-_LEGIBLE = 3.0  # contrast from which on white is taken: black has more on a middle blue, and is harder to read there
+_LEGIBLE = 3.0  # contrast from which white is used: black has more on a middle blue, but is harder to read there
 
 
 def heatmap(
@@ -37,16 +37,16 @@ def heatmap(
 ) -> Axes:
     """Draw a table of numbers as colored cells with the numbers in them, the first row on top.
 
-    With more than 24 rows or columns the colors have to do: no numbers, and a label for some of the cells only.
+    With more than 24 rows or columns there are only colors: no numbers, and labels for some of the cells only.
 
     Parameters
     ----------
     values : array_like, shape (rows, columns)
-        Not negative, unless `diverging`. A nan is a gray cell with a dash.
+        Not negative, unless `diverging`. NaN is a gray cell with a dash.
     row_name, column_name, label : str
         What the rows, the columns and the numbers are. The last is the label of the color scale.
     diverging : bool
-        Whether 0 is the middle: two colors, white between them, signs written.
+        Whether 0 is the middle of the scale: two colors with white between them, and numbers with signs.
     largest : float, optional
         The end of the color scale, by default the largest value.
     """

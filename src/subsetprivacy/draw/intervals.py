@@ -35,8 +35,8 @@ def draw_intervals(
 ) -> None:
     """Draw values with their intervals, in the color and marker of the estimate with this number.
 
-    An interval is a line with a stroke at each end. It is seen at any sample size: the strokes are taller than the
-    marker, and the marker shrinks where it would cover the line.
+    An interval is a line with a stroke at each end. It is visible at any sample size, because the strokes are taller
+    than the marker, and the marker shrinks where it would cover the line.
     """
     for ends, arrow in ((lower, "<"), (upper, ">")):
         _whiskers(ax, rows, values, ends, view, arrow, number)
@@ -89,7 +89,7 @@ def share_texts(
     Parameters
     ----------
     values, lower, upper
-        Proportions. Instead of a nan there is a word.
+        Proportions. NaN is replaced by a word.
     unit
         ``"%"``, or ``""`` for differences in percentage points, which have a sign.
     """
@@ -99,7 +99,7 @@ def share_texts(
     sign = "" if unit else "+"
     texts = []
     for x, width in zip(values, widths, strict=True):
-        # A row with a far narrower interval than the others has its own decimals, or it would be printed as 0.
+        # A row with a far narrower interval than the others has more decimals, or it would be printed as 0.
         own = _decimals(float(width)) if _WIDE < width < 0.05 * 10.0**-digits else digits
         texts.append(f"{100 * x:{sign}.{own}f}{unit}".replace("-", _MINUS) if np.isfinite(x) else _NONE)
     return [text.replace(_MINUS, "") if not text.strip(f"{_MINUS}+0.%") else text for text in texts]
@@ -127,9 +127,9 @@ def write_numbers(
     in_color: bool = False,
     narrowest: float = 4.0,
 ) -> None:
-    """Write a text at the right end of each row. It moves with its estimate when another one joins the picture.
+    """Write a text at the right end of each row. It moves with its estimate when another one is added to the picture.
 
-    Nothing is written where there is no space: in small axes, and in figures that do not arrange themselves.
+    Nothing is written if there is no space: in small axes, and in figures without automatic layout.
     """
     figure: Any = ax.figure
     spec = ax.get_subplotspec()

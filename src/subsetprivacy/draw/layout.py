@@ -90,7 +90,7 @@ def _axes(ax: Any, width: float, height: float) -> Axes:
     Raises
     ------
     ArgumentError
-        If something else than axes was given.
+        If something other than axes was given.
     """
     if ax is None:
         made: Axes = _panels(width, height)[0]
@@ -169,7 +169,7 @@ def _rows(ax: Axes, labels: Sequence[str], unit: str | None = None) -> None:
 
 
 def _few_ticks(ax: Axes, longest: int) -> None:
-    """Have as many marks on the horizontal axis as fit next to each other with so many letters each."""
+    """Put as many ticks on the horizontal axis as fit next to each other with so many letters each."""
     figure: Any = ax.figure
     spec = ax.get_subplotspec()
     columns = 1 if spec is None else spec.get_gridspec().ncols
@@ -213,7 +213,7 @@ def _set_title(ax: Axes, title: str | None, pad: float | None = None) -> None:
     if title is None:
         return
     there = [text for text in (ax.get_title(loc=loc) for loc in ("left", "center", "right")) if text]
-    if isinstance(title, Heading) and there and there != [ax.title.get_gid()]:
+    if isinstance(title, Heading) and there and there != [ax.spines["top"].get_gid()]:
         return
     figure: Any = ax.figure
     place, width, ours = ax.get_position(), figure.get_figwidth(), _is_ours(ax)
@@ -233,7 +233,8 @@ def _set_title(ax: Axes, title: str | None, pad: float | None = None) -> None:
 
         axes: Any = ax
         axes.title.set_transform(blended_transform_factory(figure.transFigure, ax.transAxes) + axes.titleOffsetTrans)
-    ax.title.set_gid(text if isinstance(title, Heading) else None)  # to know it again
+    # To know it again. The spine is not drawn, and in a saved picture the title keeps the plain id of a text.
+    ax.spines["top"].set_gid(text if isinstance(title, Heading) else None)
 
 
 def _legend_below_rows(ax: Axes, rows: int) -> None:

@@ -1,4 +1,4 @@
-"""Several estimates on one axes: what is there already, and a place, a color and a marker for each."""
+"""Several estimates on the same axes: those already drawn, and a place, a color and a marker for each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def numbered(ax: Axes, labels: Sequence[str]) -> int:
     Raises
     ------
     MismatchError
-        If they are of another number of categories.
+        If they have another number of categories.
     """
     numbers = {_number(line) for line in ax.lines} - {None}
     if numbers and len(ax.get_yticks()) != len(labels):
@@ -40,11 +40,12 @@ def order_of_rows(ax: Axes, values: NDArray[np.float64], before: int, *, sort: b
 
     The axes remember the order, so that estimates which are drawn on them later follow it.
     """
-    remembered = str(ax.yaxis.get_gid() or "")
+    spine = ax.spines["right"]  # which is not drawn: a saved picture does not contain its id
+    remembered = str(spine.get_gid() or "")
     if before and remembered.startswith(_ORDER):
         return np.array(remembered.removeprefix(_ORDER).split("-"), dtype=np.intp)
     order = np.argsort(-values, kind="stable") if sort else np.arange(len(values))
-    ax.yaxis.set_gid(_ORDER + "-".join(map(str, order)))
+    spine.set_gid(_ORDER + "-".join(map(str, order)))
     return order
 
 

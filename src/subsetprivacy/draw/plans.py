@@ -33,13 +33,13 @@ def costs(
     ----------
     planned, even : array_like, shape (k,)
         The people needed, or the margin reached, at the distribution planned for and at the even one: a ball and
-        a bar, called `names`. What it is, `what` says.
+        a bar, called `names` in the legend. `what` describes the numbers.
     remarks : sequence of str
         The text at the end of each row.
     direct : float
         What asking directly costs, a dashed line.
     recommended : int
-        The row of the design to take: its ball is filled, its name bold.
+        The row of the recommended design: its ball is filled, its name bold.
     """
     k = len(designs)
     cost, flat = _vector(planned, k, "planned"), _vector(even, k, "even")

@@ -1,4 +1,4 @@
-"""Pictures of power: the chance to find a dependence, against the people it takes."""
+"""Pictures of power: the probability of finding a dependence, against the number of people."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def power_curves(
     n : array_like, shape (k,)
         Numbers of people, ascending.
     curves : mapping of str to array_like, shape (k,)
-        Per test, its power. Tests whose name begins with ``"PT:"`` are without privacy and drawn thin.
+        The power of each test. Tests whose name begins with ``"PT:"`` are without privacy and drawn thin.
     points : mapping of str to (people, power, standard error)
-        Per test, a point in the color of its line, with a whisker of two standard errors where there is one.
+        For each test, a point in the color of its line, with a whisker of two standard errors if there is one.
     level, target
-        The power without dependence, a dotted line, and the one wanted, a dashed one.
+        The power without dependence, a dotted line, and the required power, a dashed line.
     xlabel
         Who the people are.
     """

@@ -29,13 +29,13 @@ def residuals(
     Parameters
     ----------
     values : array_like, shape (k,)
-        Differences between observed and expected counts, over their standard errors. Where none is
-        negative the picture begins at zero.
+        Differences between observed and expected counts, divided by their standard errors. If none is
+        negative, the picture begins at zero.
     remarks : sequence of str
         The text at the end of each row: observed and expected counts.
     limits : tuple of float
-        What a given one, and the largest of all, stays within with probability `level` where people are
-        honest: a band and a dashed line. What passes the line is an orange diamond.
+        The limits that a single residual, and the largest of all, stay within with probability `level` if
+        people are honest: a band and a dashed line. A residual beyond the line is an orange diamond.
     """
     k = len(answers)
     z = _vector(values, k, "values")

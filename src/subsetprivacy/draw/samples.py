@@ -68,7 +68,7 @@ def quantiles(samples: Mapping[str, tuple[ArrayLike, ArrayLike]], *, xlabel: str
     Parameters
     ----------
     samples : mapping of str to (sample, expected)
-        By the panel's heading; `expected` are as many quantiles of the distribution, ascending.
+        By the heading of the panel. `expected` are as many quantiles of the distribution, ascending.
     """
     axes = list(_panels(0.6 + 3.0 * len(samples), 3.5, 1, len(samples)))
     for ax, (name, (sample, expected)) in zip(axes, samples.items(), strict=True):
@@ -88,7 +88,7 @@ def histograms(
     Parameters
     ----------
     samples : mapping of str to array_like
-        Per panel, its name and its sample, all on one scale.
+        The sample of each panel, by its name, all on one scale.
     """
     axes = list(_panels(0.6 + 3.3 * len(samples), 3.6, 1, len(samples)))
     values = {name: np.asarray(sample, dtype=float) for name, sample in samples.items()}
@@ -140,7 +140,7 @@ def paths(
 
 
 def _against(ax: Axes, expected: NDArray[np.float64], values: NDArray[np.float64]) -> None:
-    """Draw ordered values against expected ones, with the diagonal. Of thousands, draw the ends and some between."""
+    """Draw ordered values against expected ones, with the diagonal. Of thousands of values, only some are drawn."""
     ends = min(values[0], expected[0]), max(values[-1], expected[-1])
     ax.plot(ends, ends, color=GRAY, lw=1, ls=(0, (4, 3)))
     last = len(values) - 1

@@ -55,15 +55,15 @@ def series(
     x : array_like, shape (k,)
         The parameter, ascending.
     lines : mapping of str to array_like, shape (k,)
-        Per method. A nan is left out.
+        The values of each method. NaN is left out.
     errors : mapping of str to array_like, shape (k,), optional
         Standard errors, drawn as whiskers of two. A line without them has no whiskers.
     limits : mapping of str to float, optional
-        Where a method's line should tend to: thin dashes in its color.
+        The limit of each method's line: thin dashes in its color.
     levels : sequence of (height, words)
         Heights to compare with: thin dashes, named on the right.
     within : (float, float)
-        What the values can be: whiskers end there.
+        The range of possible values, where whiskers end.
     apart
         How far lines are moved sideways from one another, as a share of the width, so that whiskers can be told apart.
     log
@@ -100,11 +100,11 @@ def line_panels(
     Parameters
     ----------
     panels : mapping of str to mapping of str to array_like, shape (k,)
-        Per panel, by its heading, its lines: the same names in all.
+        The lines of each panel, by its heading, with the same names in all panels.
     errors
-        Per panel, as for `series`; and so are the other `options`.
+        For each panel, as in `series`. The other `options` are also as in `series`.
     width
-        Of a panel, in inches.
+        The width of a panel, in inches.
     """
     if not panels:
         raise ValueError("`panels` must contain at least one panel; got none.")
@@ -136,7 +136,7 @@ def predicted(
     Parameters
     ----------
     panels : mapping of str to mapping of str to (simulated, predicted)
-        Per panel, by the name of its upright axis.
+        The values of each panel, by the name of its vertical axis.
     """
     axes = list(_panels(width * len(panels), 4.2, 1, len(panels)))
     for ax, (name, pairs) in zip(axes, panels.items(), strict=True):
@@ -194,7 +194,7 @@ def calibration(
     Parameters
     ----------
     lines : mapping of str to (predicted, observed, lower, upper)
-        Per category, arrays of the same length. A nan is left out.
+        For each category, arrays of the same length. NaN is left out.
     """
     ax = _axes(ax, 6.0, 5.2)
     ax.axline((0, 0), slope=1, color=_tone(ax, GRAY), lw=1.2, ls=(0, (4, 3)), zorder=1, label="observed as predicted")

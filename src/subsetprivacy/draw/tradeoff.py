@@ -1,4 +1,4 @@
-"""Loss against leakage: curves of what is possible, named points among them."""
+"""Loss against leakage: curves of the best possible loss, and named points."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def tradeoff(
     Parameters
     ----------
     curves : mapping of str to (leakage, loss)
-        What is possible at best, leakages ascending.
+        The best possible loss at each leakage, leakages ascending.
     marks : sequence of (name, leakage, loss, filled)
         Names are next to their points and do not overlap. Points in one place share a label.
     bound : (leakage, loss), optional
-        What cannot be beaten, dashed.
+        A lower bound, dashed.
     unit : float, optional
         The loss that counts as 1 on a second axis on the right.
     """
@@ -124,7 +124,7 @@ def _second_axis(ax: Axes, unit: float) -> None:
 def _name(ax: Axes, marks: Sequence[tuple[str, float, float, bool]], lines: Sequence[Points]) -> None:
     """Write each name at the first place around its point where it covers nothing."""
     figure: Any = ax.figure
-    figure.draw_without_rendering()  # where things are is known only once the layout is made
+    figure.draw_without_rendering()  # positions are known only after the layout is computed
     to_points = 72 / figure.dpi
     shown = [(name, (x, y)) for name, x, y, _ in marks if np.isfinite(y)]
     there = [ax.transData.transform(place) * to_points for _, place in shown]

@@ -37,7 +37,7 @@ def means(
     positions : array_like, shape (groups,)
         Where each group is. Groups that would hide each other are drawn next to each other, in their order.
     values, lower, upper : array_like, shape (groups,)
-        Means and intervals. A nan is left out.
+        Means and intervals. NaN is left out.
     """
     k = len(labels)
     at, y, low, high = (
