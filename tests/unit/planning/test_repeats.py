@@ -138,7 +138,7 @@ def test_the_odds_are_those_of_the_most_telling_answers():
 def test_odds_beyond_all_numbers():
     risk = repeat_risk(warner(["no", "yes"]), times=1000)
     assert risk.odds == np.inf
-    assert "1000 draws can multiply the odds of a value by more than 1e300; none" in repr(risk)
+    assert "1,000 draws can multiply the odds of a value by more than 1e300; none" in repr(risk)
 
 
 # Several variables ----------------------------------------------------------------------------
