@@ -8,7 +8,7 @@ function refuseUnless(safe, question) {
   return question;
 }
 
-// A secret number that is nearly always the same is none. survey/rules.py refuses odds above 20; this leaves room for
+// A secret number that is nearly always the same is not secret. survey/rules.py refuses odds above 20; this leaves room for
 // the rounding of a chance to 48 bits.
 const MOST_ODDS = 20.001;
 
@@ -17,7 +17,7 @@ function hides(ones) {
   return ones > 0 && zeros > 0 && Math.max(ones / zeros, zeros / ones) <= MOST_ODDS;
 }
 
-// Tell whether sets are disjoint, together everything, and none has less than two members.
+// Tell whether sets are disjoint, together contain everything, and each has at least two members.
 function isPartition(codes, p) {
   const sizes = codes.map((code) => members(code, p).length);
   const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);

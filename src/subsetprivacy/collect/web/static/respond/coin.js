@@ -7,10 +7,10 @@ const labeled = (name, ...parts) => join(utf8(`subsetprivacy ${name} v1\0`), ...
 /** Return the commitment to this device's number. */
 export const commit = (secret) => sha256(labeled("commit", secret));
 
-/** Return the seed of the draws, which both shares fix. */
+/** Return the seed of the draws, which both shares determine. */
 export const seedOf = (share, secret) => sha256(labeled("seed", share, secret));
 
-/** Return the number hidden under the second half of a code, or the number back; each commitment has its own pad. */
+/** Encrypt or decrypt the number with the second half of a code. Each commitment has its own pad. */
 export function wrap(secret, half, commitment) {
   const pad = hmac(half, labeled("wrap", commitment));
   return secret.map((byte, k) => byte ^ pad[k]);
@@ -19,7 +19,7 @@ export function wrap(secret, half, commitment) {
 /** Return the ticket of a browser in open mode: the same for a second try, so that it counts once. */
 export const openTicket = (seed, fingerprint) => hmac(seed, labeled("ticket", fingerprint));
 
-/** Return the ticket and the half of a code, or null where the text is none. */
+/** Return the ticket and the half of a code, or null if the text is not a code. */
 export function readCode(text) {
   const letters = text.toLowerCase().replace(/[^a-z2-7]/g, "");
   if (letters.length !== 32) return null;
@@ -30,7 +30,7 @@ export function readCode(text) {
 /**
  * Read the server's answer to a lock: which secret the code is locked to, and the server's share.
  *
- * Throws the name of a problem where the answer is none that an honest server gives.
+ * Throws the name of a problem if no honest server would give this answer.
  */
 export function readLock(answer, mine, half) {
   const share = unhex(answer.share, 32);
@@ -43,7 +43,7 @@ export function readLock(answer, mine, half) {
   return { share, secret, strange: true };
 }
 
-/** Tell whether a published key is the one committed to, and made the share that this device was given. */
+/** Tell whether a published key matches its commitment and the share that this device received. */
 export function isFair(key, keyCommitment, kept) {
   const ticket = unhex(kept.ticket, 10);
   const expected = hmac(key, labeled("share", ticket, commit(unhex(kept.secret, 32))));

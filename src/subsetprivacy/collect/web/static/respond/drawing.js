@@ -1,11 +1,11 @@
-// The draw of a question: word for word the one of survey/drawing.py, checked against its shared examples.
+// The draw of a question: the same as in survey/drawing.py, checked against shared examples.
 // Codes go up to 2^48: they are taken apart by division, since JavaScript's bit operations stop at 32 bits.
 
 import { hmac, join, utf8 } from "./hash.js";
 
 const WORDS = 2 ** 48;
 
-/** Random words that a seed and a label fix. */
+/** Random words that a seed and a label determine. */
 export class Stream {
   constructor(seed, study, variable) {
     this.seed = seed;
@@ -27,16 +27,16 @@ export class Stream {
     return this.words.pop();
   }
 
-  /** Return an even draw from 0 … bound - 1: words above the last whole multiple are thrown away. */
+  /** Return a uniform draw from 0 … bound - 1. Words above the last whole multiple are discarded. */
   below(bound) {
-    if (!Number.isInteger(bound) || bound < 1 || bound > WORDS) throw new Error("unsafe"); // no word would do
+    if (!Number.isInteger(bound) || bound < 1 || bound > WORDS) throw new Error("unsafe"); // no word is large enough
     const limit = WORDS - (WORDS % bound);
     let word = this.word();
     while (word >= limit) word = this.word();
     return word % bound;
   }
 
-  /** Return the items in an even order. */
+  /** Return the items in a uniformly random order. */
   shuffle(items) {
     const order = [...items];
     for (let i = order.length - 1; i > 0; i--) {
@@ -53,7 +53,7 @@ export class Stream {
   }
 }
 
-/** Tell whether a set holds a position. */
+/** Tell whether a set contains a position. */
 export const holds = (code, position) => Math.floor(code / 2 ** position) % 2 === 1;
 
 /** Return the positions in a set, of p. */

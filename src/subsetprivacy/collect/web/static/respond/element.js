@@ -1,4 +1,4 @@
-// Small pieces of the page. Text goes in as text: nothing of a survey is ever read as markup.
+// Small pieces of the page. Text goes in as text: no part of a survey is ever read as markup.
 
 import { say } from "./words.js";
 

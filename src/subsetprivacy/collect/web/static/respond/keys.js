@@ -33,13 +33,13 @@ export const somebody = () =>
     }
   });
 
-/** Return the keys of a deed ("yes", "same", "skip", …), the one to show first, and the number of its button if given. */
+/** Return the keys of an action ("yes", "same", "skip", …), the one to show first, and the number of its button if given. */
 export function keysOf(deed, number) {
   const letters = Object.keys(ENGLISH).filter((key) => ENGLISH[key] === deed);
   return [say(`key.${deed}`).toLowerCase(), ...letters, number].filter((key) => key !== undefined).join(" ");
 }
 
-/** Make the switch that turns the keys off, for those whose software types letters of its own. */
+/** Make the switch that turns the keys off, for people whose software sends letters. */
 export function keySwitch() {
   const words = () => say(listening ? "keys.off" : "keys.on");
   const node = el("button", { type: "button", class: "quiet keys", press: () => turn() }, words());

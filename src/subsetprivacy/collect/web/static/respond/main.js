@@ -1,4 +1,4 @@
-// The course of a visit, from the link to the end.
+// The steps of a visit, from the link to the end.
 
 import { Answers } from "./answers.js";
 import { commit, isFair, openTicket, readCode, readLock, seedOf, wrap } from "./coin.js";
@@ -75,7 +75,7 @@ const isFlipped = () => manifest.mode === "code" && !preview;
 // links in emails open them too, and would lock the code.
 async function meet() {
   await somebody();
-  const reading = () => document.body.dataset.screen === "intro"; // or "Start" was pressed, and tells by itself
+  const reading = () => document.body.dataset.screen === "intro"; // otherwise "Start" was pressed, which reports it
   try {
     await draw();
     if (reading() && elsewhere) warn(begin);
@@ -116,7 +116,7 @@ function warn(next) {
   return showElsewhere(next);
 }
 
-// Lock the code to this device's number and learn the server's share; both together fix the questions.
+// Lock the code to this device's number and get the server's share. Together they determine the questions.
 async function flip() {
   // Remembered before it is sent: should the reply be lost, the same number is sent again. Another tab may have drawn it.
   store.change((person) => (person.secret = hex(unhex(person.secret, 32) ?? random(32))));
@@ -207,7 +207,7 @@ async function finish(outcome) {
   showDone(manifest, { outcome, fairness, lasting: store.lasting, forget });
 }
 
-// Once the study is over the server publishes its key: whether it had stuck to it can be seen here.
+// When the study ends, the server publishes its key. This checks that the draw was made with it.
 async function judge() {
   const { person } = store;
   if (!person?.share || !store.lasting) return null;

@@ -9,7 +9,7 @@ import { say } from "./words.js";
 /**
  * Show a question.
  *
- * `give(choice)` takes an answer, `skip()` and `back()` do what they say where they are given; `given` is what was
+ * `give(choice)` takes an answer, `skip()` and `back()` do what they say if they are given; `given` is what was
  * chosen before, `above` comes before the question, `progress` is [k, n].
  */
 export function showQuestion(question, { give, skip, back, given, above = [], progress }) {
@@ -118,14 +118,14 @@ function cards(items, give, before) {
   );
 }
 
-// The options of a group one under the other; a comma for those who hear it read.
+// The options of a group, one per line, with a comma for screen readers.
 const stacked = (items) =>
   items.map((item, k) => {
     const comma = el("span", { class: "hidden" }, ", ");
     return el("span", { class: "line" }, item, k < items.length - 1 ? comma : null);
   });
 
-// All options in the order of the survey, those asked about marked: folded up, since the question is about these alone.
+// All options in the order of the survey, those asked about marked: folded, because the question is only about these.
 function allOptions(variable, code) {
   const item = (option, j) =>
     el(

@@ -1,4 +1,4 @@
-// All that is asked of the server. Nothing else leaves this device.
+// All requests to the server. Nothing else leaves this device.
 
 const PLAIN = { credentials: "omit", cache: "no-store", redirect: "error", referrerPolicy: "no-referrer" };
 const PATIENCE = 15_000;
@@ -23,7 +23,7 @@ function documentOf(reply) {
   try {
     return JSON.parse(new TextDecoder().decode(reply.bytes)) ?? {};
   } catch {
-    return {}; // a proxy's page, say
+    return {}; // for example, a proxy's page
   }
 }
 

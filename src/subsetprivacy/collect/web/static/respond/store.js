@@ -1,4 +1,4 @@
-// What this device remembers of a study, in localStorage: the seeds of the draws, so that another visit or another
+// What this device remembers about a study, in localStorage: the seeds of the draws, so that another visit or another
 // wave asks the same, and content that has not arrived yet. Never an answer that has arrived, never a mark.
 //
 // A study's entry: { last: who, people: { who: { seed, code, ticket, secret, share, visits: { survey: visit } } } },
@@ -9,7 +9,7 @@ import { hex, random, unhex } from "./hash.js";
 
 const NAME = "subsetprivacy ";
 
-/** The memory of one study; `lasting` tells whether the browser keeps it. */
+/** The memory of one study; `lasting` says whether the browser keeps it. */
 export class Store {
   constructor(study, keep = true) {
     this.name = NAME + study;
@@ -25,7 +25,7 @@ export class Store {
     this.data = stored;
   }
 
-  /** Change what is remembered of the person; read anew first, since another tab may have changed it. */
+  /** Change what is remembered about the person. It is read again first, because another tab may have changed it. */
   change(edit) {
     this.read();
     edit(this.person);
@@ -46,7 +46,7 @@ export class Store {
     return this.data.people[this.data.last]?.code ?? "";
   }
 
-  /** Take up a person of this device, new or known: "open", or a ticket with its code. */
+  /** Select a person of this device, new or known: "open", or a ticket with its code. */
   take(who, code) {
     this.data.people[who] ??= { seed: hex(random(32)), visits: {} };
     this.who = who;
@@ -60,7 +60,7 @@ export class Store {
     return this.person.visits[survey];
   }
 
-  /** Note how far a survey has come. */
+  /** Store the state of a visit. */
   note(survey, visit) {
     this.change((person) => (person.visits[survey] = visit));
   }
@@ -72,13 +72,13 @@ export class Store {
   }
 }
 
-// What is not ours, or spoilt, is left out, and written over at the next change.
+// Entries that are not ours or are damaged are ignored, and overwritten at the next change.
 function parse(text) {
   let stored = null;
   try {
     stored = JSON.parse(text);
   } catch {
-    // nothing of it is used
+    // not JSON: nothing is used
   }
   const people = Object.entries(stored?.people ?? {});
   const whole = people.filter(([, person]) => unhex(person?.seed, 32) && person.visits);

@@ -45,7 +45,7 @@ function limits(manifest) {
   return keys.filter(Boolean).map((key) => claim(key, {}, "li"));
 }
 
-// How the questions go; where there are several kinds, they stand side by side.
+// How the questions work. If there are several kinds, each gets a line.
 function steps(manifest) {
   const kinds = [...new Set(manifest.variables.map(({ kind }) => kind))];
   const each = kinds.map((kind) => el("li", {}, say(`how.${kind}`)));
@@ -56,7 +56,7 @@ function steps(manifest) {
   ];
 }
 
-/** Show what the survey is about, how it goes, what is promised and what cannot be. */
+/** Show what the survey is about, how it works, what is promised and what cannot be. */
 export function showIntro(manifest, { start, lasting }) {
   show({
     name: "intro",
@@ -81,7 +81,7 @@ export function showIntro(manifest, { start, lasting }) {
   });
 }
 
-/** Show what is kept of each answer, what that means, and the literal content. */
+/** Show what is kept from each answer, what that means, and the literal content. */
 export function showReview(manifest, answers, body, { send, back, change }) {
   const guessed = manifest.variables.some(({ guess }, k) => guess && answers.given[k].choice !== null);
   const skipped = answers.given.some(({ choice }) => choice === null);
@@ -119,7 +119,7 @@ function keptItem(variable, answers, k, change) {
   );
 }
 
-// What the names in the content mean, of those that are in it.
+// What the names that occur in the content mean.
 function parts(manifest) {
   const kinds = [...new Set(manifest.variables.map(({ kind }) => kind))];
   const pressed = kinds.filter((kind) => kind !== "local");

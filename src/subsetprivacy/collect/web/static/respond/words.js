@@ -1,4 +1,4 @@
-// What the page says, from the file of the survey's language. Every sentence of it stands there.
+// What the page says, from the file of the survey's language. Every sentence on the page is in that file.
 
 let table = {};
 

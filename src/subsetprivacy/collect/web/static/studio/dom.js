@@ -1,4 +1,4 @@
-// Small pieces of a page. Text goes in as text: nothing of a survey is ever read as markup.
+// Small pieces of a page. Text goes in as text: no part of a survey is ever read as markup.
 
 /** Make an element; attributes that are false or missing are left out, functions listen to their event. */
 export function el(name, attributes = {}, ...children) {
