@@ -65,13 +65,13 @@ def _of_file(rest: Any, name: str) -> Path:
         place = slash + after
     if host.lower() not in _OF_THIS_MACHINE or not place.strip("/"):
         raise DataFileError(
-            f"`{name}` must be a file:// address of this machine, with three slashes; got one of another machine, or "
-            "of no file.",
+            f"`{name}` must be a file:// address of this machine, with three slashes; got an address of another "
+            "machine, or of no file.",
             WRITE_THREE_SLASHES,
         )
     text = unquote(place, errors="surrogateescape")
     if "\0" in text:
-        raise DataFileError(f"`{name}` must be the address of a file; got one with the sign %00 in it.")
+        raise DataFileError(f"`{name}` must be the address of a file; got an address that contains %00.")
     drive = os.name == "nt" and re.match(r"/[A-Za-z]:", text)
     return Path(text[1:] if drive else text)
 

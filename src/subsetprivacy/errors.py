@@ -25,7 +25,7 @@
     ├── SmallCountWarning       too few people for the normal approximation
     ├── SeparationWarning       the data do not limit some coefficients
     ├── BudgetWarning           less was computed than requested, to stay within a budget
-    └── NotPrivateWarning       output that protects no one
+    └── NotPrivateWarning       output, or part of it, that is not private
 
 All errors except the last are also a ``ValueError``. Messages contain row
 numbers and counts but never a person's value, because messages reach logs.
@@ -108,7 +108,7 @@ class DataFileError(SubsetPrivacyError):
 
 
 class NoDataError(SubsetPrivacyError):
-    """The data contain no informative observation."""
+    """The data contain no informative subset."""
 
 
 class MismatchError(SubsetPrivacyError):
@@ -156,7 +156,7 @@ class BudgetWarning(SubsetPrivacyWarning):
 
 
 class NotPrivateWarning(SubsetPrivacyWarning):
-    """The output does not protect anyone."""
+    """Something in the output, or a secret that it depends on, is not private."""
 
 
 _WARNINGS: dict[NoteKind, type[SubsetPrivacyWarning]] = {

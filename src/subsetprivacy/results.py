@@ -69,7 +69,7 @@ class Result:
         """
         if cls.why_not_restored:
             raise ArgumentError(
-                f"{cls.__name__} cannot be read back, because `to_dict` does not contain all that it needs.",
+                f"{cls.__name__} cannot be read back, because `to_dict` does not contain everything that it needs.",
                 KEEP(what=cls.why_not_restored),
             )
         try:
@@ -77,7 +77,7 @@ class Result:
         except SubsetPrivacyError:
             raise
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-            raise ArgumentError(f"`facts` must be what {cls.__name__}.to_dict() wrote; it is not.") from None
+            raise ArgumentError(f"`facts` must be what {cls.__name__}.to_dict() wrote; got something else.") from None
 
     @classmethod
     def _restored(cls, facts: Mapping[str, Any]) -> Self:

@@ -139,10 +139,10 @@ class JointCategories(Categories):
         else:
             columns = _by_column(values, len(self.names))
         if not all(isinstance(column, Sized) for column in columns):
-            raise CategoryError("`values` must have columns with a length; got something that can be read once only.")
+            raise CategoryError("`values` must have columns with a length; got a column that can be read only once.")
         lengths = {len(column) for column in columns}
         if len(lengths) > 1:
-            raise MismatchError("`values` must have columns of one length; got different ones.")
+            raise MismatchError("`values` must have columns of the same length; got different lengths.")
         return columns
 
 
@@ -155,7 +155,7 @@ def _by_column(values: Any, width: int) -> list[Any]:
     bad = next((number for number, row in enumerate(rows) if len(row) != width), None)
     if bad is not None:
         raise CategoryError(
-            f"`values` must be a table of columns, or rows of {width} values; row {bad} is none.",
+            f"`values` must be a table of columns, or rows of {width} values; row {bad} has a different form.",
             PASS_COLUMNS,
         )
     return [[row[k] for row in rows] for k in range(width)]

@@ -78,7 +78,7 @@ def test_a_covered_design_is_audited_as_a_real_person_is_seen():
     assert facts["dummy_share"] == pytest.approx(0.2)
     text = str(report.summary())
     assert text.startswith("Privacy audit: covered uniform design")
-    assert "Floor: for any distribution, at least 10% of the rows could have sent each report" in text
+    assert "Floor: for any distribution, each report could come from at least 10% of the rows" in text
     both = sp.covered(sp.product({"x": base, "y": sp.partition(range(6), 3)}), 0.05)
     assert "0.05 for all together; alone, x 0.15, y 0.1." in str(sp.audit(both, np.full(24, 1 / 24)).summary())
 
@@ -123,7 +123,7 @@ def test_several_variables_add_up_in_the_worst_case():
         assert joint["maximal_leakage"] == pytest.approx(total["maximal_leakage"])
         assert joint["prediction_leakage"] <= total["prediction_leakage"] + 1e-9
         assert joint["largest_posterior"] <= total["largest_posterior"]
-    assert "the worst over all dependences" in str(report.summary())
+    assert "the worst case over all joint distributions" in str(report.summary())
     assert report.to_frame()["variable"].tolist() == ["x", "y", "together"]
     assert set(report.to_dict()["variables"]) == {"x", "y"}
     assert "<caption>" in report._repr_html_()
@@ -139,7 +139,7 @@ def test_a_table_is_audited_at_its_joint_distribution():
     assert report.totals()["largest_posterior"] > 0.9
     # One answer leaves two values, the other too: the two pairs meet in one value in two thirds of all rows.
     assert report.guesses["x"] == pytest.approx(1 / 3 * 0.5 + 2 / 3, abs=0.03)
-    assert "an answer to one tells of the others" in str(report.summary())
+    assert "an answer to one also reveals something about the others" in str(report.summary())
 
 
 def test_a_table_too_large_for_its_joint_says_the_worst():

@@ -105,7 +105,7 @@ def test_as_counts():
 @pytest.mark.parametrize(
     ("codes", "counts", "error", "message"),
     [
-        ([3, 5, 3], [1, 2, 3], CodeError, r"must be distinct. Hint: sp.count\(codes, design=...\)"),
+        ([3, 5, 3], [1, 2, 3], CodeError, r"must be distinct; got a code twice. Hint: sp.count\(codes, design=...\)"),
         (
             [3, 0],
             [1, 2],
@@ -122,7 +122,7 @@ def test_as_counts():
         ([3, 5], [1, -2], CodeError, "`counts` must be finite and not negative"),
         ([3, 5], [1, np.nan], CodeError, "`counts` must be finite and not negative"),
         ([3, 5], [1, np.inf], CodeError, "`counts` must be finite and not negative"),
-        ([3, 5], [1, 2.5], CodeError, "whole numbers of people. Hint: for sampling weights, pass `squares` too"),
+        ([3, 5], [1, 2.5], CodeError, "whole numbers of people; got fractions. Hint: for sampling weights, pass `squares` too"),
         ([3, 5], [1, 1e300], CodeError, "`counts` must be at most 9007199254740992 each"),
         ([3, 5], ["1", "2"], CodeError, "`counts` must be numbers; got list"),
         ([3, 5], [True, False], CodeError, "`counts` must be numbers; got list"),
@@ -229,7 +229,7 @@ def test_kish_counts_the_effective_number():
 def test_require_data():
     counts = sp.SubsetCounts([3], [1], UNIFORM)
     assert counts.require_data() is counts
-    with pytest.raises(NoDataError, match="at least one informative observation; got none"):
+    with pytest.raises(NoDataError, match="at least one informative subset; got none"):
         sp.SubsetCounts([], [], UNIFORM).require_data()
     with pytest.raises(NoDataError, match=r"got only full sets \(7\), which carry no information"):
         sp.SubsetCounts([15, 3], [7, 0], UNIFORM).require_data()

@@ -23,10 +23,10 @@ COLOURS = Categories(["black", "red", "green", "blue"])
         ({"a": 1, "b": 2}, "must have an order; got a dict"),
         (4, "must be a list of labels; got int"),
         (None, "must be a list of labels; got NoneType"),
-        ([], "must hold at least one label; got none"),
-        (["a", None, "c", "d"], "must not hold a missing value; got one in position 1"),
-        (["a", "b", float("nan"), "d"], "must not hold a missing value; got one in position 2"),
-        (np.array([1.0, np.nan]), "must not hold a missing value; got one in position 1"),
+        ([], "must contain at least one label; got none"),
+        (["a", None, "c", "d"], "must not contain a missing value; got one in position 1"),
+        (["a", "b", float("nan"), "d"], "must not contain a missing value; got one in position 2"),
+        (np.array([1.0, np.nan]), "must not contain a missing value; got one in position 1"),
         (["a", "b", ["c"], "d"], "must be hashable labels; got list in position 2"),
         (["a", "b", {"c": 1}, "d"], "must be hashable labels; got dict in position 2"),
         (np.eye(3), "must be hashable labels; got ndarray in position 0"),
@@ -42,7 +42,7 @@ def test_unusable_labels_are_refused(labels, message):
 @pytest.mark.parametrize("name", ["NA", "NaT"])
 def test_missing_values_of_pandas_are_no_labels(name):
     pd = pytest.importorskip("pandas")
-    with pytest.raises(CategoryError, match="must not hold a missing value; got one in position 1"):
+    with pytest.raises(CategoryError, match="must not contain a missing value; got one in position 1"):
         Categories(["a", getattr(pd, name), "c"])
 
 
@@ -213,8 +213,8 @@ def test_what_lies_under_a_mask_is_missing():
     [
         ("red", "must be a list or column of labels; got a single string"),
         (b"red", "got a single string"),
-        ({"red", "blue"}, "must hold one value per person, in a row; got a set"),
-        ({0: "red"}, "must hold one value per person, in a row; got a dict"),
+        ({"red", "blue"}, "must be a list or column with one value per person; got a set"),
+        ({0: "red"}, "must be a list or column with one value per person; got a dict"),
         (3, "must be a list or column of labels; got int"),
         (None, "must be a list or column of labels; got NoneType"),
         (np.array([["red"], ["blue"]]), r"must be one-dimensional; got shape \(2, 1\)"),

@@ -122,7 +122,7 @@ def test_a_variable_that_is_not_private_is_warned_of():
 @pytest.mark.parametrize(
     ("columns", "error", "message"),
     [
-        ([[3], [5], [3]], MismatchError, "`columns` must be 2, one per factor; got 3"),
+        ([[3], [5], [3]], MismatchError, "`columns` must have 2 entries, one per factor; got 3"),
         ([[3, 5], [5]], MismatchError, "`columns` must have the same length; got different lengths"),
         (
             [[3, 7], [5, 3]],

@@ -264,8 +264,12 @@ def test_more_than_two_can_be_asked_for():
 @pytest.mark.parametrize(
     ("arguments", "error", "said"),
     [
-        ((3, 4), InvalidDesignError, "`p` must be 4, 6 or more: with 3 categories"),
-        ((5, 8), InvalidDesignError, r"`p` must be 4, 6 or more: with 5 categories .* Hint: sp\.uniform"),
+        ((3, 4), InvalidDesignError, "a hadamard design must have 4 categories, or 6 or more; got 3, where"),
+        (
+            (5, 8),
+            InvalidDesignError,
+            r"a hadamard design must have 4 categories, or 6 or more; got 5, where .* Hint: sp\.uniform",
+        ),
         ((9, 8), InvalidDesignError, "`size` must be a power of two, 16 or more for 9 categories; got 8"),
         ((9, 24), InvalidDesignError, "`size` must be a power of two, 16 or more for 9 categories; got 24"),
         ((9.5, 16), ArgumentError, "`p` must be a whole number"),

@@ -92,7 +92,7 @@ def _epsilon(epsilon: float) -> Note:
 def _dummies(design: Covered) -> list[Note]:
     """Return the notes about the protection by dummy rows."""
     texts = [
-        f"Floor: for any distribution, at least {100 * design.share:.3g}% of the rows could have sent each report. "
+        f"Floor: for any distribution, each report could come from at least {100 * design.share:.3g}% of the rows. "
         f"{100 * design.D * design.share:.3g}% of the rows are dummies. The numbers above are for someone who knows "
         "that a row belongs to a real person."
     ]

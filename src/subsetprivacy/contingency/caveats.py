@@ -76,8 +76,8 @@ def _price(fit: LogLinear) -> tuple[Note, ...]:
     if fit.fit.undetermined or not fit.n_effective < 0.999 * fit.n:
         return ()
     text = (
-        f"On average over these parameters, {fit.n:,.0f} people say as much as about {fit.n_effective:,.0f} who are "
-        f"asked directly: {fit.n / fit.n_effective:.3g} for one."
+        f"On average over these parameters, {fit.n:,.0f} people are as informative as about {fit.n_effective:,.0f} "
+        f"people asked directly, a ratio of {fit.n / fit.n_effective:.3g}."
     )
     return (Note(NoteKind.PRICE, text),)
 
@@ -104,7 +104,7 @@ def _several(fit: LogLinear) -> tuple[Note, ...]:
     if len(fit.maxima) < 2 or fit.maxima[0] - fit.maxima[1] > NEAR:
         return ()
     text = (
-        f"The likelihood has {len(fit.maxima)} maxima from {fit.fit.starts} starts; the next is "
+        f"The likelihood has {len(fit.maxima)} maxima from {fit.fit.starts} starts. The next is "
         f"{fit.maxima[0] - fit.maxima[1]:.2g} below the best, so the data hardly decide between them."
     )
     return (Note(NoteKind.NOT_UNIQUE, text, SMALLER_MODEL),)
@@ -131,10 +131,7 @@ def _small(fit: LogLinear) -> tuple[Note, ...]:
     each = fit.n_effective / max(fit.df, 1)
     if not each < _FEW:
         return ()
-    text = (
-        f"Few people: as many as {each:.1f} who are asked directly per parameter, where normal theory wants at least "
-        f"{_FEW:.0f}."
-    )
+    text = f"Few people: {each:.1f} effective people per parameter. Normal theory needs at least {_FEW:.0f}."
     return (Note(NoteKind.SMALL_COUNTS, text, SMALLER_MODEL),)
 
 

@@ -78,7 +78,9 @@ def _check_agreement(margins: Margins, categories: JointCategories) -> None:
         shared = tuple(k for k in first if k in second)
         if shared and np.abs(_summed(table, first, shared) - _summed(other, second, shared)).max() > _AGREE:
             names = ", ".join(categories.names[k] for k in shared)
-            raise MismatchError(f"`known` must agree with itself; two margins give different shares of {names}.")
+            raise MismatchError(
+                f"`known` must have margins that agree with each other; two of them give different shares of {names}."
+            )
 
 
 def _summed(table: FloatArray, variables: tuple[int, ...], kept: tuple[int, ...]) -> FloatArray:
@@ -117,7 +119,7 @@ class Parameters:
             if variables not in structure.terms:
                 names = " ".join(structure.categories.names[k] for k in variables)
                 raise ArgumentError(
-                    f"`known` must be margins that the model leaves free; it has no term of {names}.",
+                    f"`known` must have margins of terms of the model; the model has no term of {names}.",
                     GENERATOR_FOR_THE_MARGIN(names=names),
                 )
         fixed, means = [], []

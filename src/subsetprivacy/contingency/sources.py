@@ -41,11 +41,11 @@ def counts_for(data: Any, model: Any, **settings: Any) -> SubsetCounts:
     columns, count = _source(data, settings)
     names = [name for inner in columns.values() for name in inner]
     if len(names) < 2:
-        raise ArgumentError("`counts` must be of two or more variables; got one.", COUNT_COLUMNS_TOGETHER)
+        raise ArgumentError("`counts` must have two or more variables; got one.", COUNT_COLUMNS_TOGETHER)
     wanted = _columns_of(columns, {name for generator in read_generators(model, names) for name in generator})
     table = count(wanted)
     if table.design.covered is not None:
-        raise ArgumentError("`counts` must hold no dummy rows; got a covered design.", WITHOUT_DUMMIES)
+        raise ArgumentError("`counts` must not contain dummy rows; got a covered design.", WITHOUT_DUMMIES)
     if table.categories.p > MAX_CELLS:
         raise TooLargeError(
             f"a table must have at most {MAX_CELLS:,} cells; got {table.categories.p:,}.", SMALLER_MODEL
@@ -59,7 +59,7 @@ def _columns_of(columns: Columns, named: set[str]) -> list[str]:
     for column in wanted:
         if not set(columns[column]) <= named:
             raise ArgumentError(
-                "`model` must name all variables of a column that holds several; it leaves out some.",
+                "`model` must name all variables of a column that contains several; got some of them.",
                 NAME_THEM_TOGETHER(names=", ".join(columns[column])),
             )
     if len(named) < 2:
@@ -138,14 +138,15 @@ def with_groups(groups: GroupedCounts[Any], name: str = "value") -> JointCounts:
     keys = keys_as_given if apart else [(group,) for group in keys_as_given]
     designs = [part.design for part in groups.values()]
     if any(design != designs[0] for design in designs):
-        raise MismatchError("`counts` must be of one design in all groups; got several.")
+        raise MismatchError("`counts` must have the same design in all groups; got several designs.")
     labels = [list(dict.fromkeys(key[k] for key in keys)) for k in range(len(groups.by))]
     if min(len(each) for each in labels) < 2:
-        raise ArgumentError("`counts` must be of two or more groups; got one.")
+        raise ArgumentError("`counts` must have two or more groups; got one.")
     for by, each in zip(groups.by, labels, strict=True):
         if len(each) > MAX_CATEGORIES:
             raise TooLargeError(
-                f"column {by} must have at most {MAX_CATEGORIES} values as part of a model; got {len(each)}.",
+                f"column {by} must have at most {MAX_CATEGORIES} values to be a variable of the model; got "
+                f"{len(each)}.",
                 MODEL_WITHOUT(name=by),
             )
     inner = designs[0]

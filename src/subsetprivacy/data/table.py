@@ -55,7 +55,9 @@ class SubsetTable(Result):
             raise CodeError(f"`design` must be a product design; got {type(design).__name__}.", PRODUCT_DESIGN)
         object.__setattr__(self, "columns", tuple(as_codes(column) for column in _in_order(self.columns, design)))
         if len(self.columns) != len(design.factors):
-            raise MismatchError(f"`columns` must be {len(design.factors)}, one per factor; got {len(self.columns)}.")
+            raise MismatchError(
+                f"`columns` must have {len(design.factors)} entries, one per factor; got {len(self.columns)}."
+            )
         if len({len(column) for column in self.columns}) > 1:
             raise MismatchError("`columns` must have the same length; got different lengths.")
         for names, codes, factor in zip(design.named(), self.columns, design.factors, strict=True):

@@ -44,7 +44,7 @@ def check_entries(codes: IntArray, design: Design) -> IntArray:
     """Return the order that sorts distinct codes of a design, or raise."""
     require_design(design)
     if len(np.unique(codes)) < len(codes):
-        raise CodeError("`codes` must be distinct.", COUNT_REPEATED_CODES)
+        raise CodeError("`codes` must be distinct; got a code twice.", COUNT_REPEATED_CODES)
     check_allowed(codes, design, rows="entry")
     return np.argsort(codes)
 
@@ -63,11 +63,13 @@ def check_amounts(values: Any, shape: tuple[int, ...], name: str, whole: bool) -
             f"`{name}` must have one entry per code; got shape {amounts.shape} for {counted(shape[-1], 'code')}."
         )
     if not np.isfinite(amounts).all() or (amounts < 0).any():
-        raise CodeError(f"`{name}` must be finite and not negative.")
+        raise CodeError(f"`{name}` must be finite and not negative; got other numbers.")
     if not whole:
         return amounts
     if (amounts != np.floor(amounts)).any():
-        raise CodeError(f"`{name}` must be whole numbers of people.", PASS_SQUARES)
+        raise CodeError(f"`{name}` must be whole numbers of people; got fractions.", PASS_SQUARES)
     if (amounts > _MAX_PEOPLE).any():
-        raise CodeError(f"`{name}` must be at most {_MAX_PEOPLE} each, because larger whole numbers are not exact.")
+        raise CodeError(
+            f"`{name}` must be at most {_MAX_PEOPLE} each, because larger whole numbers are not exact; got more."
+        )
     return amounts.astype(np.int64)

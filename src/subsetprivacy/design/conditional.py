@@ -126,14 +126,15 @@ def conditional(categories: Iterable[Label], weights: Mapping[Any, float]) -> Co
     codes, mu = read_weights(weights, labels, "mu")
     for a in codes[sizes(codes) < 2]:
         raise InvalidDesignError(
-            f"a subset must have at least two members; got {labels.format(a) or 'the empty set'}, which hides nothing."
+            f"a subset must have at least two members; got {repr(labels.format(a)) if a else 'the empty set'}, which "
+            "hides nothing."
         )
     check_cover(codes, mu, labels)
     return Conditional(labels, read_only(codes), read_only(mu))
 
 
 def check_cover(codes: IntArray, mu: FloatArray, categories: Categories) -> None:
-    """Raise unless the weights of the subsets around each category sum to one."""
+    """Raise unless the weights of the subsets that contain each category sum to one."""
     totals = incidence(codes, categories.p).spread(mu)
     worst = int(np.abs(totals - 1).argmax())
     if abs(totals[worst] - 1) > WEIGHT_TOLERANCE:
@@ -186,7 +187,7 @@ class FullyPrivate(Conditional):
     @property
     def description(self) -> str:
         """Nothing is reported."""
-        return "Only that there was an answer is stored. Nothing can be estimated."
+        return "Only the fact that there was an answer is stored. Nothing can be estimated."
 
 
 def nonprivate(categories: Iterable[Label]) -> NonPrivate:

@@ -1,4 +1,4 @@
-"""`covered`: dummy rows that set a floor for how many rows could have sent a report (`sec:dummy`)."""
+"""`covered`: dummy rows that set a floor for the share of rows that a report could come from (`sec:dummy`)."""
 
 from collections.abc import Hashable, Iterable
 from fractions import Fraction
@@ -57,7 +57,7 @@ class Covered(Design):
                 **INNER,
                 "not": {"properties": {"kind": {"enum": list(_NOT_COVERED)}}, "required": ["kind"]},
             },
-            "floor": fraction("The least share of rows that could have sent a report.", _BELOW_A_HALF, 0.5),
+            "floor": fraction("The smallest share of the rows that every report could come from.", _BELOW_A_HALF, 0.5),
             "people": whole("Once drawn: the number of people.", 0),
             "dummies": whole("Once drawn: the rows per dummy category.", 0),
         },

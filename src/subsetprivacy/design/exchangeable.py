@@ -252,7 +252,8 @@ def fixed_size(categories: Iterable[Label], k: int) -> FixedSize:
     size = check_count(k, "k")
     if not 2 <= size <= labels.p - 1:
         nearest = min(max(size, 2), labels.p - 1)
+        allowed = "2" if labels.p == 3 else f"from 2 to {labels.p - 1}"
         raise InvalidDesignError(
-            f"`k` must be from 2 to {labels.p - 1} for {labels.p} categories; got {size}.", NEAREST(nearest=nearest)
+            f"`k` must be {allowed} for {labels.p} categories; got {size}.", NEAREST(nearest=nearest)
         )
     return FixedSize(labels, size)

@@ -133,7 +133,7 @@ def check_questions(codes: IntArray, nu: FloatArray, categories: Categories) -> 
     """Raise unless both answers to every question hide the value, and nu sums to one."""
     for a in codes[np.isin(sizes(codes), (1, categories.p - 1))]:
         raise InvalidDesignError(
-            f"a question must leave at least two candidates after either answer; got {categories.format(a)}, with "
+            f"a question must leave at least two candidates after either answer; got {categories.format(a)!r}, with "
             f"{int(a).bit_count()} of {categories.p} categories."
         )
     if abs(nu.sum() - 1) > WEIGHT_TOLERANCE:

@@ -410,7 +410,7 @@ def partition(
 
 def _read_partition(groups: Iterable[Any], labels: Categories, number: int) -> list[int]:
     codes = [read_subset(group, labels) for group in groups]
-    small = [labels.format(code) or "the empty set" for code in codes if code.bit_count() < 2]
+    small = [f"only {labels.format(code)!r}" if code else "the empty set" for code in codes if code.bit_count() < 2]
     if small:
         raise InvalidDesignError(f"a group must have at least two members; got {small[0]} in partition {number}.")
     if sum(codes) != labels.full or sum(code.bit_count() for code in codes) != labels.p or len(codes) < 2:

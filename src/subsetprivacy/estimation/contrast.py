@@ -256,15 +256,15 @@ def chosen_method(fit: "Shares", method: ContrastMethod, comparisons: int = 1) -
         return "score" if is_affordable(fit._base, comparisons) else "wald"
     if not fit._base.has_ratio:
         raise ArgumentError(
-            f"`method` {method!r} must have a likelihood estimate of few categories; got an estimate by "
-            f"{fit._base.method} of {fit._base.categories.p}.",
+            f"`method` {method!r} must be used with a likelihood estimate of few categories; got an estimate by "
+            f"{fit._base.method} with {fit._base.categories.p} categories.",
             CONTRAST_BY_WALD,
         )
     return method
 
 
 def signed_statistic(profile: LinearProfile, v: float, *, score: bool) -> float:
-    """Return the signed_statistic statistic of the value v, positive if the estimate is larger."""
+    """Return the signed statistic of the value v, positive if the estimate is larger."""
     point = profile.at(v)
     if point is None:  # an observed subset would be impossible
         return float(np.copysign(np.inf, profile.top - v))

@@ -485,11 +485,11 @@ def difference_of(
         raise ArgumentError("`names` must be two names; got something else.")
     paired = first._base is other._base
     if first is other or (not paired and first._base.counts is other._base.counts):
-        raise MismatchError("`other` must be of another sample; got the same.", MARGINS_OF_ONE)
+        raise MismatchError("`other` must come from another sample; got the same estimate.", MARGINS_OF_ONE)
     if same_people and not paired and not share_a_sample(first._base, other._base):
         raise MismatchError(
             "two answers of the same people must be counted together, person by person, to be compared: separate "
-            "estimates do not tell how the answers go together.",
+            "estimates do not show how the answers are related.",
             JOINT_WAVES,
         )
     mine, theirs = set(first.categories), set(other.categories)
@@ -504,5 +504,5 @@ def difference_of(
     order = np.array([other.categories.index(label) for label in first.categories])
     made = Difference(first, other, (str(names[0]), str(names[1])), order, together)
     if paired and all(np.array_equal(*made._directions(k)) for k in range(first.categories.p)):
-        raise MismatchError("`other` must be of another sample, or another margin; got the same shares.")
+        raise MismatchError("`other` must come from another sample, or be another margin; got the same shares.")
     return made

@@ -112,7 +112,7 @@ def estimate(
     Raises
     ------
     NoDataError
-        If there is no informative observation.
+        If there is no informative subset.
     NotIdentifiableError
         If different distributions give the same probabilities of reports under the design or, if the design is unknown,
         of the subsets in this sample.
@@ -230,7 +230,7 @@ def estimate_many(
         what = _SAID.get(kind, "warned")
         warnings.warn(kind(f"{len(samples)} of {len(fits)} samples {what}, first sample {samples[0]}."), stacklevel=2)
     if not fits:
-        raise ArgumentError("`batch` must hold at least one sample; got none.")
+        raise ArgumentError("`batch` must contain at least one sample; got none.")
     _check_categories(fits, names)
     if names is None:
         return EstimateBatch(tuple(fits), tuple(range(len(fits))), ("sample",))

@@ -180,7 +180,7 @@ def require_indicators(design: Design) -> Design:
         )
     if design.covered is not None:
         raise ArgumentError(
-            "`data` must be people only; got a covered design, whose dummy rows have no value.", UNCOVERED
+            "`data` must contain people only; got a covered design, whose dummy rows have no value.", UNCOVERED
         )
     return design.require_identifiable()
 

@@ -162,15 +162,18 @@ def _positions(fit: Estimate, categories: Any) -> IntArray:
 def require_likelihood(fit: Estimate) -> None:
     """Raise unless the estimate has profile likelihood intervals."""
     if fit.is_constrained:
-        raise ArgumentError("a profile interval must be of an estimate without known margins; got one.", WALD_INTERVAL)
+        raise ArgumentError(
+            "a profile interval must come from an estimate without known margins; got one with known margins.",
+            WALD_INTERVAL,
+        )
     if fit._by_moments:
         raise ArgumentError(
-            f"a profile interval must be of a likelihood estimate; got an estimate by {fit.method}.",
+            f"a profile interval must come from a likelihood estimate; got an estimate by {fit.method}.",
             ESTIMATE_BY_LIKELIHOOD,
         )
     if fit.categories.p > MAX_PROFILED:
         raise TooLargeError(
-            f"profile intervals must be of at most {MAX_PROFILED} categories; got {fit.categories.p}.", WALD_INTERVAL
+            f"profile intervals must have at most {MAX_PROFILED} categories; got {fit.categories.p}.", WALD_INTERVAL
         )
 
 

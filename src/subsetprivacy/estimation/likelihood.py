@@ -45,7 +45,7 @@ def observed_information(inc: Incidence, f: FloatArray, w: FloatArray) -> FloatA
 
 
 def expected_information(design: Design, w: FloatArray, *, floor: float = 0.0) -> FloatArray:
-    """Return the Fisher information of one informative observation, over the whole support.
+    """Return the Fisher information of one informative subset, over the whole support.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def least_cost(design: Design) -> float:
 
 
 def cost(design: Design, w: FloatArray) -> float:
-    """Return how many times as many people as asking directly maximum likelihood needs for the same squared error.
+    """Return how many times as many people maximum likelihood needs as asking directly, for the same squared error.
 
     For a covered design this counts people, not dummy rows, and it is an upper
     bound, because the number of dummy rows is treated as random. It is NaN if

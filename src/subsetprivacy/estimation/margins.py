@@ -285,12 +285,13 @@ def margin_of(fit: "Estimate", names: tuple[str, ...]) -> Margin:
     joint = fit.categories
     if not isinstance(joint, JointCategories):
         raise ArgumentError(
-            "`margin` must be of an estimate of several variables; got one of a single variable, which is `w` itself."
+            "`margin` must be called on an estimate of several variables; got one of a single variable, whose shares "
+            "are `w`."
         )
     if not names:
-        raise ArgumentError(f"`margin` must name a variable: {', '.join(joint.names)}.")
+        raise ArgumentError(f"`names` must contain at least one of the variables {', '.join(joint.names)}; got none.")
     if len(set(names)) < len(names):
-        raise ArgumentError(f"`margin` must name each variable once; got {', '.join(names)}.")
+        raise ArgumentError(f"`names` must contain each variable once; got {', '.join(names)}.")
     axes = [joint.axis(name) for name in names]
     at = joint.coordinates(np.arange(joint.p))
     kept = joint.parts[axes[0]] if len(axes) == 1 else JointCategories({joint.names[k]: joint.parts[k] for k in axes})

@@ -186,7 +186,7 @@ def picture(
         heading = draw.Heading(f"Gap to the largest likelihood at each step, {fit.n_text}")
         return draw.convergence({label or method_words(fit): fit.trace}, title=title or heading, ax=ax)
     if kind == "difference" and known is None:
-        raise ArgumentError("`reference` must be given to draw a difference.")
+        raise ArgumentError("`reference` must be given to draw a difference; got none.")
     intervals = fit._intervals(*request)
     level, shown = request[0], np.array(largest(fit.w[intervals.at]))
     at, bounds = intervals.at[shown], intervals.bounds[shown]

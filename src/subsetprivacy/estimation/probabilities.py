@@ -45,7 +45,8 @@ def read_probabilities(
         raise MismatchError(f"`{name}` must have a row per person and a column per category; got shape {values.shape}.")
     if len(values) != n:
         raise MismatchError(
-            f"`{name}` must have one row per person; got {len(values)} rows for {counted(n, 'person', 'people')}."
+            f"`{name}` must have one row per person; got {counted(len(values), 'row')} for "
+            f"{counted(n, 'person', 'people')}."
         )
     order = named if classes is None else list(classes)
     if order is not None and len(order) != values.shape[1]:

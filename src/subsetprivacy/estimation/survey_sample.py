@@ -237,13 +237,15 @@ def survey_of(data: Any, sampling: Any) -> tuple[SubsetCounts, SurveySample]:
         data = data.select(data.names)
     if not isinstance(data, SubsetData):
         raise ArgumentError(
-            f"`data` must hold a subset per person where `sampling` is given; got {type(data).__name__}.",
+            f"`data` must contain a subset per person if `sampling` is given; got {type(data).__name__}.",
             ROWS_FOR_SAMPLING,
         )
     if data.design.covered is not None:
         raise ArgumentError("`sampling` must be left out for a covered release: dummy rows have no sampling weight.")
     if len(data) != sampling.n:
-        raise MismatchError(f"`sampling` must be of the people of `data`; got {sampling.n} for {people(len(data))}.")
+        raise MismatchError(
+            f"`sampling` must describe the people of `data`; got {counted(sampling.n, 'row')} for {people(len(data))}."
+        )
     weights = sampling.weights
     counts = count_codes(data.codes, data.design, weights, frequency=False)
     at = np.searchsorted(counts.observed_codes, data.codes)

@@ -198,7 +198,7 @@ def _check_design(design: Design, chosen: Sequence[EvaluationMeasure]) -> None:
     """Raise if such data do not allow the measures."""
     if design.covered is not None:
         raise ArgumentError(
-            "`data` must be people only; got a covered design, whose dummy rows have no value.", UNCOVERED
+            "`data` must contain people only; got a covered design, whose dummy rows have no value.", UNCOVERED
         )
     if not needs_indicators(chosen):
         return
@@ -225,7 +225,7 @@ class _Evaluator:
         self.design, self.chosen = design, chosen
         kept = np.flatnonzero(~design.is_missing(codes) & (weights.each > 0))
         if not len(kept):
-            raise NoDataError("`data` must hold at least one informative subset; got none.")
+            raise NoDataError("`data` must contain at least one informative subset; got none.")
         self.n_missing = int(weights.count(design.is_missing(codes)))
         working = _working(predictions, design) if w is None else w
         self.predictions = [prediction.among(kept) for prediction in predictions]

@@ -116,7 +116,8 @@ def read_measures(
         check_choice(measure, MEASURES, "metrics")
         if guesses_only and measure in NEED_PROBA:
             raise ArgumentError(
-                f"`metrics` must be of guesses if a classifier has no probabilities; got {measure!r}.", GIVE_PROBA
+                f"`metrics` must be measures of guesses if a classifier has no probabilities; got {measure!r}.",
+                GIVE_PROBA,
             )
     if not wanted:
         raise ArgumentError("`metrics` must name at least one measure; got none.")

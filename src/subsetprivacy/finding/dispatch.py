@@ -88,7 +88,7 @@ def findings(
     asked = _questions(what, questions, names)
     for name, counts in asked.items():
         if counts.design != source.designs[name]:
-            raise MismatchError(f"`questions` must be of the design of the data; those of {name!r} are of another one.")
+            raise MismatchError(f"`questions` must have the design of the data; those of {name!r} have another one.")
     before = (
         earlier if earlier is None or isinstance(earlier, Findings) else findings(earlier, level=level, pairs=False)
     )

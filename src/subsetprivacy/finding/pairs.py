@@ -120,7 +120,7 @@ class PairFindings:
         ``"mle"`` or ``"mom"``; the joint shares, a row per category of the first variable, their standard errors and
         intervals (Wald's; not finite where there are none).
     deviation, deviation_se
-        The joint share less the product of the two margins, and its standard error: where the two are not
+        The joint share minus the product of the two margins, and its standard error: where the two are not
         independent.
     test, strength
         The test of independence, and Cramér's V. None if there is none.
@@ -294,7 +294,7 @@ def _strength(fit: Estimate, test: IndependenceResult | None, level: float) -> S
     if fit.categories.p > MOST_MEASURED:
         return None
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SubsetPrivacyWarning)  # the estimate's notes say it already
+        warnings.simplefilter("ignore", SubsetPrivacyWarning)  # the notes of the estimate already say this
         try:
             raw, less = (association(fit).cramers_v(level=level, corrected=corrected) for corrected in (False, True))
         except SubsetPrivacyError:

@@ -110,10 +110,11 @@ class PrivacyFindings:
     epsilon
         Of local differential privacy. None if it is infinite.
     cost, cost_bound, asked_directly
-        How many times the people of asking directly are needed, the least that any design of this maximal leakage
-        needs at even shares, and how many people asked directly give the same precision. None if that is not known.
+        How many times as many people are needed as when asking directly, the least that any design of this maximal
+        leakage needs at even shares, and how many people asked directly give the same precision. None if that is not
+        known.
     cover_floor, dummy_share
-        With dummy rows, the least share of rows that could have sent any given row, and the share of dummies.
+        With dummy rows, the smallest share of the rows that a report could come from, and the share of dummies.
     repeat
         What a second draw would leave. None if it cannot be computed.
     """
@@ -229,7 +230,10 @@ def _repeat(design: Design, w: FloatArray) -> RepeatFindings | None:
 def _notes(facts: dict[str, Any]) -> tuple[Note, ...]:
     notes = []
     if facts["largest_posterior"] == 1 and facts["smallest_set"] > 1:
-        text = "The largest posterior is 100% because some category is estimated as 0, not because it is named."
+        text = (
+            "The largest posterior is 100% because some category is estimated as 0, not because a report can be a "
+            "single value."
+        )
         notes.append(Note(NoteKind.BOUNDARY, text))
     if "mi_simulation_error" in facts:
         text = "The information was simulated, since the design has too many subsets to list."
@@ -241,7 +245,7 @@ def _notes(facts: dict[str, Any]) -> tuple[Note, ...]:
 
 
 def _most_telling(design: Design, w: FloatArray) -> tuple[str, str]:
-    """Return the report that leaves the largest probability to one category, and that category."""
+    """Return the report after which a single category is most likely, and that category."""
     most = attempt(design.most_telling, w)
     if most is None:
         return "", _label(design, int(np.argmax(w)))

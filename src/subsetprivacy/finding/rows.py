@@ -133,7 +133,7 @@ def _joint_audit(
 ) -> TableAudit:
     """Audit at the joint shares if they can be estimated, otherwise each column alone and the worst joint shares."""
     if any(audits[name] is None for name in names):
-        raise SubsetPrivacyError("Not every column has an audit of its own.")
+        raise SubsetPrivacyError("Not every column has a separate audit.")
     designs = {name: source.designs[name] for name in names}
     if any(design.product or design.covered for design in designs.values()):
         raise SubsetPrivacyError("Columns with dummy rows, or with several answers in one, cannot be put together.")

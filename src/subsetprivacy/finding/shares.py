@@ -29,7 +29,7 @@ MOST_ZEROS = 100
 _MOST_PEOPLE = 10**12
 _EVEN_SHARES = Note(
     NoteKind.ASSUMPTION,
-    "How many people are needed is worked out for even shares, since the design has too many subsets to list.",
+    "The required number of people is computed for even shares, because the design has too many subsets to list.",
 )
 
 
@@ -194,7 +194,7 @@ def moment_findings(counts: SubsetCounts, level: float) -> ShareFindings | None:
 def people_needed(
     design: Design, fit: Estimate, asked: float, level: float
 ) -> tuple[tuple[PeopleNeeded, ...], tuple[Note, ...]]:
-    r"""Return how many people make the intervals as short as wanted, and a note on the method.
+    r"""Return how many people are needed for intervals of the wanted width, and a note on the method.
 
     Notes
     -----

@@ -215,7 +215,7 @@ def chosen(source: FindingsSource, columns: str | Sequence[str] | None) -> list[
     absent = [name for name in wanted if name not in names]
     if absent or not wanted or len(set(wanted)) < len(wanted):
         got = f"no column {shown(absent[0])}" if absent else "one twice" if wanted else "none"
-        raise ArgumentError(f"`columns` must be different ones of {', '.join(names)}; got {got}.")
+        raise ArgumentError(f"`columns` must be among {', '.join(names)}, each at most once; got {got}.")
     return wanted
 
 

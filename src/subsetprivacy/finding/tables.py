@@ -76,9 +76,9 @@ class TableFindings:
         The log-linear model with the links that were found, in brackets.
     pairs_suffice
         The test of all pairs against the table of all combinations: whether the relation of two columns depends on a
-        third. None if it is not made.
+        third. None if it was not run.
     problem
-        Why nothing is said.
+        Why there are no findings.
     """
 
     names: tuple[str, ...]
@@ -110,7 +110,7 @@ def table_findings(source: FindingsSource, names: tuple[str, ...], level: float)
         table = evolve(table, n=float(counts.n), incomplete=float(counts.n_missing))
         return _analyzed(counts, table, level)
     except (CodeError, DataFileError):
-        raise  # of a broken file nothing is said
+        raise  # a broken file has no findings
     except SubsetPrivacyError as error:
         return evolve(table, problem=problem_of(error, NoteKind.NOT_TESTED))
 

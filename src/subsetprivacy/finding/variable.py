@@ -1,4 +1,4 @@
-"""All that is found of one column, each part worked out when it is first asked for."""
+"""The findings of one column. Each part is computed when it is first used."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -34,23 +34,23 @@ from subsetprivacy.tables import label_text
 
 _MOMENTS_FAIL = Note(
     NoteKind.MOMENTS,
-    "The questions were not drawn as the design says, and moments rest on that. Use the estimate by maximum "
-    "likelihood.",
+    "The questions were not drawn as the design states, but moment estimates assume that they were. Use the maximum "
+    "likelihood estimate.",
 )
 
 
 @frozen(slots=False, eq=False, repr=False)
 class VariableFindings:
-    """What is found of one column: shares, differences, privacy, checks.
+    """The findings of one column: shares, differences, privacy, checks.
 
     Attributes
     ----------
     name, title
-        The column, and what people call it.
+        The column, and its title for readers.
     counts, questions
-        How often each subset was reported, and how the questions were put, where that is known.
+        How often each subset was reported, and how the questions were asked, if that is known.
     settings
-        How everything is made.
+        The settings of all computations.
     """
 
     DOCUMENT: ClassVar[tuple[str, ...]] = (
@@ -103,7 +103,7 @@ class VariableFindings:
 
     @cached_property
     def design_fingerprint(self) -> str:
-        """The hash of the design's document; empty where its labels cannot be written as one."""
+        """The fingerprint of the design; empty if its labels cannot be written as JSON."""
         try:
             return self.design.fingerprint
         except (TypeError, ValueError):  # labels that JSON does not have
@@ -117,17 +117,17 @@ class VariableFindings:
 
     @property
     def people(self) -> float:
-        """All people, those who said nothing too; with sampling weights, as many as they count for."""
+        """All people, including those who did not answer; with sampling weights, the sum of the weights."""
         return self.answered + self.missing
 
     @property
     def answered(self) -> float:
-        """The people whose report says something, without dummy rows."""
+        """The people with an informative report, without dummy rows."""
         return float(self.counts.n) * self.design.real_share
 
     @property
     def missing(self) -> float:
-        """The rows that hold all categories, for want of an answer or by the draw."""
+        """The rows with the full set, because the answer is missing or the full set was drawn."""
         return float(self.counts.n_missing)
 
     @property
@@ -153,12 +153,12 @@ class VariableFindings:
 
     @property
     def fit(self) -> Estimate | None:
-        """The estimate; None where there is none, and `problem` says why."""
+        """The estimate; None if there is none, and `problem` says why."""
         return self._fitted[0]
 
     @property
     def problem(self) -> Note | None:
-        """Why there is no estimate; None where there is one."""
+        """Why there is no estimate; None if there is one."""
         return self._fitted[2]
 
     @cached_property
@@ -179,7 +179,7 @@ class VariableFindings:
 
     @cached_property
     def moments_hold(self) -> bool:
-        """Whether the check of the draws leaves the estimate by moments standing."""
+        """Whether the check of the draws does not contradict the estimate by moments."""
         return self.checks is None or not self.checks.draws.is_alarm
 
     @cached_property
@@ -191,12 +191,12 @@ class VariableFindings:
 
     @property
     def needed(self) -> tuple[PeopleNeeded, ...]:
-        """How many people make the intervals as short as wanted."""
+        """How many people are needed for intervals of the wanted width."""
         return self._needed[0]
 
     @cached_property
     def difference(self) -> DifferenceFindings | None:
-        """By how much the shares differ from an earlier wave; None where there is none."""
+        """The differences of the shares from an earlier wave; None if there is none."""
         before = self.earlier()
         if before is None:
             return None
@@ -208,7 +208,7 @@ class VariableFindings:
 
     @cached_property
     def groups(self) -> GroupFindings | None:
-        """The shares by group; None where no groups were asked for."""
+        """The shares by group; None if no groups were requested."""
         grouped = self.grouped()
         return None if grouped is None else group_findings(grouped, self.settings.level)
 
@@ -246,12 +246,12 @@ class VariableFindings:
         return distinct([*self._needed[1], *refused, *moments, *self._other_people()])
 
     def _other_people(self) -> list[Note]:
-        """Say that questions and reports are not of the same people, where their numbers tell it."""
+        """Return a note if the numbers of questions and reports show that they are not from the same people."""
         if self.questions is None or self.is_weighted or abs(self.questions.asked - self.people) < 1:
             return []
         text = (
-            f"The questions are those of {self.questions.asked:,} people and the reports those of {self.people:,.0f}: "
-            "checks of draws, leaning and skips are not about all of them."
+            f"The questions are those of {self.questions.asked:,} people and the reports those of {self.people:,.0f}. "
+            "The checks of draws, leaning and skips do not cover all of them."
         )
         return [Note(NoteKind.LEFT_OUT, text)]
 

@@ -104,7 +104,7 @@ def check_honesty(
     are asked about equally often, as in `uniform`, people who always say "yes" and people who always say "no" count as
     random answers.
 
-    With the design `uniform` and an even distribution, 2000 people detect a share of 0.30 with power 0.86 for five
+    With the design `uniform` and an even distribution, 2,000 people detect a share of 0.30 with power 0.86 for five
     categories. For eight categories, they detect 0.15 with power 0.70 and 0.20 with power 0.89 (tests at 5%).
 
     Examples

@@ -108,7 +108,7 @@ class HonestyCheck(DataCheck):
         if not self.is_small:
             return ()
         drawn = " and ".join(f"{test.samples:,}" for test in self.tests if test.samples)
-        text = f"{_SMALL}: the p-value of whether any distribution explains them is approximate."
+        text = f"{_SMALL}: the p-value of the test that some distribution explains them is approximate."
         if drawn:
             text = f"{_SMALL}: a p-value close to an alarm is from samples drawn from the fit ({drawn})."
         if any(test.is_rough for test in self.tests):

@@ -96,7 +96,7 @@ def impute(
     >>> fit = sp.regress(data, {"income": income})
     >>> imputed = sp.impute(data, m=10, given=fit, name="race", seed=1)
     >>> imputed
-    <Imputations: 10 sets of race of 3000 people, guesses and not people's values>
+    <Imputations: 10 sets of race of 3,000 people, guesses and not people's values>
     >>> means = [
     ...     (frame["income"][frame["race_imputed"] == "b"].mean(), frame["income"].var() / 900)
     ...     for frame in imputed.frames({"income": income})
@@ -129,7 +129,7 @@ def _people(data: Any, given: Any, design: Design | None) -> tuple[IntArray, Des
     check_allowed(codes, design_of_codes)
     if design_of_codes.covered is not None:
         raise ArgumentError(
-            "`data` must be people only; got a covered design, whose dummy rows have no value.", PEOPLE_ONLY
+            "`data` must contain people only; got a covered design, whose dummy rows have no value.", PEOPLE_ONLY
         )
     if design_of_codes.is_known:
         design_of_codes.require_identifiable()

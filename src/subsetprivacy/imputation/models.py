@@ -105,7 +105,7 @@ def shares_model(codes: IntArray, design: Design, m: int, prior: float, rng: np.
     """Return the model with one distribution for everyone."""
     counts = count_codes(codes, design)
     if not counts.n > 0:
-        raise NoDataError("`data` must hold at least one informative subset; got none.")
+        raise NoDataError("`data` must contain at least one informative subset; got none.")
     return SharesModel(posterior_shares(counts, m, prior, rng))
 
 
@@ -162,7 +162,7 @@ def _parameters(fit: Regression, m: int, rng: np.random.Generator) -> FloatArray
     """Return m draws of the parameters from their approximate posterior, normal around the estimate."""
     cov = fit.cov
     if not np.isfinite(fit.estimates).all() or not np.isfinite(cov).all():
-        what = "coefficients without an end" if fit.separated else "no standard errors"
+        what = "infinite coefficients" if fit.separated else "no standard errors"
         raise ArgumentError(f"`given` must have finite coefficients with a covariance; got {what}.", FINITE_FIT)
     if not isinstance(fit.model.link, CumulativeLogit):
         return normal_draws(fit.estimates, cov, m, rng)

@@ -58,7 +58,7 @@ def pool(fits: Iterable[Any], *, names: Sequence[str] | None = None, df: float |
         raise ArgumentError(f"`fits` must be a list with a fit for each set; got {type(fits).__name__}.")
     read = [read_fit(fit, at) for at, fit in enumerate(fits)]
     if len(read) < 2:
-        raise ArgumentError(f"`fits` must be at least 2, one for each set; got {len(read)}.")
+        raise ArgumentError(f"`fits` must contain at least 2 fits, one for each set; got {len(read)}.")
     _check_alike(read)
     shared = _names(read[0], names)
     return combine(

@@ -127,7 +127,7 @@ class Walsh:
         Raises
         ------
         TooLargeError
-            With more than 4096 categories.
+            With more than 4,096 categories.
 
         Notes
         -----
@@ -236,7 +236,8 @@ def choose_columns(p: int, size: int, smallest: int = 2) -> IntArray:
 def _check_possible(p: int, size: int, smallest: int) -> None:
     if check_count(p, "p") < 4 or p == 5:
         raise InvalidDesignError(
-            f"`p` must be 4, 6 or more: with {p} categories some answer leaves fewer than two, whatever the columns.",
+            f"a hadamard design must have 4 categories, or 6 or more; got {p}, where some answer leaves fewer than "
+            "two, whatever the columns.",
             USE_UNIFORM if p == 5 else USE_SMALL,
         )
     fewest = 1 << (p - 1).bit_length()

@@ -88,7 +88,7 @@ def homogeneity_test(
     ArgumentError
         If there are fewer than two groups.
     NoDataError, NotIdentifiableError
-        If a group has no informative observation, or a design is not identifiable.
+        If a group has no informative subset, or a design is not identifiable.
 
     Warns
     -----

@@ -71,7 +71,7 @@ def latent_test(
     CategoryError, ArgumentError
         If a name is not a variable or occurs twice, or if counts are sums of sampling weights.
     NoDataError, TooLargeError, NotIdentifiableError, UnknownDesignError
-        If there are no people, the table has more than 4096 cells, or the design is not identifiable or not known.
+        If there are no people, the table has more than 4,096 cells, or the design is not identifiable or not known.
 
     Notes
     -----
@@ -79,7 +79,7 @@ def latent_test(
     runs; if there were a higher one, T would be smaller. The p-value is :math:`(1 + \#\{T_b \ge T\})/(B + 1)` with B
     samples from the fitted hypothesis, each fitted both ways. The chi-square distribution is no substitute: if the free
     table has zeros, as in small samples with many cells, the statistic is much smaller (for 4 x 4 x 4 cells and
-    2000 people, mean 22 instead of 36).
+    2,000 people, mean 22 instead of 36).
 
     Examples
     --------

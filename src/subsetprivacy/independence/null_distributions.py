@@ -178,7 +178,7 @@ def affordable(
     round_ = 100 if allowed >= FEWEST else 10  # p-values in steps of 1%, or of 10%
     done = allowed - (allowed + 1) % round_ if allowed >= fewest else fewest if always else 0
     done = min(done, wanted)
-    instead = f"{done} were made" if done else "none were made and the p-value is asymptotic"
+    instead = f"{done} were drawn" if done else "none were drawn and the p-value is asymptotic"
     text = (
         f"Budget: {wanted} {what} would take about {seconds * wanted:.3g} s, more than the budget of "
         f"{settings.budget:g} s; {instead}."

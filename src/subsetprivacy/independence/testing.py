@@ -138,7 +138,7 @@ def read_table(table: Any) -> JointCounts:
     if isinstance(counts, JointCounts):
         return counts
     raise ArgumentError(
-        f"`table` must be of several variables with a design each; got one variable ({counts.design.kind} design).",
+        f"`table` must have several variables, each with a design; got one variable ({counts.design.kind} design).",
         CROSS_TWO_COLUMNS,
     )
 
@@ -172,9 +172,14 @@ def run_test(
     weighted = any(part.table.squares is not None for part in parts)
     kind = check_choice(null or ("bootstrap" if weighted else "permutation"), NULLS, "null")
     if weighted and kind == "permutation":
-        raise ArgumentError("`null` must be 'bootstrap' for weighted rows, which cannot be permuted; got permutation.")
+        raise ArgumentError(
+            "`null` must be 'bootstrap' for weighted rows, which cannot be permuted; got 'permutation'."
+        )
     if method == "lrt-mom" and kind == "asymptotic":
-        raise ArgumentError("`null` must be another for lrt-mom, which has no limit distribution; got 'asymptotic'.")
+        raise ArgumentError(
+            "`null` must be 'permutation' or 'bootstrap' for lrt-mom, which has no limit distribution; got "
+            "'asymptotic'."
+        )
     if method == "lrt-mom" and not settings.permutations:
         raise ArgumentError("`permutations` must be at least 1 for lrt-mom, which has no limit distribution; got 0.")
     each = [float(STATISTICS[method](part.layout, part.counts[None, :])[0]) for part in parts]

@@ -103,8 +103,8 @@ def trend_test(
     If the mean score increases or decreases, this test has more power than `homogeneity_test`. It has no power against
     changes that keep the mean score. With three groups of 200 people, `uniform` on four categories and tests at 5%, it
     rejected 5.7% of samples with equal shares in all groups and 5.2% with shares of 0.90, 0.06, 0.03 and 0.01 (2000
-    samples, standard error 0.5 points). It detected :math:`\beta = 0.15` in 46% of 1000 samples, and `homogeneity_test`
-    in 21%.
+    samples, standard error 0.5 points). It detected :math:`\beta = 0.15` in 46% of 1,000 samples, and
+    `homogeneity_test` in 21%.
 
     Examples
     --------

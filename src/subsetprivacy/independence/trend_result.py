@@ -210,8 +210,8 @@ class TrendResult(Result):
         tables = f", {self.permutations} of them" if self.permutations else ""
         error = "" if np.isnan(self.pvalue_se) else f", Monte Carlo std. error {number(self.pvalue_se)}"
         text = (
-            f"Null hypothesis: {self.hypothesis}. The p-value ({self.alternative}) rests on {NULLS[self.null]}{tables}"
-            f"{error}; the asymptotic one is {pvalue_text(self.asymptotic_pvalue)}."
+            f"Null hypothesis: {self.hypothesis}. The p-value ({self.alternative}) comes from "
+            f"{NULLS[self.null]}{tables}{error}; the asymptotic one is {pvalue_text(self.asymptotic_pvalue)}."
         )
         return Note(NoteKind.NULL_LAW, text)
 

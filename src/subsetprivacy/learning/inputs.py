@@ -165,7 +165,7 @@ def learners(target: Target, weight: FloatArray | None) -> BoolArray:
     """Return who is used for learning: people with an informative subset and a weight. Raise if there are none."""
     kept = target.informative if weight is None else target.informative & (weight > 0)
     if not kept.any():
-        raise NoDataError(f"`y` must hold at least one informative subset; got none of {people(len(kept))}.")
+        raise NoDataError(f"`y` must contain at least one informative subset; got none of {people(len(kept))}.")
     return kept
 
 

@@ -96,7 +96,7 @@ def estimate_means(
     silent = design.is_missing(codes)
     kept = np.flatnonzero(~silent & (weighting.each > 0))
     if not len(kept):
-        raise NoDataError("`data` must hold at least one informative subset; got none.")
+        raise NoDataError("`data` must contain at least one informative subset; got none.")
     sizes = _sizes(kept, known, weighting)
     small = sizes < LEAST_PEOPLE
     kept = kept[~small[known.number[kept]]]  # no part of the result, not even a center, uses people left out
@@ -259,14 +259,14 @@ def check_quantiles(quantiles: Any) -> FloatArray:
     except (TypeError, ValueError):
         wanted = np.array([np.nan])
     if not ((wanted > 0) & (wanted < 1)).all():
-        raise ArgumentError("`quantiles` must be numbers between 0 and 1; got others.")
+        raise ArgumentError("`quantiles` must be numbers between 0 and 1; got other values.")
     return wanted
 
 
 def _check_cells(cells: int) -> None:
     if cells > MOST_CELLS:
         raise TooLargeError(
-            f"known groups times private categories must be at most {MOST_CELLS}; got {cells} combinations."
+            f"known groups times private categories must be at most {MOST_CELLS}; got {cells:,} combinations."
         )
 
 
@@ -297,7 +297,7 @@ def read_weighting(
     # A row with a frequency is one cluster of so many people: its sum is the weighted sum, as with sampling weights.
     drawn = Sampling(each, clusters=labels)
     if drawn.units.number < 2:
-        raise ArgumentError("`clusters` must be at least two; got one.")
+        raise ArgumentError("`clusters` must have at least two clusters; got one.")
     return Weighting(each, frequencies, drawn)
 
 

@@ -198,7 +198,9 @@ class GroupMeans(Result):
         if method == "robust" and self.robust is None:
             raise ArgumentError("`method` must not be 'robust' without a model, whose errors are robust; got 'robust'.")
         if method == "logit" and not self.is_rate:
-            raise ArgumentError("`method` must be 'logit' for an outcome of 0 and 1 only; got other numbers.")
+            raise ArgumentError(
+                "`method` must not be 'logit' unless the outcome is 0 or 1 for everyone; got other numbers."
+            )
 
     def quantile_interval(self, level: float = 0.95) -> FloatArray:
         """Return confidence intervals of the quantiles, with the two ends in a last dimension.
@@ -320,7 +322,7 @@ class GroupMeans(Result):
             keys = [(group, label) for group in self.groups for label in self.categories]
         if cell not in keys:
             what = "pairs of a known group and a category" if self.by else f"categories {self._preview()}"
-            raise CategoryError(f"a group of people must be one of the {what}; got another.", NAME_TWO_CELLS)
+            raise CategoryError(f"a group of people must be one of the {what}; got another one.", NAME_TWO_CELLS)
         return keys.index(cell)
 
     def _preview(self) -> str:

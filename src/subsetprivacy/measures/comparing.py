@@ -97,11 +97,11 @@ def require_profile(fit: Estimate) -> None:
         raise ArgumentError("a profile interval must come from unweighted people; got sampling weights.", METHOD_DELTA)
     if fit.method.startswith("mom"):
         raise ArgumentError(
-            f"a profile interval must be of a likelihood estimate; got an estimate by {fit.method}.",
+            f"a profile interval must come from a likelihood estimate; got an estimate by {fit.method}.",
             LIKELIHOOD_OR_DELTA,
         )
     if not fit.has_profile:
         raise ArgumentError(
-            f"a profile interval must be of at most {MAX_PROFILED} joint categories; got {fit.categories.p}.",
+            f"a profile interval must have at most {MAX_PROFILED} joint categories; got {fit.categories.p}.",
             DELTA_OR_FEWER_VARIABLES,
         )

@@ -169,7 +169,7 @@ def _by_profile(pair: Margin, measure: Measure) -> Measure:
     counts, shape = pair.fit.counts, _table(pair).shape
     if pair.fit.categories.p > pair.categories.p:
         raise ArgumentError(
-            "a profile interval of V must be of an estimate of only its two variables; got one of more.",
+            "a profile interval of V must come from an estimate of exactly two variables; got one of more.",
             TWO_VARIABLES_ALONE,
         )
     best = newton(counts.incidence, counts.shares, tol=_GAIN).w

@@ -32,7 +32,7 @@ def require_matrix(fit: "Estimate") -> None:
     """Raise if the joint estimate has no covariance matrix, since each standard error would need an iteration."""
     if fit.categories.p > MAX_MATRIX:
         raise TooLargeError(
-            f"the standard errors of a table must be of at most {MAX_MATRIX} joint categories; got {fit.categories.p}.",
+            f"a table with standard errors must have at most {MAX_MATRIX} joint categories; got {fit.categories.p}.",
             COMPARE_A_FEW,
         )
 
@@ -90,8 +90,8 @@ def near_zero(fit: "Estimate", shares: tuple[Share, Share], rests_on: tuple[str,
         return ()
     value, se = of_worst
     text = (
-        f"Close to zero: this rests on an estimated share of {value:.2g} with a standard error of {se:.2g}; less "
-        f"than {_TOO_NEAR:g} standard errors from 0 a delta interval is not to be trusted."
+        f"Close to 0: this depends on an estimated share of {value:.2g} with a standard error of {se:.2g}. Within "
+        f"{_TOO_NEAR:g} standard errors of 0, delta intervals are unreliable."
     )
     return (Note(NoteKind.NEAR_ZERO, text, _better(fit)),)
 

@@ -297,7 +297,7 @@ def _read_answers(answers: Any, options: int, yes_no: bool) -> AnyArray:
     bad = [row for row, a in enumerate(chosen) if a == _WRONG]
     if bad:
         raise CodeError(
-            f"`answers` must be {_choices(options)}; got {counted(len(bad), 'other')}, first in row {bad[0]}."
+            f"`answers` must be {_choices(options)}; got {counted(len(bad), 'other value')}, first in row {bad[0]}."
         )
     return np.array(chosen, np.int64)
 

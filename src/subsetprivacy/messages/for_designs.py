@@ -26,8 +26,8 @@ USE_UNIFORM = advise(
 )
 HADAMARD_FOR_MANY = advise(
     "hadamard_for_many",
-    python="sp.hadamard(categories) takes up to a million",
-    shell="subsetprivacy design hadamard takes up to a million",
+    python="sp.hadamard(categories) allows up to a million",
+    shell="subsetprivacy design hadamard allows up to a million",
     page=_RECOMMENDED,
 )
 USE_WARNER = advise(

@@ -22,8 +22,8 @@ DESIGN_IN_A_LIST = advise("design_in_a_list", python="designs=[design]", keyword
 COVER_EACH_DESIGN = advise("cover_each_design", python="pass sp.covered(design, floor)")
 PLAN_FOR_PUBLISHING = advise(
     "plan_for_publishing",
-    python="mode='publish' takes it, for anyone who holds the values",
-    shell="--publish takes it, for anyone who holds the values",
+    python="mode='publish' allows it, for publishers who have the values",
+    shell="--publish allows it, for publishers who have the values",
     keyword_of="plan",
 )
 USE_HADAMARD = advise(
@@ -33,12 +33,12 @@ USE_HADAMARD = advise(
 )
 HADAMARD_HAS_A_BOUND = advise("hadamard_has_a_bound", python="sp.hadamard(categories) has a bound")
 WEIGH_TELLING_SUBSETS = advise(
-    "weigh_telling_subsets", "the subsets that would tell it have next to no weight; give them more"
+    "weigh_telling_subsets", "the subsets that determine it have almost no weight; give them more"
 )
 
 # What is asked of a plan
 
-LEAVE_OUT_THE_UNKNOWN = advise("leave_out_the_unknown", "leave out what is to be worked out")
+LEAVE_OUT_THE_UNKNOWN = advise("leave_out_the_unknown", "leave one of them out, and it is computed")
 MARGIN_OR_RELATIVE = advise(
     "margin_or_relative",
     python="margin=0.02 is two percentage points, relative=0.2 is 20% of the share; give one of them",
@@ -85,7 +85,7 @@ GROUPS_OR_SUBGROUPS = advise(
 # Power
 
 POWER_OF_80 = advise(
-    "power_of_80", python="target=0.8 works out the people", keyword_of=("power", "independence_power")
+    "power_of_80", python="target=0.8 computes the number of people", keyword_of=("power", "independence_power")
 )
 SHARE_OF_ONE = advise("share_of_one", "30% is 0.3")
 CONTRAST_BY_LABEL = advise("contrast_by_label", python="contrast={example}", keyword_of="power")
@@ -102,8 +102,8 @@ STRONGER_DEPENDENCE = advise(
 
 EFFECT_POWER_OF_80 = advise(
     "effect_power_of_80",
-    python="target=0.8 works out the people",
-    shell="--target 0.8 works out the people",
+    python="target=0.8 computes the number of people",
+    shell="--target 0.8 computes the number of people",
     keyword_of=("response_power", "predictor_power", "means_power"),
 )
 RATIO_OF_ONE = advise("ratio_of_one", "1.5 multiplies the odds by one and a half, 1 is no effect")
@@ -131,7 +131,7 @@ ASK_ONCE = advise("ask_once", "remember the first answer, or ask each person onc
 # The best design for a budget
 
 INTERIOR_SOLVER = advise(
-    "interior_solver", python="solver='interior' goes to {most}", keyword_of=("optimal", "frontier")
+    "interior_solver", python="solver='interior' allows up to {most}", keyword_of=("optimal", "frontier")
 )
 INSTALL_CONIC_SOLVER = advise(
     "install_conic_solver",
@@ -141,10 +141,13 @@ INSTALL_CONIC_SOLVER = advise(
 GROUP_OR_HADAMARD = advise("group_or_hadamard", python="group rare categories, or use sp.hadamard(categories)")
 SMALLEST_SHARE = advise("smallest_share", "give it the smallest share that it may have")
 BUDGET_BY_LEAKAGE = advise("budget_by_leakage", python="budget={{'mi': 0.4}}", keyword_of=("optimal", "frontier"))
-LEAKS_WITHOUT_DATA = advise("leaks_without_data", "that much leaks without any data")
+LEAKS_WITHOUT_DATA = advise("leaks_without_data", "the leakage is that large even without data")
 ALLOW_MORE = advise(
     "allow_more",
-    python="allow more; full_set=True, asking some people nothing, comes down to what is known without data",
+    python=(
+        "allow more, or use full_set=True: some people are then asked nothing, and any budget above the leakage "
+        "without data is possible"
+    ),
     keyword_of=("optimal", "frontier"),
 )
 A_THOUSANDTH_MORE = advise("a_thousandth_more", "allow a thousandth more")

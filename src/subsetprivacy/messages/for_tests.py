@@ -35,7 +35,7 @@ NAME_THE_OPTION = advise(
 )
 WEIGHT_ALL_GROUPS = advise("weight_all_groups", python="count all with weights", shell="--weights COLUMN")
 WITHOUT_WEIGHTS = advise("without_weights", python="count without weights", shell="leave --weights out")
-JOIN_RARE = advise("join_rare", "join rare categories")
+JOIN_RARE = advise("join_rare", "merge rare categories")
 PRODUCT_OF_DESIGNS = advise("product_of_designs", python="sp.product(designs) combines several designs")
 
 # How much is computed

@@ -91,7 +91,8 @@ def _check_number(labels: Categories, kind: OptimalKind, solver: Solver) -> None
     most, other = MOST_CATEGORIES[solver], MOST_CATEGORIES["interior"]
     if labels.p > most:
         raise TooLargeError(
-            f"`categories` must be at most {most} for solver={solver!r}, which weighs all 2^p subsets; got {labels.p}.",
+            f"`categories` must have at most {most} labels for solver={solver!r}, which weighs all 2^p subsets; got "
+            f"{labels.p}.",
             INTERIOR_SOLVER(most=other) if labels.p <= other else GROUP_OR_HADAMARD,
         )
     least, advice = {
@@ -104,7 +105,7 @@ def _check_number(labels: Categories, kind: OptimalKind, solver: Solver) -> None
 def _check_smallest(smallest: Any, p: int, kind: str) -> int:
     size, most = check_count(smallest, "smallest", least=2), p // 2 if kind == "independent" else p - 1
     if size > most:
-        why = "either answer leaves that many" if kind == "independent" else "the full set says nothing"
+        why = "either answer must leave that many" if kind == "independent" else "the full set says nothing"
         raise ArgumentError(
             f"`smallest` must be at most {most} for {kind} designs on {p} categories, where {why}; got {size}.",
             NEAREST(nearest=most),

@@ -131,8 +131,8 @@ class Frontier(Result):
     def notes(self) -> tuple[Note, ...]:
         """The meaning of the columns, the certificate, and the ends of the curve."""
         means = (
-            f"Best loss: of {self.kind} designs that leak as much, sets of {self.smallest} or more; "
-            "a dash where a design is not of that kind or leaks less than the curve shows."
+            f"Best loss: the least loss of {self.kind} designs with the same leakage and sets of {self.smallest} or "
+            "more. A dash means that the design is not of that kind, or leaks less than the curve shows."
         )
         gap = max(optimum.gap for optimum in self.optima)
         proved = f"Largest certified gap of {counted(len(self.optima), 'point')}: {gap:.1g}."
@@ -195,7 +195,9 @@ class Frontier(Result):
             raise ArgumentError(f"`others` must be frontiers; got {type(other).__name__}.")
         mine, theirs = ((curve.metric, curve.criterion, curve.optima[0].over) for curve in (self, other))
         if mine != theirs or not np.array_equal(self.optima[0].w, other.optima[0].w):
-            raise MismatchError("frontiers in one picture must have the same leakage, criterion and w; got others.")
+            raise MismatchError(
+                "frontiers in one picture must have the same leakage, criterion and w; got different ones."
+            )
 
     def __repr__(self) -> str:
         return (
@@ -272,7 +274,9 @@ def frontier(
     )
     columns, others = write(task), read_budget(budget)
     if leakage in others:
-        raise ArgumentError(f"`budget` must be of other leakages than {leakage!r}, which the curve goes through.")
+        raise ArgumentError(
+            f"`budget` must limit other leakages than {leakage!r}, which varies along the curve; got one for it."
+        )
     lowest = as_leakage(leakage, least(columns.limited(others), leakage).value)
     optima = _curve(task, columns, others, leakage, lowest, points)
     budgets = np.array(list(optima))

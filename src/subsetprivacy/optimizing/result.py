@@ -142,11 +142,14 @@ class Optimum(Result):
             "of the loss (certified)."
         )
         loss = "mean squared error" if self.criterion == "A" else "geometric mean variance"
-        means = f"Loss: n times the {loss}, in the limit. People: how many for one asked directly."
+        means = f"Loss: n times the {loss}, in the limit. People: how many are needed for each person asked directly."
         notes = [Note(NoteKind.CERTIFIED, proved), Note(NoteKind.LEGEND, means)]
         if len(self.w) > 1:
             how = "the largest" if self.over == "worst" else "the average"
-            over = f"Loss is {how} over {len(self.w)} distributions; leakage is the largest, budgets hold at each."
+            over = (
+                f"Loss is {how} over {len(self.w)} distributions, and leakage is the largest. The budgets hold at "
+                "each of them."
+            )
             notes.append(Note(NoteKind.ASSUMPTION, over))
         for metric, most in self.budget.items():
             used = "is used up" if metric in self.saturated else f"is not used up: {self.leakage[metric]:.4f}"

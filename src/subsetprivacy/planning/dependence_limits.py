@@ -67,8 +67,8 @@ class NoncentralChiSquare:
         size = self.size(target, level)
         if size > MOST_PEOPLE:
             raise ArgumentError(
-                f"`W` must not be (nearly) independent; got a noncentrality of {self.rate:.3g} per person, which "
-                f"{MOST_PEOPLE} people do not detect.",
+                f"the variables must not be (nearly) independent under `W`; got a noncentrality of {self.rate:.3g} "
+                f"per person, which {MOST_PEOPLE:,} people do not detect.",
                 STRONGER_DEPENDENCE,
             )
         return max(ceil(size * (1 - 1e-12)), 1)
@@ -210,7 +210,7 @@ def _boundary(there: JointAlternative, people: Mapping[str, int]) -> str:
         return ""
     return (
         f"Near the boundary: with {counted(n, 'person', 'people')} {near} of {there.W.size} joint shares are within "
-        "two standard errors of 0; the limit distribution of lrt is rough, and its power is mostly higher."
+        "two standard errors of 0. The limit distribution of lrt is then rough, and the power is mostly higher."
     )
 
 
@@ -222,7 +222,7 @@ def _small_counts(there: JointAlternative, people: Mapping[str, int]) -> str:
         return ""
     return (
         f"Small counts: with {counted(min(sizes), 'person', 'people')} {few} of {expected.size} pairs of subsets are "
-        f"expected from fewer than {FEW}; the limit distributions of Pearson's tests of subsets are rough."
+        f"expected from fewer than {FEW}. The limit distributions of Pearson's tests of subsets are then rough."
     )
 
 

@@ -102,7 +102,7 @@ def require_listed(design: Design) -> Design:
         If it adds dummy rows, which have no covariates.
     """
     if design.covered is not None:
-        raise ArgumentError("`design` must be of people only; got a covered design.", UNCOVERED_PLAN)
+        raise ArgumentError("`design` must have no dummy rows; got a covered design.", UNCOVERED_PLAN)
     require_enumerable(design.require_identifiable(), "the power of regressions")
     if len(design.support()[0]) > MOST_SUBSETS:
         raise TooLargeError(

@@ -58,7 +58,7 @@ def repeat_risk(design: Design, w: Distribution | None = None, times: int = 2, *
     Given the value x the draws are independent, so a value j remains with probability :math:`q_{xj}^r`. Only x remains
     with probability :math:`\sum_{B\ni x}(-1)^{|B|-1} f(B)^r`, where :math:`f(B) = \sum_{a\supseteq B}\mu_a`. This sum
     is listed for up to 16 categories. If the design treats all categories alike, it is computed from the distribution
-    of sizes. Otherwise it is simulated, and for more than 4096 categories it is an upper bound. For several variables,
+    of sizes. Otherwise it is simulated, and for more than 4,096 categories it is an upper bound. For several variables,
     candidates and probabilities multiply. If no answer rules out a value, r answers multiply the odds by at most
     :math:`e^{r\varepsilon}`.
 

@@ -153,7 +153,7 @@ def _by_pilot(
         raise ArgumentError("`w` must be left out with a pilot, which has shares.")
     listed = require_listed(pilot.problem.design if design is None else require_design(design))
     if listed.categories != pilot.categories:
-        raise MismatchError("`design` must have the categories of the pilot; got others.")
+        raise MismatchError("`design` must have the categories of the pilot; got other categories.")
     size = read_size(n, target)
     position, what = _position(pilot, term, category)
     theta = pilot.estimates.copy()

@@ -156,7 +156,7 @@ class ModelLayout:
             wrong = column < 0
             if wrong.any():
                 raise CategoryError(
-                    f"`{name}` must hold categories of its design; got {int(wrong.sum())} others, first in row "
+                    f"`{name}` must contain categories of its design; got {int(wrong.sum())} others, first in row "
                     f"{int(wrong.argmax())}."
                 )
             cell = column if cell is None else cell * categories.p + column

@@ -102,7 +102,7 @@ def fit_outcome(
     cluster, shift = read_clusters(clusters, len(codes)), read_offset(offset, len(codes))
     answered = ~answers.missing if weight is None else ~answers.missing & (weight > 0)
     if not answered.any():
-        raise NoDataError("`data` must hold at least one informative subset; got none.")
+        raise NoDataError("`data` must contain at least one informative subset; got none.")
     if answers.categories is None:
         _check_varies(name, answers.y[answered])
     missing = float(answers.missing.sum() if kind != "frequency" or weight is None else weight[answers.missing].sum())
@@ -114,7 +114,7 @@ def fit_outcome(
     if cluster is not None:
         cluster = np.unique(_part(cluster, kept), return_inverse=True)[1]
         if cluster.max() < 1:
-            raise ArgumentError("`clusters` must be at least two; got one.")
+            raise ArgumentError("`clusters` must have at least two clusters; got one.")
     problem = OutcomeProblem(
         sample, family, method, answers.categories, kept, kind, cluster, sampling, starts=starts, table=table
     )
@@ -215,7 +215,7 @@ def _weights(
         weight, frequency = read_weights(weights, kind, n)
         return weight, None if weight is None else "frequency" if frequency else "sampling"
     if weights is not None or clusters is not None:
-        raise ArgumentError("`sampling` must be given without `weights` and `clusters`; got both.")
+        raise ArgumentError("`weights` and `clusters` must be left out with `sampling`; got both.")
     if sampling.n != n:
         raise MismatchError(f"`sampling` must have a row for each of {people(n)}; got {sampling.n}.")
     return sampling.weights, "sampling"

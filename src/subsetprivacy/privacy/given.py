@@ -232,9 +232,9 @@ def _check_weights(weights: ArrayLike | None, n: int) -> FloatArray:
     except (TypeError, ValueError, OverflowError):
         raise ArgumentError(f"`weights` must be numbers, one per row; got {type(weights).__name__}.") from None
     if v.shape != (n,):
-        raise MismatchError(f"`weights` must be one per row of `P`, {n}; got shape {v.shape}.")
+        raise MismatchError(f"`weights` must have one entry per row of `P`, {n}; got shape {v.shape}.")
     if not np.isfinite(v).all() or (v < 0).any() or not v.sum() > 0:
-        raise ArgumentError("`weights` must be finite, not negative and not all 0; got others.")
+        raise ArgumentError("`weights` must be finite, not negative and not all 0; got other values.")
     return v / v.sum()
 
 
@@ -243,13 +243,13 @@ def _check_alone(alone: ArrayLike, n: int) -> BoolArray:
     if array.dtype != np.bool_:
         raise ArgumentError(f"`alone` must be True or False for each row; got dtype {array.dtype}.")
     if array.shape != (n,):
-        raise MismatchError(f"`alone` must be one per row of `P`, {n}; got shape {array.shape}.")
+        raise MismatchError(f"`alone` must have one entry per row of `P`, {n}; got shape {array.shape}.")
     return array
 
 
 def _check_row_codes(codes: ArrayLike, design: Design, n: int) -> IntArray:
     array = check_codes(codes)
     if len(array) != n:
-        raise MismatchError(f"`codes` must be one per row of `P`, {n}; got {len(array)}.")
+        raise MismatchError(f"`codes` must have one entry per row of `P`, {n}; got {len(array)}.")
     check_allowed(array, design)
     return array

@@ -180,7 +180,7 @@ class CovariateLeakage(Result):
     def notes(self) -> tuple[Note, ...]:
         """What publishing such rows means, the worst number, the bounds that still hold, and the caveats."""
         promise = (
-            "Publishing rows with covariates is another promise than publishing subsets. The design limits what a "
+            "Publishing rows with covariates promises less privacy than publishing subsets. The design limits what a "
             "subset adds to the covariates, not what the covariates reveal."
         )
         notes = [Note(NoteKind.NOT_PROTECTED, promise), self._worst(), self._information()]
@@ -199,11 +199,13 @@ class CovariateLeakage(Result):
         view = self.views[who]
         source = {"both": "subset and covariates together", "subset": "the subset alone"}.get(who, "covariates alone")
         if not view.above_95:
-            text = f"In no row does one value get more than 95%; the largest probability is {_rounded(view)}."
+            text = (
+                f"In no row does one value have a probability above 95%. The largest probability is {_rounded(view)}."
+            )
             return Note(NoteKind.LEAKAGE, text)
         text = (
-            f"Worst: from {source}, one value gets more than 95% in {_percent(view.above_95)} of the rows; the largest "
-            f"probability is {_rounded(view)}."
+            f"Worst case: from {source}, one value has a probability above 95% in {_percent(view.above_95)} of the "
+            f"rows. The largest probability is {_rounded(view)}."
         )
         if who == "subset":
             text += " Covariates can also make a value less certain."
@@ -211,8 +213,9 @@ class CovariateLeakage(Result):
 
     def _information(self) -> Note:
         text = (
-            f"The subset adds {number(self.added_information, 3)} bits to the {number(self.covariates.information, 3)} "
-            f"bits of the covariates; alone it has {number(self.subset.information, 3)} bits."
+            f"The subset adds {number(self.added_information, 3)} bits to the "
+            f"{number(self.covariates.information, 3)} bits of the covariates. Alone it has "
+            f"{number(self.subset.information, 3)} bits."
         )
         if self.expected is not None:
             text += " On average over the draw, covariates never raise what a subset adds."
@@ -221,7 +224,7 @@ class CovariateLeakage(Result):
     def _bound(self) -> str:
         return (
             f"Whatever the covariates, the chance of a right guess is multiplied by at most {self.S:.4g} on average "
-            f"over the draw; here it grows from {number(self.covariates.best_guess, 3)} to "
+            f"over the draw. Here it rises from {number(self.covariates.best_guess, 3)} to "
             f"{number(self.both.best_guess, 3)}."
         )
 
@@ -229,7 +232,7 @@ class CovariateLeakage(Result):
         rows = counted(self.alone or 0, "row has", "rows have")
         text = f"{rows} covariates that no other row has. Anyone who knows these covariates of a person finds the row."
         if np.isfinite(self.alone_above_95):
-            text += f" In {_percent(self.alone_above_95)} of such rows one value gets more than 95%."
+            text += f" In {_percent(self.alone_above_95)} of such rows one value has a probability above 95%."
         return text
 
     def _caveats(self) -> list[Note]:
@@ -239,7 +242,7 @@ class CovariateLeakage(Result):
         if not self.simulation_error:
             return []
         text = (
-            f"Expected numbers were simulated, standard error at most {self.simulation_error:.1e}; the largest "
+            f"Expected numbers were simulated, standard error at most {self.simulation_error:.1e}. The largest "
             "probability is that of the simulated rows."
         )
         return [Note(NoteKind.SIMULATED, text)]

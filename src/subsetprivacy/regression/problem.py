@@ -278,7 +278,7 @@ def require_response(design: Design) -> None:
     """Raise if a response of this design cannot be regressed on covariates."""
     if design.covered is not None:
         raise ArgumentError(
-            "`designs` must not add dummy rows, which have no covariates; got a covered design.",
+            "`designs` must not add dummy rows; got a covered design, whose dummy rows have no covariates.",
             UNCOVERED_RESPONSE,
         )
     if design.p < 2:

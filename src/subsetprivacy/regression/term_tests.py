@@ -56,7 +56,7 @@ def wanted_terms(
     wanted = others if terms is None else [terms] if isinstance(terms, str) else list(terms)
     for term in wanted:
         if term not in others:
-            raise ArgumentError(f"`terms` must be of the model ({', '.join(others) or 'none'}); got another one.")
+            raise ArgumentError(f"`terms` must be terms of the model ({', '.join(others) or 'none'}); got another one.")
     if not wanted:
         raise ArgumentError("`terms` must name at least one term; the model has none besides the intercept.")
     return wanted
@@ -72,9 +72,9 @@ def tests_of_terms(
     """Return the tests of a model's terms, with a note about those without an answer."""
     few = [term for term, (_, k) in statistics.items() if k > degrees_of_freedom]
     lost = [term for term, (statistic, _) in statistics.items() if np.isnan(statistic) and term not in few]
-    texts = [f"No answer for {', '.join(lost)}: {why_not}."] if lost else []
+    texts = [f"No test of {', '.join(lost)}: {why_not}."] if lost else []
     if few:
-        texts.append(f"No answer for {', '.join(few)}: more coefficients than degrees of freedom.")
+        texts.append(f"No test of {', '.join(few)}: more coefficients than degrees of freedom.")
     notes = tuple(Note(NoteKind.NOT_TESTED, text) for text in texts)
     tests = {term: (np.nan if term in few else statistic, k) for term, (statistic, k) in statistics.items()}
     return ModelTests.chi_square(f"Terms of the model of {name}", tests, method, notes, degrees_of_freedom)

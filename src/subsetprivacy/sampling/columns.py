@@ -95,7 +95,7 @@ def labels(values: Any, name: str, length: int | None = None) -> IntArray:
     gaps = np.isnan(array) if array.dtype.kind == "f" else np.array([is_missing(value) for value in array], np.bool_)
     if gaps.any():
         raise ArgumentError(
-            f"`{name}` must hold a label for every person; got {int(gaps.sum())} without one, first in row "
+            f"`{name}` must contain a label for every person; got {int(gaps.sum())} without one, first in row "
             f"{int(gaps.argmax())}."
         )
     if array.dtype.kind == "f":
@@ -115,7 +115,7 @@ def _as_labels(values: Any) -> AnyArray:
 def _of_objects(array: AnyArray, name: str) -> IntArray:
     strange = next((row for row, value in enumerate(array) if not isinstance(value, Hashable)), None)
     if strange is not None:
-        raise ArgumentError(f"`{name}` must hold labels; got {type(array[strange]).__name__} in row {strange}.")
+        raise ArgumentError(f"`{name}` must contain labels; got {type(array[strange]).__name__} in row {strange}.")
     known: dict[Any, int] = {}
     return np.fromiter((known.setdefault(value, len(known)) for value in array), np.int64, len(array))
 

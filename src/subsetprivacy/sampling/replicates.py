@@ -117,14 +117,16 @@ def made_replicates(
     """Return replicates of a method; see `Sampling.with_replicates`."""
     if len(units.single_unit_strata):
         raise ArgumentError(
-            f"each stratum must have at least two units of the first stage; got {len(units.single_unit_strata)} of "
+            f"each stratum must have at least two first-stage units; got {len(units.single_unit_strata)} of "
             f"{counted(len(units.fraction), 'stratum', 'strata')} with one.",
             LONELY,
         )
     if method == "bootstrap":
         return _bootstrap(units, check_count(500 if count is None else count, "count", 2), seed)
     if count is not None or seed is not None:
-        raise ArgumentError(f"`count` and `seed` must be left out for a {method}: its replicates are given by units.")
+        raise ArgumentError(
+            f"`count` and `seed` must be left out for a {method}, whose replicates follow from the units."
+        )
     return _jackknife(units) if method == "jackknife" else _balanced(units, rho)
 
 
@@ -172,7 +174,7 @@ def _balanced(units: Units, rho: float) -> Replicates:
             BOOTSTRAP_REPLICATES,
         )
     if units.fraction.any():
-        raise ArgumentError("`fpc` must be left out for balanced replicates, which have no place for it.")
+        raise ArgumentError("`fpc` must be left out for balanced replicates, which cannot use it.")
     signs = hadamard(_power(len(sizes) + 1))[:, 1 : len(sizes) + 1]
     first = np.zeros(units.number, np.bool_)
     first[np.unique(units.stratum, return_index=True)[1]] = True

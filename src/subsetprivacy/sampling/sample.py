@@ -171,7 +171,8 @@ class Sampling:
     def _resolved(self) -> "Sampling":
         if self.names:
             raise ArgumentError(
-                f"a sampling must have columns where it is used; got names of {', '.join(self.names)} only.",
+                "a sampling must have columns, not only their names, before it is used; got names of "
+                f"{', '.join(self.names)} only.",
                 RESOLVE_COLUMNS,
             )
         return self

@@ -75,7 +75,7 @@ class Units:
     def _refuse_lonely(self) -> None:
         if len(self.single_unit_strata):
             raise ArgumentError(
-                f"each stratum must have at least two units of the first stage; got {len(self.single_unit_strata)} of "
+                f"each stratum must have at least two first-stage units; got {len(self.single_unit_strata)} of "
                 f"{counted(len(self.fraction), 'stratum', 'strata')} with one.",
                 LONELY,
             )

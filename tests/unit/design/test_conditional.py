@@ -9,7 +9,7 @@ from subsetprivacy.errors import CategoryError, InvalidDesignError, NotIndepende
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ({("a",): 1.0, ("b", "c", "d"): 1.0}, "must have at least two members; got a, which hides nothing"),
+        ({("a",): 1.0, ("b", "c", "d"): 1.0}, "must have at least two members; got 'a', which hides nothing"),
         ({(): 0.5, ("a", "b"): 1.0, ("c", "d"): 1.0}, "at least two members; got the empty set, which hides nothing"),
         ({("a", "b"): -0.5, ("c", "d"): 1.0}, r"mu must be finite and not negative; got -0.5 for a\|b"),
         ({("a", "b"): float("nan"), ("c", "d"): 1.0}, r"mu must be finite and not negative; got nan for a\|b"),

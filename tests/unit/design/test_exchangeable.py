@@ -128,8 +128,8 @@ def test_few_of_many_can_be_listed():
 @pytest.mark.parametrize(
     ("p", "k", "message"),
     [
-        (3, 1, "`k` must be from 2 to 2 for 3 categories; got 1. Hint: the nearest is 2."),
-        (3, 3, "`k` must be from 2 to 2 for 3 categories; got 3. Hint: the nearest is 2."),
+        (3, 1, "`k` must be 2 for 3 categories; got 1. Hint: the nearest is 2."),
+        (3, 3, "`k` must be 2 for 3 categories; got 3. Hint: the nearest is 2."),
         (6, 9, "`k` must be from 2 to 5 for 6 categories; got 9. Hint: the nearest is 5."),
         (6, 0, "`k` must be from 2 to 5 for 6 categories; got 0. Hint: the nearest is 2."),
         (2, 2, "a fixed size design must have at least 3 categories; got 2. Hint: with two categories try sp.warner"),

@@ -10,8 +10,8 @@ from subsetprivacy.subsets import sizes
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ({("a",): 1.0}, "two candidates after either answer; got a, with 1 of 4"),
-        ({("b", "c", "d"): 1.0}, r"two candidates after either answer; got b\|c\|d, with 3 of 4"),
+        ({("a",): 1.0}, "two candidates after either answer; got 'a', with 1 of 4"),
+        ({("b", "c", "d"): 1.0}, r"two candidates after either answer; got 'b\|c\|d', with 3 of 4"),
         ({("a", "b"): 0.6, ("a", "c"): 0.5}, "nu must sum to 1; got 1.1. Hint: divide the weights by their sum"),
         ({("a", "b"): 0.6}, "nu must sum to 1; got 0.6"),
         ({("a", "b"): -1.0, ("a", "c"): 2.0}, r"nu must be finite and not negative; got -1 for a\|b"),

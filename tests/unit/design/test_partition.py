@@ -206,7 +206,7 @@ def test_too_many_groups_are_refused_with_the_nearest(p, m):
             "each category in exactly one of two or more groups; partition 0 does not",
         ),
         ([[ABCDE]], "each category in exactly one of two or more groups; partition 0 does not"),
-        ([[("a", "b", "c", "d"), ("e",)]], "a group must have at least two members; got e in partition 0"),
+        ([[("a", "b", "c", "d"), ("e",)]], "a group must have at least two members; got only 'e' in partition 0"),
         ([[("a", "b", "c", "d", "e"), ()]], "a group must have at least two members; got the empty set in partition 0"),
         ([], "`partitions` must be a list of partitions with the same number of groups; got 0"),
         ([[("a", "b"), ("c", "d", "x")]], "`label` must be one of the 5 categories"),

@@ -214,7 +214,7 @@ def test_many_combinations_are_asked_by_hadamard_questions(shape):
 
 
 def test_what_cannot_be_joined():
-    with pytest.raises(InvalidDesignError, match="a joined variable must have at least two categories; got one for 's'"):
+    with pytest.raises(InvalidDesignError, match="variable must have at least two categories; got one for 's'"):
         sp.join({"s": ["f"], "t": list("abcd")})
     with pytest.raises(ArgumentError, match="`design` must be a design; got int"):
         sp.join({"s": [0, 1], "t": [0, 1]}, design=lambda joint: 3)
@@ -223,9 +223,11 @@ def test_what_cannot_be_joined():
 
 
 def test_arguments_belong_to_their_route():
-    with pytest.raises(InvalidDesignError, match="`q` must be left out for the route 'pair'; it is for warner, bit"):
+    q = "`q` must be left out for the route 'pair'; only warner and bit can use it"
+    with pytest.raises(InvalidDesignError, match=q):
         sp.small(list("abc"), q=0.9)
-    with pytest.raises(InvalidDesignError, match="`floor` must be left out for the route 'warner'; it is for dummies"):
+    floor = "`floor` must be left out for the route 'warner'; only dummies can use it"
+    with pytest.raises(InvalidDesignError, match=floor):
         sp.small(["n", "y"], floor=0.1)
 
 

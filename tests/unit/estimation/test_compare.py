@@ -157,7 +157,7 @@ def test_what_cannot_be_compared():
     for baseline in ("other", ["a"]):
         with pytest.raises(ArgumentError, match="`baseline` must be one of the 3 names; got another"):
             sp.compare(WAVES, baseline=baseline)
-    with pytest.raises(MismatchError, match="cannot be compared: `other` must be of another sample"):
+    with pytest.raises(MismatchError, match="cannot be compared: `other` must come from another sample"):
         sp.compare({"a": fit, "b": fit})
     other = sp.estimate(sp.simulate(sp.uniform(list("abce")), W, 300, seed=1))
     with pytest.raises(MismatchError, match="cannot be compared: `other` must have the same categories") as caught:

@@ -286,14 +286,14 @@ def test_samples_without_a_unique_estimate_are_counted(counts):
 
 def test_a_failing_sample_is_named(counts):
     empty = sp.SubsetCounts([3], [0], lopsided())
-    with pytest.raises(NoDataError, match="sample 2: there must be at least one informative observation"):
+    with pytest.raises(NoDataError, match="sample 2: there must be at least one informative subset"):
         sp.estimate_many([counts, counts, empty])
     with pytest.raises(ArgumentError, match=r"sample 0: .*must be SubsetData or SubsetCounts"):
         sp.estimate_many([[1, 2, 3]])
 
 
 def test_no_samples():
-    with pytest.raises(ArgumentError, match="`batch` must hold at least one sample; got none"):
+    with pytest.raises(ArgumentError, match="`batch` must contain at least one sample; got none"):
         sp.estimate_many([])
 
 

@@ -78,7 +78,7 @@ def test_the_difference_of_two_groups(people):
     result = fits.difference("f", "m")
     assert result.names == ("f", "m")
     assert result.estimate == pytest.approx(fits["f"].w - fits["m"].w)
-    with pytest.raises(MismatchError, match="of another sample"):
+    with pytest.raises(MismatchError, match="from another sample"):
         fits.difference("f", "f")
     with pytest.raises(CategoryError, match="`name` must be one of"):
         fits.difference("f", "x")

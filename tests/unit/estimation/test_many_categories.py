@@ -98,7 +98,7 @@ def test_five_thousand_categories_have_no_matrix():
     assert "method='mom' gives all of them" in text
     assert len(fit.to_frame()) == p
     assert "30 largest of 5,000" in fit.plot().get_title().replace("\n", " ")
-    with pytest.raises(TooLargeError, match="profile intervals must be of at most 512 categories; got 5000"):
+    with pytest.raises(TooLargeError, match="profile intervals must have at most 512 categories; got 5000"):
         fit.interval(method="profile")
 
 
@@ -121,7 +121,7 @@ def test_uniqueness_is_certain_only_if_every_question_was_asked():
 
 def test_a_margin_of_one_variable_is_refused():
     fit = sp.estimate(sp.simulate(sp.uniform(list("abcd")), [0.1, 0.2, 0.3, 0.4], 100, seed=1))
-    with pytest.raises(ArgumentError, match="must be of an estimate of several variables"):
+    with pytest.raises(ArgumentError, match="must be called on an estimate of several variables"):
         fit.margin("a")
 
 

@@ -132,16 +132,16 @@ def test_arrays_are_locked():
 def test_what_has_no_margin():
     with pytest.raises(CategoryError, match="`name` must be one of the variables x, y; got 'z'"):
         FIT.margin("z")
-    with pytest.raises(ArgumentError, match="`margin` must name a variable: x, y"):
+    with pytest.raises(ArgumentError, match="`names` must contain at least one of the variables x, y"):
         FIT.margin()
     alone = sp.estimate(sp.simulate(ASKED, [0.1, 0.2, 0.3, 0.4], 500, seed=1))
-    with pytest.raises(ArgumentError, match="`margin` must be of an estimate of several variables"):
+    with pytest.raises(ArgumentError, match="`margin` must be called on an estimate of several variables"):
         alone.margin("x")
     assert alone.table().shape == (4,)
 
 
 def test_a_variable_twice_is_refused():
-    with pytest.raises((ArgumentError, CategoryError), match="must name each variable once; got x, x"):
+    with pytest.raises((ArgumentError, CategoryError), match="must contain each variable once; got x, x"):
         FIT.margin("x", "x")
 
 

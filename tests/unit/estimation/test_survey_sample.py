@@ -303,7 +303,7 @@ def test_bad_input():
         sp.estimate(data.counts(), sampling=drawn(SAMPLE))
     with pytest.raises(ArgumentError, match="`sampling` must be a Sampling; got list"):
         sp.estimate(data, sampling=[1, 2])
-    with pytest.raises(MismatchError, match="`sampling` must describe the people of `data`; got 3 for"):
+    with pytest.raises(MismatchError, match="`sampling` must describe the people of `data`; got 3 rows for"):
         sp.estimate(data, sampling=sp.Sampling([1, 2, 3]))
     with pytest.raises(ArgumentError, match="must have columns, not only their names, before it is used"):
         sp.estimate(data, sampling=sp.Sampling("w"))

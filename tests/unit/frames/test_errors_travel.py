@@ -34,7 +34,9 @@ TOLD = [
 
 @pytest.mark.parametrize("error", TOLD, ids=["advice", "fields", "no advice"])
 def test_an_error_is_found_again_in_the_text_of_an_engine(error):
-    again = decoded_error(f"Job aborted: Traceback ...\n{type(error).__name__}: {encoded_error(error)}\n\tat Executor.scala")
+    again = decoded_error(
+        f"Job aborted: Traceback ...\n{type(error).__name__}: {encoded_error(error)}\n\tat Executor.scala"
+    )
     assert type(again) is type(error)
     assert (again.message, again.advice, str(again)) == (error.message, error.advice, str(error))
 
@@ -106,7 +108,7 @@ def test_a_file_without_designs_is_told_in_the_words_of_the_shell(tmp_path):
         sp.read_release(tmp_path / "alone.csv")
     assert caught.value.advice.advice is GIVE_DESIGNS_OF_COLUMNS
     said = for_shell(caught.value.advice, {"--column", "--form"})
-    assert said == "say --column NAME=DESIGN, or keep 'alone.csv.design.json' next to it"
+    assert said == "use --column NAME=DESIGN, or keep 'alone.csv.design.json' next to it"
 
 
 def test_a_design_in_a_document_that_is_too_new_keeps_the_advice_of_the_design():

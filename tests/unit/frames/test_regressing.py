@@ -212,7 +212,7 @@ BAD = {
     "a negative penalty": (lambda: fitted(columns(), ridge=-1.0), ArgumentError, "`ridge` must be a number"),
     "a penalty of a corrected fit": (lambda: fitted(columns(), ridge=1.0, method="corrected"), ArgumentError, "'ml'"),
     "no starts": (lambda: fitted(columns(), starts=0), ArgumentError, "starts"),
-    "one cluster": (lambda: fitted(columns(), clusters=[1] * N), ArgumentError, "at least two; got one"),
+    "one cluster": (lambda: fitted(columns(), clusters=[1] * N), ArgumentError, "at least two clusters; got one"),
     "a missing cluster": (
         lambda: fitted(columns(), clusters=[None, *range(N - 1)]),
         ArgumentError,
@@ -246,7 +246,7 @@ def test_a_design_that_cannot_be_estimated_from():
 @pytest.mark.parametrize(
     ("ask", "match"),
     [
-        (lambda fit: fit.test("age"), r"`terms` must be of the model \(x, sex\)"),
+        (lambda fit: fit.test("age"), r"`terms` must be terms of the model \(x, sex\)"),
         (lambda fit: fit.test(method="score"), "method"),
         (lambda fit: fit.adjusted("age"), r"`variable` must be a covariate of the model \(x, sex\)"),
         (lambda fit: fit.effects("age"), r"`variable` must be a covariate"),

@@ -185,7 +185,7 @@ def test_redrawn_answers_keep_the_questions_and_follow_the_fit():
 def test_what_cannot_be_tabulated_is_refused():
     with pytest.raises(ArgumentError, match="must count unweighted people"):
         tabulate(SubsetCounts([3, 12], [1.5, 2.5], ASKED, squares=[1.0, 2.0]))
-    with pytest.raises(NoDataError, match="at least one informative observation"):
+    with pytest.raises(NoDataError, match="at least one informative subset"):
         tabulate(SubsetCounts([15], [4], ASKED))
     with pytest.raises(UnknownDesignError, match="must be known"):
         tabulate(SubsetCounts([3, 12], [1, 2], UNKNOWN))

@@ -173,7 +173,7 @@ def test_pictures_and_notes():
 @pytest.mark.parametrize(
     ("fits", "error", "match"),
     [
-        ([(1, 1)], ArgumentError, r"`fits` must be at least 2, one for each set; got 1"),
+        ([(1, 1)], ArgumentError, r"`fits` must contain at least 2 fits, one for each set; got 1"),
         ([], ArgumentError, r"at least 2.*got 0"),
         ("fits", ArgumentError, r"must be a list with a fit for each set; got str"),
         (7, ArgumentError, r"must be a list with a fit for each set; got int"),

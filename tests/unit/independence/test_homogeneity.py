@@ -220,7 +220,7 @@ def test_progress_and_budget_of_people_who_change_groups():
     seen = []
     sp.homogeneity_test(*parts, permutations=7, seed=3, progress=lambda *done: seen.append(done))
     assert seen[-1] == (7, 7)
-    with pytest.warns(BudgetWarning, match="none were made") as caught:
+    with pytest.warns(BudgetWarning, match="none were drawn") as caught:
         result = sp.homogeneity_test(*parts, budget=1e-6)
     assert caught[0].filename == __file__
     assert (result.null, result.pvalue) == ("asymptotic", result.asymptotic_pvalue)
@@ -296,7 +296,7 @@ def test_progress_seeds_and_budget_of_simulated_people():
     two = sp.homogeneity_test(*parts, permutations=7, seed=3)
     assert seen == [(k, 7) for k in range(1, 8)]
     assert one.law.statistics.tolist() == two.law.statistics.tolist()
-    with pytest.warns(BudgetWarning, match="none were made"):
+    with pytest.warns(BudgetWarning, match="none were drawn"):
         result = sp.homogeneity_test(*parts, budget=1e-6)
     assert result.null == "asymptotic"
     assert result.pvalue == result.asymptotic_pvalue

@@ -74,7 +74,7 @@ def test_few_tables_are_all_looked_at_only_if_time_allows():
     assert (law.kind, len(law.statistics)) == ("exact", 7)
     assert law.weights.sum() == pytest.approx(1)
     short = 6.5 * cost(small, "lrt")
-    with pytest.warns(BudgetWarning, match="none were made"):
+    with pytest.warns(BudgetWarning, match="none were drawn"):
         assert null_distribution([small], "lrt", "permutation", effort(budget=short)).kind == "asymptotic"
     enough = 3 * (cost(small, "lrt") + drawing(small, 3))
     assert null_distribution([small], "lrt", "permutation", effort(3, budget=enough)).kind == "permutation"

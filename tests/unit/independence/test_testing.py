@@ -218,7 +218,7 @@ def test_progress_of_simulated_people_reaches_its_end():
 def test_a_small_budget_makes_fewer_tables():
     crossing = cross(table())
     room = 250 * (cost(crossing, "pearson") + drawing(crossing, 999))
-    with pytest.warns(BudgetWarning, match="999 tables would take about .* 199 were made"):
+    with pytest.warns(BudgetWarning, match="999 tables would take about .* 199 were drawn"):
         result = sp.independence_test(table(), "pearson", budget=room, permutations=999, seed=1)
     assert (result.null, result.permutations) == ("permutation", 199)
     assert result.pvalue * 200 == pytest.approx(round(result.pvalue * 200))
@@ -253,7 +253,7 @@ def test_too_small_a_budget_makes_none():
 
 
 def test_moments_have_no_limit_law_so_99_tables_are_made_whatever_the_budget():
-    with pytest.warns(BudgetWarning, match="99 were made"):
+    with pytest.warns(BudgetWarning, match="99 were drawn"):
         result = sp.independence_test(table(), "lrt-mom", budget=1e-9, seed=1)
     assert result.permutations == 99
     assert np.isnan(result.asymptotic_pvalue)
@@ -291,7 +291,7 @@ def test_arguments_that_make_no_sense(arguments, message):
 
 
 def test_tables_of_one_or_three_variables():
-    with pytest.raises(ArgumentError, match=r"a design each; got one variable \(uniform design\)\. Hint"):
+    with pytest.raises(ArgumentError, match=r"each with a design; got one variable \(uniform design\)\. Hint"):
         sp.independence_test(sp.simulate(V4, [0.1, 0.2, 0.3, 0.4], 50, seed=1))
     three = sp.crosstab([3, 3, 12], [3, 12, 12], [3, 12, 5], designs=[ASKED, V4, V4])
     with pytest.raises(ArgumentError, match=r"must have two variables; got 3: x, y, z\. Hint: table.margin"):

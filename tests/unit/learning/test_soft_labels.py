@@ -275,7 +275,7 @@ def test_subsets_that_do_not_fit_are_refused():
     learner = SubsetClassifier(LogisticRegression(), design=DESIGN)
     with pytest.raises(CodeError, match="must be subsets that the fixed_size design can produce"):
         learner.fit(X, np.where(np.arange(50) == 7, 1, codes))
-    with pytest.raises(NoDataError, match="must hold at least one informative subset"):
+    with pytest.raises(NoDataError, match="must contain at least one informative subset"):
         learner.fit(X, np.full(50, DESIGN.missing_code))
     with pytest.raises(ValueError, match="has 1 features, but LogisticRegression is expecting 2"):
         learner.fit(X, codes).predict(X[:, :1])

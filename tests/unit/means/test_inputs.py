@@ -250,7 +250,7 @@ def test_results_refuse_what_they_are_not(people):
         result.difference("red", "purple")
     with pytest.raises(ArgumentError, match="'categories' without known groups"):
         result.differences("groups")
-    with pytest.raises(ArgumentError, match="for an outcome of 0 and 1 only"):
+    with pytest.raises(ArgumentError, match="unless the outcome is 0 or 1 for everyone"):
         result.interval(method="logit")
     with pytest.raises(ArgumentError, match="whose errors are robust"):
         result.interval(method="robust")

@@ -323,7 +323,7 @@ OK = {"design": U4, "w": W, "n": 100}
         ({"term": "age"}, ArgumentError, r"`term` must be left out without a pilot"),
         ({"odds_ratio": 1, "n": None, "target": 0.8}, ArgumentError, r"the difference must not be 0"),
         ({"pilot": 3, "w": None}, ArgumentError, r"`pilot` must be a Regression of a private response; got int"),
-        ({"design": sp.covered(U4, 0.2)}, ArgumentError, r"people only; got a covered design"),
+        ({"design": sp.covered(U4, 0.2)}, ArgumentError, r"no dummy rows; got a covered design"),
         ({"design": U16, "w": np.full(16, 1 / 16), "category": 1}, TooLargeError, r"at most 16384 subsets"),
     ],
 )

@@ -62,7 +62,7 @@ def test_a_category_that_leaves_no_solution_is_named():
     assert "x[d]" in str(fit.summary())
     assert "likelihood compared" not in str(fit.summary())
     assert fit.to_dict()["specification"]["pvalue"] is None
-    assert "No answer for x: the corrected equations have no solution." in str(fit.test("x").summary())
+    assert "No test of x: the corrected equations have no solution." in str(fit.test("x").summary())
 
 
 def good(**changed):
@@ -102,7 +102,7 @@ def bad_inputs():
     yield "one cluster", {}, {"clusters": np.zeros(300)}, ArgumentError, "at least two"
     yield "weights alone", {}, {"weights": np.ones(300)}, ArgumentError, "weights_kind"
     both = {"sampling": sp.Sampling(np.ones(300)), "clusters": np.arange(300)}
-    yield "two samplings", {}, both, ArgumentError, "without `weights` and `clusters`"
+    yield "two samplings", {}, both, ArgumentError, "`weights` and `clusters` must be left out with `sampling`"
     yield "short sampling", {}, {"sampling": sp.Sampling(np.ones(9))}, MismatchError, "got 9"
     yield "offset", {}, {"offset": changed(np.ones(300), 3, np.nan)}, ArgumentError, "row 3"
     few = {"y": y[:3], "V": V[:3], "codes": codes[:3]}

@@ -208,7 +208,7 @@ def test_a_test_of_more_coefficients_than_clusters_tell_has_no_answer():
     tested = regress("income ~ v + x", clusters=np.arange(1500) % 3).test()
     assert np.isnan(tested["x"].pvalue[0])
     assert tested["v"].pvalue[0] < 0.05
-    assert "No answer for x: more coefficients than degrees of freedom." in str(tested.summary())
+    assert "No test of x: more coefficients than degrees of freedom." in str(tested.summary())
 
 
 def test_sampling_weights_leave_the_number_of_people_whole():

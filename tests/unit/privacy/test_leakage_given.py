@@ -376,7 +376,7 @@ def test_the_worst_number_is_named_with_what_to_do():
     assert "from the subset alone" in subset.notes[1].text
     assert "Covariates can also make a value less certain" in subset.notes[1].text
     none = leakage_given(sp.uniform(ABCD), [[0.25] * 4]).notes[1]
-    assert none.text == "In no row does one value have a probability above 95%; the largest probability is 0.5000."
+    assert none.text == "In no row does one value have a probability above 95%. The largest probability is 0.5000."
     assert none.advice is None
 
 

@@ -146,5 +146,5 @@ def test_equal_weights_are_a_plain_sample(private):
 def test_bad_input(private):
     with pytest.raises(ArgumentError, match="`weights` must be left out with `sampling`"):
         sp.regress(private, {"x": SAMPLE.number}, sampling=drawn(), weights=SAMPLE.weights, weights_kind="sampling")
-    with pytest.raises(MismatchError, match="`sampling` must be of the people of `data`; got 2 for"):
+    with pytest.raises(MismatchError, match="`sampling` must describe the people of `data`; got 2 rows for"):
         sp.regress(private, {"x": SAMPLE.number}, sampling=sp.Sampling([1, 2]))

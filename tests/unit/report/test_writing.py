@@ -58,7 +58,7 @@ def test_columns_are_chosen_by_name_and_in_order(small):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"columns": ["x", "z"]}, r"`columns` must be different ones of x, y; got no column 'z'"),
+        ({"columns": ["x", "z"]}, r"`columns` must be among x, y, each at most once; got no column 'z'"),
         ({"columns": ["x", "x"]}, "got one twice"),
         ({"columns": []}, "got none"),
         ({"level": 95}, "`level` must be between 0 and 1"),
