@@ -27,6 +27,7 @@ _AROUND = 0.75  # inches that a title, ticks and their label take
 _WIDEST, _MOST_LINES = 32, 4  # of a label: letters in a line, and lines
 _READABLE = 4.5  # contrast of text and background that the WCAG ask for
 _LEGEND = 54  # points of a legend that figures have space for
+_EDGE = 0.07  # inches between the edge of a figure and what is written
 _BETWEEN = 0.06  # space between panels, as a share of their width: numbers at the end of a row belong to its panel
 _OURS: WeakSet[Figure] = WeakSet()  # figures that were made here, which may still change their size
 
@@ -64,8 +65,7 @@ def _panels(width: float, height: float, rows: int = 1, columns: int = 1) -> Any
     from matplotlib.pyplot import subplots
 
     figure, axes = subplots(rows, columns, figsize=(width, height), layout="constrained", squeeze=False)
-    if columns > 1:
-        figure.get_layout_engine().set(wspace=_BETWEEN)
+    figure.get_layout_engine().set(w_pad=_EDGE, h_pad=_EDGE, wspace=_BETWEEN if columns > 1 else None)
     _OURS.add(figure)
     return axes.flat
 
