@@ -36,7 +36,12 @@ MOST_MASKED = 48  # categories of a uniform design
 @INFER
 @options.data_output(f"The file to write: {', '.join(TABLES)}. - is standard output.")
 @options.output_format(FORMATS)
-@click.option("--keep", multiple=True, metavar="COLUMN", help="Publish this column unchanged. NOT private.")
+@click.option(
+    "--keep",
+    multiple=True,
+    metavar="COLUMN",
+    help="Publish this column unchanged. NOT private. Numbers of a CSV file become text in Parquet and Arrow files.",
+)
 @click.option(
     "--keep-order", is_flag=True, help="Do not shuffle the rows. Anyone who knows the order can identify people."
 )

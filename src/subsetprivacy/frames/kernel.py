@@ -291,8 +291,8 @@ class Kernel:
         """Return a possible reason why no value is a category."""
         kinds = sorted({type(label).__name__ for label in self._readers[k].labels[:1000]})
         if self.as_text or kinds == ["str"]:
-            return "Not one is written as in the design, letter for letter."
-        return f"Not one is, and the categories are of type {', '.join(kinds)}."
+            return "None of the values is written exactly as in the design."
+        return f"None of the values is a category, and the categories are of type {', '.join(kinds)}."
 
     def _refused_ids(self, ids: Ids | IdProblems | None) -> list[RefusedRows]:
         problems = ids.repeated if isinstance(ids, Ids) else ids
