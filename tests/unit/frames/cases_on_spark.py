@@ -312,7 +312,7 @@ def test_the_guide_runs(session, tmp_path, capsys):
     exec(compile(code, "docs/how-to/spark.md", "exec"), {"spark": session})
     said = capsys.readouterr().out
     assert said.endswith("True\nTrue\n")
-    assert "1000" in said
+    assert "1,000" in said
 
 
 def test_progress_tells_the_rows_at_the_end(session, tmp_path):
