@@ -126,7 +126,7 @@ def _pictures(data: Any, report: Any, test: Any, output: Path, seed: int | None)
             {name: fit.w for name, fit in fits.items()},
             adult.race,
             intervals={name: fit.interval(method="wald") for name, fit in fits.items()},
-            title=f"Estimated minus true share of each race, n = {len(data):,}",
+            title=f"Estimated minus true share of each race, 95% intervals, n = {len(data):,}",
         ),
         "leakage": report.plot(),
         "independence": test.plot(),

@@ -64,7 +64,7 @@ def cases(
         ax.text(p - 0.3, i, verdict, va="center_baseline")
     _rows(ax, [f"case {i + 1}" for i in range(len(inside))] if names is None else names)
     ax.set_xticks(range(p), shown, rotation=0 if flat else 90)
-    ax.tick_params(axis="x", length=0, labeltop=True, labelbottom=False)
+    ax.tick_params(axis="x", length=0, labeltop=True, labelbottom=False, labelsize="small" if flat else None)
     ax.set(aspect="equal", anchor="SW", xlim=(-0.6, p - 0.4 + beside / pitch))
     ax.legend(title="area = share", alignment="left", ncols=3, frameon=False, loc="upper left", bbox_to_anchor=(0, 0))
     _finish(ax, title, pad=12).spines[:].set_visible(False)

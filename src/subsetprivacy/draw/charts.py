@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_REFERENCE = 0.3  # of a row: how far a reference is below the middle
+_REFERENCE = 0.36  # of a row: how far a reference is below the middle
 _FEW = 13  # steps up to which each has its number on the axis
 
 
@@ -87,7 +87,7 @@ def estimate(
     p = len(labels)
     w, low, high = (_vector(x, p, name) for x, name in ((values, "values"), (lower, "lower"), (upper, "upper")))
     known = np.full(p, np.nan) if reference is None else _vector(reference, p, "reference")
-    ax = _axes(ax, *(_size(labels) if reference is None else _size(labels, height=1.5, each=0.36)))
+    ax = _axes(ax, *(_size(labels) if reference is None else _size(labels, height=1.5, each=0.42)))
     before = numbered(ax, labels)
     if before and isinstance(title, Heading):
         title = Heading(title.shared)
@@ -257,7 +257,7 @@ def _bars(ax: Axes, values: NDArray[np.float64], baseline: float | None) -> None
         ax.text(end, row, f" {value:#.3g}".replace("inf", "∞") if value else " 0", va="center_baseline")
     if baseline is not None:
         ax.axvline(baseline, color=_tone(ax, DARK), lw=1.2, ls=(0, (4, 3)))
-        side, text = "right" if baseline > top / 2 else "left", f"without data {baseline:.3g}"
+        side, text = "right" if baseline > top / 2 else "left", f"without data {baseline:#.3g}" if baseline else "without data 0"
         ax.text(baseline, -0.6, text, ha=side, va="bottom", color=_tone(ax, GRAY), fontsize="small")
     ax.set(xlim=(min(0, 1.3 * ends.min(initial=0)), top), xticks=[])
     ax.spines[["top", "right", "bottom"]].set_visible(False)

@@ -28,7 +28,7 @@ _WIDEST, _MOST_LINES = 32, 4  # of a label: letters in a line, and lines
 _READABLE = 4.5  # contrast of text and background that the WCAG ask for
 _LEGEND = 54  # points of a legend that figures have space for
 _EDGE = 0.07  # inches between the edge of a figure and what is written
-_BETWEEN = 0.06  # space between panels, as a share of their width: numbers at the end of a row belong to its panel
+_BETWEEN = 0.1  # space between panels, as a share of their width: numbers at the end of a row belong to its panel
 _OURS: WeakSet[Figure] = WeakSet()  # figures that were made here, which may still change their size
 
 

@@ -36,7 +36,7 @@ def perform(run: Run) -> ExperimentResult:
     ]
     table: dict[str, list[Any]] = {"method": list(totals), "seconds": list(totals.values())}
     table["mean seconds of one sample"] = [float(values.mean()) for values in times.values()]
-    kinds = ["as in the paper" if name in PAPERS else "vectorised" for name in totals]
+    kinds = ["as in the paper" if name in PAPERS else "vectorized" for name in totals]
     kinds = ["this package" if name.startswith("ours") else kind for name, kind in zip(totals, kinds, strict=True)]
     axes = durations(
         list(totals), list(totals.values()), kinds, xlabel=f"seconds for {SHOWN} samples of {N} people, {P} categories"
