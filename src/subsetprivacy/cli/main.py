@@ -2,6 +2,8 @@
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -31,11 +33,11 @@ from subsetprivacy.cli.report import report
 from subsetprivacy.cli.reproduce import reproduce
 from subsetprivacy.cli.serve import serve
 from subsetprivacy.cli.shell_wording import remember_call, wants_json
-from subsetprivacy.cli.show import echo_error, echo_usage_error, echo_warning, set_quiet
+from subsetprivacy.cli.show import echo_error, echo_usage_error, echo_warning, is_noted, set_quiet
 from subsetprivacy.cli.signals import end
 from subsetprivacy.cli.survey import survey
 from subsetprivacy.cli.test import test
-from subsetprivacy.errors import MissingDependencyError, SubsetPrivacyError, SubsetPrivacyWarning
+from subsetprivacy.errors import MissingDependencyError, NotPrivateWarning, SubsetPrivacyError, SubsetPrivacyWarning
 
 
 class Commands(click.Group):
@@ -52,8 +54,7 @@ class Commands(click.Group):
             if hasattr(stream, "reconfigure"):  # a file or console that cannot encode "✓" gets a question mark
                 stream.reconfigure(errors="replace")
         try:
-            with warnings.catch_warnings():
-                _say_warnings()
+            with warnings.catch_warnings(), _warnings_in_lines():
                 return super().invoke(ctx)
         except BrokenPipeError:  # the reader of the output has stopped; click ends quietly
             raise
@@ -69,9 +70,15 @@ class Commands(click.Group):
             sys.exit(1)
 
 
-def _say_warnings() -> None:
-    """Print each warning of the package once, without file and line; others as Python does."""
+@contextmanager
+def _warnings_in_lines() -> Iterator[None]:
+    """Print each warning of the package once, without file and line; others as Python does.
+
+    Many warnings are also notes below the table of a result. On a terminal they wait, and are printed only if no note
+    says the same. Warnings about privacy are printed at once.
+    """
     shown: set[str] = set()
+    waiting: list[Warning] = []
     as_before = warnings.showwarning
 
     def show(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
@@ -79,10 +86,17 @@ def _say_warnings() -> None:
             as_before(message, category, *place, **more)
         elif (text := str(message)) not in shown:
             shown.add(text)
-            echo_warning(message)
+            waits = sys.stdout.isatty() and sys.stderr.isatty() and not issubclass(category, NotPrivateWarning)
+            waiting.append(message) if waits else echo_warning(message)
 
     warnings.showwarning = show
     warnings.simplefilter("always", SubsetPrivacyWarning)
+    try:
+        yield
+    finally:
+        for warning in waiting:
+            if not is_noted(warning):
+                echo_warning(warning)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -22,6 +22,7 @@ NARROWEST = 60
 NARROWEST_CELLS = 16
 _INDENT = 2  # of rows that may be marked
 _QUIET = "subsetprivacy.quiet"
+_NOTES = "subsetprivacy.notes"
 
 # Results --------------------------------------------------------------------------------------
 
@@ -56,7 +57,10 @@ def echo_table(table: "Table") -> None:
     from attrs import evolve
 
     width = line_width()
-    noted = evolve(table, notes=tuple(fill(_note_text(note), width, break_on_hyphens=False) for note in table.notes))
+    notes = tuple(map(_note_text, table.notes))
+    noted = evolve(table, notes=tuple(fill(note, width, break_on_hyphens=False) for note in notes))
+    if running := click.get_current_context(silent=True):
+        running.meta.setdefault(_NOTES, set()).update(notes)
     if sys.stdout.isatty():
         titled = evolve(noted, title=fill(table.title, width, break_on_hyphens=False))
         click.echo(_narrowed(titled, width))
@@ -212,6 +216,15 @@ def echo_warning(warning: Warning | str) -> None:
 
         warning = SubsetPrivacyWarning(warning)
     _echo("Warning", warning)
+
+
+def is_noted(warning: Warning) -> bool:
+    """Return whether a printed note says the same as a warning."""
+    from subsetprivacy.messages.rendering import with_hint
+
+    running = click.get_current_context(silent=True)
+    text = with_hint(*in_its_words(_text_of(warning), getattr(warning, "advice", None)))
+    return running is not None and text in running.meta.get(_NOTES, ())
 
 
 def echo_error(error: Exception, place: str | None = None) -> None:

@@ -11,7 +11,7 @@ import subsetprivacy as sp
 from subsetprivacy.cli.main import main
 from subsetprivacy.cli.shell_wording import in_its_words, names_of, options_of, sets, wants_json
 from subsetprivacy.cli.show import echo_json, echo_table
-from subsetprivacy.errors import ArgumentError, BudgetWarning, MissingDependencyError
+from subsetprivacy.errors import ArgumentError, BudgetWarning, MissingDependencyError, NotPrivateWarning
 from subsetprivacy.messages import Advice, Note, NoteKind
 from subsetprivacy.messages.advice import ADVICE
 from subsetprivacy.messages.for_general import INSTALL
@@ -206,6 +206,33 @@ def test_notes_below_a_table(failing):
         "Columns have names.",
         "A plain sentence.",
     ]
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_warning_that_is_also_a_note_is_printed_once_on_a_terminal(terminal, failing, monkeypatch):
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda self: terminal, raising=False)
+    noted = BudgetWarning("It costs\n something.", LEVEL(level=0.5))
+    other = BudgetWarning("It costs a lot.")
+    private = NotPrivateWarning("It was cut short.")  # which never waits
+
+    def do(*arguments, **settings):
+        for each in (noted, other, private):
+            warnings.warn(each, stacklevel=1)
+        return Made()
+
+    result = failing(do)
+    assert result.stdout.splitlines()[-4] == "It costs something. Hint: --level 0.5."
+    lines = ["Warning: It costs something. Hint: --level 0.5.", "Warning: It costs a lot."]
+    if terminal:
+        assert result.stderr.splitlines() == ["Warning: It was cut short.", lines[1]]
+    else:
+        assert result.stderr.splitlines() == [*lines, "Warning: It was cut short."]
+
+
+def test_warnings_that_wait_come_before_an_error(failing, monkeypatch):
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda self: True, raising=False)
+    lines = failing(warning(BUDGET)).stderr.splitlines()
+    assert lines == ["Warning: --people was too large. Hint: --level 0.5.", "Error: no plan."]
 
 
 def test_notes_in_json_have_the_advice_of_the_command(failing, monkeypatch):
