@@ -57,11 +57,11 @@ def findings(
     tests
         Whether to test pairs of columns for independence.
     chance
-        The probability that honest people raise any alarm, shared by all checks of all columns.
+        The maximum probability that honest people raise any alarm, in all checks of all columns together.
     permutations
-        The most random tables that a test of two columns draws. 0 for asymptotic distributions.
+        The maximum number of random tables for each test of two columns. 0 for asymptotic distributions.
     budget
-        How many seconds of a standard machine all random samples and tables may take. None for no limit. The same
+        The time limit for all random samples and tables, in seconds on a typical machine. None for no limit. The same
         samples are drawn on every machine.
     seed
         For random samples and tables: a number, a NumPy generator, or a text such as the seal of a survey's release.
@@ -77,10 +77,10 @@ def findings(
     >>> from subsetprivacy.design import uniform
     >>> from subsetprivacy.mechanism.simulate import simulate
     >>> counts = simulate(uniform(list("abcde")), [0.4, 0.3, 0.15, 0.1, 0.05], 5000, seed=1)
-    >>> found = findings(counts)
-    >>> found["data"].shares.estimate.round(2).tolist()
+    >>> result = findings(counts)
+    >>> result["data"].shares.estimate.round(2).tolist()
     [0.41, 0.3, 0.14, 0.09, 0.05]
-    >>> found.alarms, found.to_dict()["variables"][0]["privacy"]["smallest_set"]
+    >>> result.alarms, result.to_dict()["variables"][0]["privacy"]["smallest_set"]
     (0, 2)
     """
     source = source_of(what)

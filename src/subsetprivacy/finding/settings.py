@@ -25,11 +25,11 @@ class FindingsSettings:
     level
         The confidence level of all intervals.
     chance
-        The probability that honest people raise any alarm.
+        The maximum probability that honest people raise any alarm.
     permutations
-        The most random tables that a test of two columns draws.
+        The maximum number of random tables for each test of two columns.
     budget
-        The seconds of a standard machine that all random samples and tables may take. None for no limit. It is
+        The time limit for all random samples and tables, in seconds on a typical machine. None for no limit. It is
         converted into numbers of samples beforehand, so that every machine draws the same.
     fixed_by
         Returns a text that determines all random numbers. It is called only when needed, because it may count

@@ -69,7 +69,7 @@ def group_means(
     given
         Further observed information that lowers the variance: covariates (a table, a dict of columns or an array;
         with a table, names of its columns), or a fitted `Regression` of the private value that ideally includes the
-        outcome. Means are unbiased for any choice. By default the working distribution depends on the outcome and the
+        outcome. Means are consistent for any choice. By default the working distribution depends on the outcome and the
         known groups.
     w
         A working distribution, as in `indicator`, instead of `given`.
@@ -87,8 +87,8 @@ def group_means(
         The quantiles to estimate, between 0 and 1.
     model
         None (default) assumes nothing about the outcome. ``"normal"`` assumes that it is normal in each category,
-        with separate means and variances, and maximizes the likelihood. That is more precise if the assumption is
-        right, and wrong if it is not. The result then contains both fits and a test that they agree.
+        with separate means and variances, and maximizes the likelihood. That is more precise if the assumption
+        holds, and biased if it does not. The result then contains both fits and a test that they agree.
     blocks
         The largest number of working distributions.
     missing
@@ -97,7 +97,7 @@ def group_means(
     Raises
     ------
     ArgumentError, MismatchError
-        If outcomes are missing, infinite or no numbers, or arguments contradict each other. Messages give a row and a
+        If outcomes are missing, infinite or not numbers, or arguments contradict each other. Messages give a row and a
         count.
     CodeError
         If a cell is not a subset of its design.
@@ -115,10 +115,10 @@ def group_means(
     Notes
     -----
     With the unbiased indicators :math:`D_{ij}` of `indicator`, the mean of category j solves :math:`\sum_i w_i
-    D_{ij}(y_i - m_j) = 0`. Its covariance is the sandwich estimator, which for labels is White's (HC0). The ratio's
-    bias of order 1/n from the draws is removed. The only assumption is that a person's subset depends on the outcome
-    only through the private value, which `privatize` and `ask` guarantee. People who gave no information (the full
-    set) are left out and counted.
+    D_{ij}(y_i - m_j) = 0`. Its covariance is the sandwich estimator, which for values observed directly is White's
+    estimator (HC0). The ratio's bias of order 1/n from the draws is removed. The only assumption is that a person's
+    subset depends on the outcome only through the private value, which `privatize` and `ask` guarantee. People who gave
+    no information (the full set) are left out and counted.
 
     Examples
     --------

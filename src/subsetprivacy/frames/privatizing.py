@@ -73,7 +73,7 @@ def privatize_table(
     progress: Callable[[int, int | None], None] | None = None,
     seed: Seed | None = None,
 ) -> Any:
-    """Replace the values of a table's columns by random subsets that contain them.
+    """Replace the values of a table's columns with random subsets that contain them.
 
     The output contains only the columns of subsets, with its rows shuffled.
 
@@ -123,7 +123,7 @@ def privatize_table(
         Called with the number of finished rows and the total (None if not known yet).
     seed
         For experiments only: a number, or a NumPy Generator or SeedSequence. Anyone who has the seed can repeat the
-        draw, so the output is **not private**. The default is cryptographic randomness.
+        draw, so the output is **not private**. By default the randomness is cryptographic.
 
     Returns
     -------

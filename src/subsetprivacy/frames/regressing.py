@@ -61,7 +61,7 @@ def regress(
     stream: bool | None = None,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Regression | OutcomeRegression:
-    r"""Fit a regression whose response, some of whose terms, or both are private.
+    r"""Fit a regression with a private response, private predictors, or both.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def regress(
     >>> data = sp.privatize(values, sp.uniform(["no", "perhaps", "never", "yes"]), seed=1)
     >>> fit = sp.regress(data, {"age": age}, baseline="no")
     >>> fit
-    <Regression response ~ age: logit, ml, 4 categories, n = 5000>
+    <Regression response ~ age: logit, ml, 4 categories, n = 5,000>
     >>> fit.to_frame().query("category == 'yes' and term == 'age'")[["estimate", "se"]].round(3)
        estimate     se
     5     0.032  0.005
@@ -188,7 +188,7 @@ def regress(
     >>> days = np.where(values == "yes", 6.0, 4.0) + rng.normal(size=5000)
     >>> fit = sp.regress(days, {"age": age, "answer": data}, baseline="no")
     >>> fit
-    <OutcomeRegression response ~ age + answer: linear, corrected, private answer, n = 5000>
+    <OutcomeRegression response ~ age + answer: linear, corrected, private answer, n = 5,000>
     >>> fit.to_frame()[["term", "estimate", "se"]].round(3).tail(3)
                   term  estimate     se
     2  answer[perhaps]    -0.030  0.072

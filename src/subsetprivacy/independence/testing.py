@@ -45,9 +45,10 @@ def independence_test(
     table
         The result of `crosstab`, or data, a table or counts of a product
         design of two variables. Variables that share one code (`join`), and
-        releases with dummy rows, are tested by ``"lrt"`` with simulated people.
+        releases with dummy rows, are tested by ``"lrt"`` with a parametric
+        bootstrap.
     method
-        ``"lrt"``: the likelihood ratio test (default, the most powerful).
+        ``"lrt"``: the likelihood ratio test (default, usually the most powerful).
         ``"lrt-mom"``: the same with moments, the paper's fast version.
         ``"pearson"``: Pearson's test of all pairs of subsets.
         ``"pearson-conditional"``: the same, given the questions asked.
@@ -77,7 +78,7 @@ def independence_test(
     Raises
     ------
     NotIdentifiableError
-        If a design is not identifiable, or all people reported one subset of a variable.
+        If a design is not identifiable, or everyone reported the same subset of a variable.
     NoDataError
         If no row is complete.
     ArgumentError, TooLargeError
@@ -102,8 +103,8 @@ def independence_test(
     >>> from subsetprivacy.mechanism.simulate import simulate
     >>> both = product({"x": uniform(list("abcd")), "y": uniform(list("rstu"))})
     >>> W = 0.9 / 16 + 0.1 / 4 * np.eye(4)
-    >>> found = independence_test(simulate(both, W.ravel(), 5000, seed=1), seed=1)
-    >>> found.df, found.permutations, found.pvalue
+    >>> result = independence_test(simulate(both, W.ravel(), 5000, seed=1), seed=1)
+    >>> result.df, result.permutations, result.pvalue
     (9, 999, 0.001)
     """
     counts = read_counts(table)

@@ -42,7 +42,7 @@ def cover(
     seed
         For experiments only: a number, or a NumPy Generator or SeedSequence.
         Anyone who has the seed can identify the dummy rows, so the output is
-        then **not private**. The default is cryptographic.
+        then **not private**. By default the randomness is cryptographic.
     rng
         Deprecated: use `seed`.
 

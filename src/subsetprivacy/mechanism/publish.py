@@ -59,7 +59,7 @@ def privatize(
     seed: Seed | RandomSource | None = None,
     rng: Any = None,
 ) -> SubsetData | SubsetTable:
-    r"""Replace every value by a random subset that contains it.
+    r"""Replace every value with a random subset that contains it.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def privatize(
     seed
         For experiments only: a number, or a NumPy Generator or SeedSequence.
         Anyone who has the seed can repeat the draw, so the output is then
-        **not private**. The default is cryptographic.
+        **not private**. By default the randomness is cryptographic.
     rng
         Deprecated: use `seed`.
 
@@ -113,8 +113,8 @@ def privatize(
     Notes
     -----
     :math:`P(A=a \mid X=j) = \mu_a 1\{j \in a\}` (`cond_design`). Calling this function twice for
-    the same people gives each of them two subsets, which intersect. Publish
-    once, or with a key.
+    the same people gives each of them two subsets, which together can reveal
+    the value. Publish once, or with a key.
 
     Examples
     --------

@@ -148,7 +148,7 @@ def power(
     Notes
     -----
     With :math:`se^2 = c^\top V(w_1)c/n_1 + c^\top V(w_2)c/n_2` the power is
-    :math:`\Phi(|\delta|/se - z) + \Phi(-|\delta|/se - z)`; V is the limit covariance of maximum likelihood
+    :math:`\Phi(|\delta|/se - z) + \Phi(-|\delta|/se - z)`; V is the asymptotic covariance of the estimate
     (`thm_normality_mle`). It is the chance that the default interval of a share excludes a known value. If several
     shares are zero, `Estimate.contrast` has larger standard errors, and tests based on them have less power.
 

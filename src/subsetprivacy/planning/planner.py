@@ -104,14 +104,14 @@ def plan(
 
     Notes
     -----
-    :math:`n = \lceil (z/\text{margin})^2 \max_j V_{jj}(w) \rceil` with the limit covariance V of maximum likelihood
-    (`thm_normality_mle`). This is the half-width of the default intervals of `estimate`, even if some shares of w are
-    zero. Wald intervals are wider in that case. For a relative margin :math:`V_{jj}` is divided by :math:`w_j^2`. The
-    estimates of groups with shares :math:`s_g` of the people are independent, so the difference between two of them has
-    the variance :math:`V_{jj}(1/s_g + 1/s_h)/n`, and a share in a subgroup has :math:`V_{jj}/(s_g n)`. The number of
-    people counts those who answer, and dummy rows are added to it. The recommendation is the design that needs the
-    fewest people within the limits. If others need at most five percent more, the one with the largest smallest set is
-    recommended.
+    :math:`n = \lceil (z/\text{margin})^2 \max_j V_{jj}(w) \rceil` with the asymptotic covariance V of the maximum
+    likelihood estimate (`thm_normality_mle`). This is the half-width of the default intervals of `estimate`, even if
+    some shares of w are zero. Wald intervals are wider in that case. For a relative margin :math:`V_{jj}` is divided by
+    :math:`w_j^2`. The estimates of groups with shares :math:`s_g` of the people are independent, so the difference
+    between two of them has the variance :math:`V_{jj}(1/s_g + 1/s_h)/n`, and a share in a subgroup has
+    :math:`V_{jj}/(s_g n)`. The number of people counts those who answer, and dummy rows are added to it. The
+    recommendation is the design that needs the fewest people within the limits. If others need at most five percent
+    more, the one with the largest smallest set is recommended.
 
     Examples
     --------
