@@ -241,7 +241,13 @@ class Audit(Result):
         return self.setting.belief is not self.setting.w
 
     def persons(self, values: Any = None) -> PersonLeakage:
-        """Return each person's leakage. This needs an audit of data with a row per person."""
+        """Return each person's leakage. This needs an audit of data with a row per person.
+
+        Parameters
+        ----------
+        values
+            The true values, as in `person_leakage`. **The result then discloses values.**
+        """
         if self.data is None:
             raise ArgumentError(
                 "`persons` must have a subset per person; this audit is of a design or of counts.", AUDIT_DATA

@@ -131,7 +131,7 @@ class SubsetCounts(Result):
 
     @property
     def n(self) -> float:
-        """The number of people with an informative report, or Kish's effective size of a weighted sample."""
+        """The number of people with an informative subset, or Kish's effective size of a weighted sample."""
         if self.squares is None:
             return int(self.total)
         squares = self.squares[self.informative].sum()

@@ -96,7 +96,7 @@ class GroupedCounts(Result, dict[Label, C], Generic[C]):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """The caveats: missing people, weights, groups without informative reports, and unknown designs."""
+        """The caveats: missing people, weights, groups without informative subsets, and unknown designs."""
         missing = sum(counts.n_missing for counts in self.values())
         silent = sum(not counts.total for counts in self.values())
         notes = [note_of_weights()] if self._weighted else []

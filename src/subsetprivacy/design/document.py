@@ -39,6 +39,11 @@ from subsetprivacy.variables import JointCategories
 def design_from_json(text: str | bytes) -> Design:
     """Read a design from the text that `Design.to_json` wrote.
 
+    Parameters
+    ----------
+    text
+        The JSON text, as a string or as UTF-8 bytes.
+
     Raises
     ------
     DesignDocumentError
@@ -205,10 +210,23 @@ def _amount(value: Any) -> float:
 def load_design(path: str | Path) -> Design:
     """Read a design from a JSON file.
 
+    Parameters
+    ----------
+    path
+        A file that `Design.save` wrote.
+
     Raises
     ------
     DesignDocumentError
-        As in `design_from_json`. The message names the file.
+        As in `design_from_json`, or if the file does not exist. The message names the file.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = uniform(["a", "b", "c", "d"]).save(Path(folder) / "letters.json")
+    ...     load_design(path)
+    <uniform design on 4 categories: 'a', 'b', 'c', 'd'>
     """
     file = local_path(path)
     if not file.is_file():

@@ -52,7 +52,7 @@ class FitTest(Result):
     replications
         The number of samples drawn.
     n
-        The number of informative people.
+        The number of people with an informative subset.
     statistics
         The statistics of the samples; `to_dict` leaves them out.
     """

@@ -107,7 +107,7 @@ class EstimateBatch(Result):
 
     @property
     def n(self) -> FloatArray:
-        """The number of informative people in each group."""
+        """The number of people with an informative subset in each group."""
         return np.array([fit.n for fit in self.estimates])
 
     @cached_property

@@ -71,7 +71,7 @@ class Margin(Shares):
 
     @property
     def n(self) -> float:
-        """The number of informative people (Kish's effective number if weighted)."""
+        """The number of people with an informative subset (Kish's effective number if weighted)."""
         return self.fit.n
 
     @property

@@ -85,7 +85,7 @@ class Estimate(Shares):
 
     @property
     def n(self) -> float:
-        """The number of informative people (Kish's effective number if weighted)."""
+        """The number of people with an informative subset (Kish's effective number if weighted)."""
         return self.counts.n
 
     @property

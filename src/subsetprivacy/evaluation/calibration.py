@@ -127,6 +127,10 @@ class CalibrationCurve(Result):
         ----------
         category
             The category to draw; by default up to six of the most frequent ones.
+        level, method
+            As in `Evaluation.interval`.
+        title, ax
+            The title, and the Matplotlib axes to draw on; by default a new figure.
         """
         chosen = self._drawn(category)
         lower, upper = intervals.bounds(self.estimate, self.se, level, method)

@@ -68,7 +68,13 @@ class EvaluationComparison(Result):
         return np.array([positive(2 * ndtr(-x)) for x in z])
 
     def difference(self, measure: EvaluationMeasure, category: Label | None = None) -> float | FloatArray:
-        """Return the difference of a measure: a number, or one per category if no category is given."""
+        """Return the difference of a measure: a number, or one per category if no category is given.
+
+        Parameters
+        ----------
+        measure, category
+            As in `Evaluation.estimate`.
+        """
         return self._picked(self.differences, measure, category)
 
     def se(self, measure: EvaluationMeasure, category: Label | None = None) -> float | FloatArray:
@@ -76,7 +82,15 @@ class EvaluationComparison(Result):
         return self._picked(self.errors, measure, category)
 
     def interval(self, measure: EvaluationMeasure, category: Label | None = None, *, level: float = 0.95) -> FloatArray:
-        """Return the confidence interval of a difference: two numbers, or two per category."""
+        """Return the confidence interval of a difference: two numbers, or two per category.
+
+        Parameters
+        ----------
+        measure, category
+            As in `difference`.
+        level
+            The confidence level.
+        """
         return np.stack([self._picked(ends, measure, category) for ends in self._bounds(level)], axis=-1)
 
     def _picked(self, numbers: FloatArray, measure: EvaluationMeasure, category: Label | None) -> Any:

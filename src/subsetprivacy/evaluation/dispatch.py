@@ -211,7 +211,7 @@ def _check_design(design: Design, chosen: Sequence[EvaluationMeasure]) -> None:
 
 
 class _Evaluator:
-    """The informative people of the test set, and everything that the measures need."""
+    """The people of the test set with an informative subset, and everything that the measures need."""
 
     def __init__(
         self,
@@ -283,7 +283,7 @@ def _working(predictions: Sequence[ClassifierOutput], design: Design) -> FloatAr
 
 
 def _indicators(codes: IntArray, design: Design, w: Any, kept: IntArray) -> FloatArray:
-    """Return the unbiased indicators of the informative people, class-major."""
+    """Return the unbiased indicators of the people with an informative subset, a row per category."""
     few = design.enumerable and _MOST_BLOCKS * max(len(design.support()[0]), len(kept) // 64) <= _WORK
     table, block = working_table(codes, design, w, _MOST_BLOCKS if few else _BLOCKS)
     out = np.empty((design.p, len(kept)))

@@ -277,7 +277,7 @@ class Evaluation(Result):
         title: str | None = None,
         ax: draw.AxesOrNone = None,
     ) -> draw.Axes:
-        """Draw the evaluation.
+        """Draw the measures, the calibration curve or the confusion matrix.
 
         Parameters
         ----------
@@ -286,6 +286,8 @@ class Evaluation(Result):
             predicted probabilities. ``"confusion"``: the guesses among people with each value.
         level, method
             As in `interval`.
+        title, ax
+            The title, and the Matplotlib axes to draw on; by default a new figure.
 
         Raises
         ------

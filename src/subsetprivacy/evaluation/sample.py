@@ -99,7 +99,7 @@ class ClassifierOutput:
 
 @frozen(slots=False, eq=False)
 class EvaluationSample:
-    """The informative people of a test set.
+    """The people of a test set with an informative subset.
 
     Attributes
     ----------

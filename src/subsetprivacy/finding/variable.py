@@ -122,7 +122,7 @@ class VariableFindings:
 
     @property
     def answered(self) -> float:
-        """The people with an informative report, without dummy rows."""
+        """The people with an informative subset, without dummy rows."""
         return float(self.counts.n) * self.design.real_share
 
     @property

@@ -157,7 +157,7 @@ def read_groups(groups: tuple[Any, ...]) -> dict[Label, SubsetCounts]:
                 "`groups` must not contain dummy rows: the tests do not account for their fixed number."
             )
         if not counts.total > 0:
-            raise NoDataError(f"every group must have an informative observation; {who} has none.")
+            raise NoDataError(f"every group must have an informative subset; {who} has none.")
         counts.design.require_identifiable()
     return named
 

@@ -285,7 +285,7 @@ def _listed(design: Design, n: int) -> bool:
 def _draw(
     design: Design, w: FloatArray, n: int, size: int, generator: np.random.Generator, grid: bool
 ) -> tuple[Listable, FloatArray, float]:
-    """Return rows, the shares of each sample, and the number of informative people, n."""
+    """Return rows, the shares of each sample, and the number n of people with an informative subset."""
     if grid:
         codes, law = subset_probabilities(design, w)
         law = np.where(design.is_missing(codes), 0.0, law)

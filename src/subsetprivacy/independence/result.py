@@ -173,11 +173,11 @@ class IndependenceResult(Result):
             ("statistic", number(self.statistic)),
             ("degrees of freedom", "-" if self.df != self.df else f"{self.df:g}"),
             ("p-value", pvalue_text(self.pvalue)),
-            ("  rests on", f"{NULLS[self.null]}{tables}"),
+            ("  based on", f"{NULLS[self.null]}{tables}"),
             ("  Monte Carlo std. error", number(self.pvalue_se)),
             ("asymptotic p-value", "-" if np.isnan(self.asymptotic_pvalue) else pvalue_text(self.asymptotic_pvalue)),
             ("people", self._people),
-            (f"{self._rows} left out, an answer missing", f"{self.n_missing:.0f}"),
+            (f"{self._rows} left out (answer missing)", f"{self.n_missing:.0f}"),
         ]
         title = f"{_METHODS[self.method]}. Null hypothesis: {self.hypothesis}"
         return Table(title, ("", "value"), tuple(rows), self.notes)

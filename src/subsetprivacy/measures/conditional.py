@@ -113,6 +113,13 @@ class ConditionalShares(Result):
     def interval(self, level: float = 0.95) -> FloatArray:
         """Return a Wald interval for each share, shape (rows, columns, 2).
 
+        Parameters
+        ----------
+        level
+            The confidence level.
+
+        Notes
+        -----
         The interval is cut to [0, 1] if the estimator always returns a distribution. For intervals without standard
         errors, compare shares by `Association.difference` with ``method="profile"``.
         """

@@ -25,7 +25,7 @@ class NoteKind(StrEnum):
     MAXIMUM = "maximum"  # how close the estimate is to the maximum of the likelihood
     INTERVAL_METHOD = "interval_method"  # how the intervals were made
     SIMULTANEOUS = "simultaneous"  # the level holds for all intervals together
-    NEAR_ZERO = "near_zero"  # a comparison rests on a share near 0
+    NEAR_ZERO = "near_zero"  # a comparison depends on a share near 0
     NO_ESTIMATE = "no_estimate"  # nothing to estimate it from
     BIASED = "biased"  # a number that is too large or too small on average
     NO_STANDARD_ERRORS = "no_standard_errors"  # too many categories to have them, or none exist

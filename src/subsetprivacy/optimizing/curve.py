@@ -132,7 +132,8 @@ class Frontier(Result):
         """The meaning of the columns, the certificate, and the ends of the curve."""
         means = (
             f"Best loss: the least loss of {self.kind} designs with the same leakage and sets of {self.smallest} or "
-            "more. A dash means that the design is not of that kind, or leaks less than the curve shows."
+            "more, interpolated between the points and therefore slightly too large. A dash means that the design is "
+            "not of that kind, or leaks less than the curve shows."
         )
         gap = max(optimum.gap for optimum in self.optima)
         proved = f"Largest certified gap of {counted(len(self.optima), 'point')}: {gap:.1g}."

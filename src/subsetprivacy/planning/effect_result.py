@@ -101,7 +101,7 @@ class EffectPower(Result):
         """The assumptions, the price of privacy, and whether there are too few people."""
         out = [Note(NoteKind.ASSUMPTION, self.basis)]
         asked = f"Asked directly, {people(self.direct)} would have the same power"
-        price = f"{asked}: privacy costs {self.price:.2f} times as many."
+        price = f"{asked}. With privacy, {self.price:.2f} times as many are needed."
         out.append(Note(NoteKind.PRICE, price))
         if self.effective < _FEW:
             text = (

@@ -160,7 +160,7 @@ class Prediction(SharesByRow):
     estimate, se
         The shares or means and their standard errors, shapes (rows, categories).
     n
-        The number of informative people the model was fitted to.
+        The number of people with an informative subset that the model was fitted to.
     degrees_of_freedom
         The degrees of freedom of t in intervals. Infinite unless the sampling was given.
     quantity
@@ -222,7 +222,7 @@ class MarginalEffects(SharesByRow):
     estimate, se
         The changes and their standard errors, shapes (rows, categories). Changes of all shares add up to 0.
     n
-        The number of informative people the model was fitted to.
+        The number of people with an informative subset that the model was fitted to.
     degrees_of_freedom
         The degrees of freedom of t in intervals. Infinite unless the sampling was given.
     quantity

@@ -310,7 +310,7 @@ def test_refusals():
         sp.homogeneity_test()
     with pytest.raises(MismatchError, match="the same categories in the same order; 'group 2' has others"):
         sp.homogeneity_test(one, sp.simulate(sp.uniform(list("rstu")), W, 50, seed=1))
-    with pytest.raises(NoDataError, match="every group must have an informative observation; 'group 2' has none"):
+    with pytest.raises(NoDataError, match="every group must have an informative subset; 'group 2' has none"):
         sp.homogeneity_test(one, sp.count([15, 15], design=ASKED))
     blind = sp.independent(ABCD, {("a", "b"): 1.0})
     with pytest.raises(NotIdentifiableError, match="the design must be identifiable"):
