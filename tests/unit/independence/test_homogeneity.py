@@ -439,5 +439,5 @@ def test_weighted_groups_under_different_designs_say_so():
 def test_of_many_groups_a_bad_one_is_told_by_its_number():
     groups = {f"person-{k}": sp.simulate(U4, W, 20, seed=k) for k in range(30)}
     groups["person-7"] = sp.count([15, 15], design=U4)
-    with pytest.raises(NoDataError, match="informative observation; number 8 has none"):
+    with pytest.raises(NoDataError, match="informative subset; number 8 has none"):
         sp.homogeneity_test(groups)
