@@ -1,7 +1,7 @@
-"""Photograph the sample of the collection service for the README; run from the root of the repository.
+"""Take screenshots of the sample survey for the README. Run this from the root of the repository.
 
-It needs the extra `serve`, Playwright and a Chromium on the path. Codes and keys are drawn again each time, so the
-numbers in the picture differ a little from run to run.
+It needs the extra `serve`, Playwright, and Chromium on the path. Codes and keys are drawn again each time, so the
+numbers in the pictures differ a little from run to run.
 """
 
 import re
@@ -16,12 +16,13 @@ from typing import Any
 from playwright.sync_api import Browser, sync_playwright
 
 HERE = Path(__file__).parent
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-headless-shell", "chromium-browser"))), None)
 MOST_BYTES = 200_000
 
 
 @contextmanager
 def sample() -> Iterator[dict[str, str]]:
-    """Serve the sample; give what it printed, by its first words."""
+    """Serve the sample, and yield the links it prints by their first words."""
     command = [sys.executable, "-m", "subsetprivacy", "serve", "--demo", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -36,8 +37,8 @@ def sample() -> Iterator[dict[str, str]]:
             process.terminate()
 
 
-def photograph(page: Any, name: str) -> None:
-    """Save what is in view, small enough for a page that is read often."""
+def take_screenshot(page: Any, name: str) -> None:
+    """Save what is in view, and check that the file is small."""
     path = HERE / name
     page.screenshot(path=path)
     size = path.stat().st_size
@@ -46,15 +47,17 @@ def photograph(page: Any, name: str) -> None:
 
 
 def results(browser: Browser, link: str) -> None:
-    """Show the head of the dashboard and its first question."""
+    """Show the top of the dashboard with its first question."""
     page = browser.new_page(viewport={"width": 1180, "height": 960}, color_scheme="light")
     page.goto(link)
     page.wait_for_load_state("networkidle")
-    photograph(page, "results.png")
+    bottom = page.locator(".split").first.evaluate("element => element.getBoundingClientRect().bottom")
+    page.set_viewport_size({"width": 1180, "height": int(bottom) + 8})
+    take_screenshot(page, "results.png")
 
 
 def question(browser: Browser, link: str) -> None:
-    """Show a question as it is on a telephone."""
+    """Show a question as it appears on a phone."""
     page = browser.new_page(
         viewport={"width": 400, "height": 800}, color_scheme="light", has_touch=True, is_mobile=True
     )
@@ -64,12 +67,12 @@ def question(browser: Browser, link: str) -> None:
     page.wait_for_selector("#progress:not(:empty)")
     page.get_by_text("All possible answers").click()
     page.mouse.move(1, 1)
-    photograph(page, "question.png")
+    take_screenshot(page, "question.png")
 
 
 if __name__ == "__main__":
     with sample() as links, sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        results(started, links["Results"])
-        question(started, links["Respond"])
-        started.close()
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        results(browser, links["Results"])
+        question(browser, links["Respond"])
+        browser.close()
