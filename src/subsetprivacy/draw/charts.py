@@ -257,7 +257,8 @@ def _bars(ax: Axes, values: NDArray[np.float64], baseline: float | None) -> None
         ax.text(end, row, f" {value:#.3g}".replace("inf", "∞") if value else " 0", va="center_baseline")
     if baseline is not None:
         ax.axvline(baseline, color=_tone(ax, DARK), lw=1.2, ls=(0, (4, 3)))
-        side, text = "right" if baseline > top / 2 else "left", f"without data {baseline:#.3g}" if baseline else "without data 0"
+        text = f"without data {baseline:#.3g}" if baseline else "without data 0"
+        side = "right" if baseline > top / 2 else "left"
         ax.text(baseline, -0.6, text, ha=side, va="bottom", color=_tone(ax, GRAY), fontsize="small")
     ax.set(xlim=(min(0, 1.3 * ends.min(initial=0)), top), xticks=[])
     ax.spines[["top", "right", "bottom"]].set_visible(False)
