@@ -93,7 +93,7 @@ class Visitor:
 
     def press(self, key: str) -> None:
         """Press the button with the words of a key."""
-        # "chosen before" may follow the words
+        # "your earlier choice" may follow the words
         self.page.get_by_role("button", name=re.compile(f"^{re.escape(self.words[key])}")).click()
 
     def says(self, key: str, **gaps: Any) -> bool:

@@ -259,7 +259,7 @@ def test_back_shows_what_was_chosen_and_lets_it_change(site):
         visitor.page.keyboard.press("y")
         visitor.press("ask.back")
         assert visitor.shown() == asked
-        assert visitor.page.locator("button", has_text="chosen before").inner_text().startswith("Yes")
+        assert visitor.page.locator("button", has_text="your earlier choice").inner_text().startswith("Yes")
         visitor.page.keyboard.press("n")
         visitor.page.keyboard.press("1")
         visitor.wait("review")
