@@ -56,7 +56,7 @@ def _report(seed):
         count=TABLE.margin,
         crosstab=lambda *names: TABLE,
         kept=(),
-        alone=lambda: 0,
+        unique_rows=lambda: 0,
     )
     return report_html(release, permutations=99, seed=seed)
 

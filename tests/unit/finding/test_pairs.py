@@ -160,7 +160,7 @@ def test_what_cannot_be_crossed_is_a_note():
         designs={"x": covered.design, "y": UNIFORM},
         rows=len(covered),
         kept=(),
-        alone=lambda: 0,
+        unique_rows=lambda: 0,
         count=lambda name: (covered if name == "x" else plain).counts(),
         crosstab=lambda *names: sp.crosstab({"x": covered, "y": plain}),
     )
