@@ -166,7 +166,7 @@ def test_nothing_released_gives_results_that_say_so(answered):
     ]
     for variable in document["findings"]["variables"]:
         assert variable["shares"] is None
-        assert "informative observation" in variable["problem"]["text"]
+        assert "informative subset" in variable["problem"]["text"]
         assert variable["privacy"]["at"] == "even shares"
 
 

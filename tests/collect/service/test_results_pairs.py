@@ -181,7 +181,7 @@ def test_nobody_complete_is_said():
     truth = {name: values([1] * 4, 40, 1) for name in designs}
     pair = results(drawn(survey, truth, manners={"a": gone, "b": rest})).findings.pairs[0]
     assert (pair.n, pair.incomplete) == (0, 40)
-    assert "informative observation" in pair.problem.text
+    assert "informative subset" in pair.problem.text
 
 
 def test_very_many_distinct_rows_take_moments(monkeypatch, released):

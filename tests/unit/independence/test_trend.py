@@ -416,7 +416,7 @@ def test_data_that_do_not_fit_are_refused():
         assert caught.value.advice.advice is advice
     with pytest.raises(MismatchError, match="same categories in the same order"):
         sp.trend_test({1: groups[1], 2: sp.simulate(sp.uniform(list("dcba")), EVEN, 50, seed=1)})
-    with pytest.raises(NoDataError, match="informative observation"):
+    with pytest.raises(NoDataError, match="informative subset"):
         sp.trend_test({1: groups[1], 2: sp.SubsetCounts([15], [3], U4)})
     with pytest.raises(NotIdentifiableError, match="different mean scores"):
         sp.trend_test({k: sp.SubsetCounts([3], [5], U4) for k in (1, 2)})
