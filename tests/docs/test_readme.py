@@ -97,7 +97,7 @@ def test_pictures_are_there_are_small_and_are_described():
 # Numbers ----------------------------------------------------------------------------------------
 
 
-def test_two_draws_of_one_person_intersect():
+def test_two_draws_for_one_person_narrow_down_the_value():
     # "After two uniform draws a single value is left with probability 0.67 for four categories and 0.14 for eight."
     assert round(sp.repeat_risk(sp.uniform(range(4))).probability, 2) == 0.67
     assert round(sp.repeat_risk(sp.uniform(range(8))).probability, 2) == 0.14
@@ -116,8 +116,10 @@ def test_maximal_leakage_of_a_question_is_one_bit():
     assert sp.audit(sp.uniform(range(5)), [0.2] * 5).to_dict()["maximal_leakage"] == pytest.approx(1)
 
 
-def test_epsilon_is_infinite():
+def test_epsilon_is_infinite_except_with_warner():
+    # "A subset rules values out, so epsilon is infinite"; "infinite (finite for two categories with `warner`)"
     assert sp.uniform(range(4)).epsilon == float("inf")
+    assert sp.warner(["no", "yes"]).epsilon < float("inf")
 
 
 def test_the_picture_is_that_of_the_quickstart_and_its_description_has_the_numbers():
