@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from attrs import field, frozen
 
 from subsetprivacy._checks import shown
+from subsetprivacy._deprecated import warn_deprecated
 from subsetprivacy.data import JointCounts, QuestionCounts, SubsetCounts, SubsetData, SubsetTable, as_counts
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError
@@ -148,6 +149,14 @@ class CachedSource:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(object.__getattribute__(self, "source"), name)
+
+    def unique_rows(self) -> int | None:
+        """Return how many rows are unique in the columns that are kept."""
+        if not hasattr(self.source, "unique_rows") and hasattr(self.source, "alone"):
+            warn_deprecated("`alone()` of a source", "`unique_rows()`")
+            old: int | None = self.source.alone()
+            return old
+        return self.source.unique_rows()
 
     def count(self, column: str, **options: Any) -> Any:
         """Return the counts of one column."""

@@ -345,6 +345,17 @@ class _Counting:
         raise AssertionError("no pair was asked for")
 
 
+def test_the_old_name_of_a_source_still_works():
+    source = _Counting()
+    old = SimpleNamespace(
+        rows=500, kept=("town",), designs=source.designs, alone=lambda: 7, count=source.count, crosstab=source.crosstab
+    )
+    with pytest.warns(
+        DeprecationWarning, match="`alone\\(\\)` of a source is deprecated. Hint: use `unique_rows\\(\\)`"
+    ):
+        assert sp.findings(old).source_facts.alone == 7
+
+
 def test_a_column_is_counted_when_it_is_asked_for_and_once():
     source = _Counting()
     made = sp.findings(source)
