@@ -33,7 +33,7 @@ class FindingsSource(Protocol):
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """The columns that are published as they are."""
+        """The columns that are published unchanged."""
 
     def unique_rows(self) -> int | None:
         """Return how many rows are unique in the columns that are kept."""
@@ -115,11 +115,11 @@ class SeveralSources:
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """The columns of all that are published as they are."""
+        """The columns of all sources that are published unchanged."""
         return tuple(dict.fromkeys(name for part in self.parts for name in part.kept))
 
     def unique_rows(self) -> int | None:
-        """Return how many rows of all are unique in the columns that are kept."""
+        """Return how many rows of all sources are unique in the columns that are kept."""
         numbers = [part.unique_rows() for part in self.parts]
         return None if None in numbers else sum(number or 0 for number in numbers)
 

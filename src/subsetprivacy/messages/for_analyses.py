@@ -1,4 +1,4 @@
-"""Advice of measures of association, log-linear models, means by category, evaluation and imputation."""
+"""Advice about measures of association, log-linear models, means by category, evaluation and imputation."""
 
 from subsetprivacy.messages.advice import advise
 

@@ -1,4 +1,4 @@
-"""Advice of data, counting, tabulating, mechanism, sampling, raking."""
+"""Advice about data, counting, tabulating, mechanism, sampling, raking."""
 
 from subsetprivacy.messages.advice import advise
 

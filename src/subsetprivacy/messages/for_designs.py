@@ -1,4 +1,4 @@
-"""Advice of design, subsets, variables, incidence."""
+"""Advice about design, subsets, variables, incidence."""
 
 from subsetprivacy.messages.advice import advise
 

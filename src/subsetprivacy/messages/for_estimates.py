@@ -1,4 +1,4 @@
-"""Advice of estimation."""
+"""Advice about estimation."""
 
 from subsetprivacy.messages.advice import advise
 

@@ -1,4 +1,4 @@
-"""Advice of frames, engines, draw, reproduce and report, and of the paths of this machine."""
+"""Advice about frames, engines, draw, reproduce and report, and of the paths of this machine."""
 
 from subsetprivacy.messages.advice import advise
 

@@ -1,4 +1,4 @@
-"""Advice of planning and optimizing."""
+"""Advice about planning and optimizing."""
 
 from subsetprivacy.messages.advice import advise
 

@@ -1,4 +1,4 @@
-"""Advice of regression, formulas and learning from subsets."""
+"""Advice about regression, formulas and learning from subsets."""
 
 from subsetprivacy.messages.advice import advise
 

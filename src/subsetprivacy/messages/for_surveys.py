@@ -51,7 +51,7 @@ HIDING_Q = advise("hiding_q", "q = 0.25")
 UNLISTED_KINDS = advise("unlisted_kinds", "the kinds uniform, hadamard and partition need no list")
 FEWER_QUESTIONS = advise("fewer_questions", "designs with fewer questions")
 
-# Sets that are never left alone
+# Forbidden sets
 FIVE_OPTIONS = advise("five_options", "make it five options or more", page="make it five answers or more")
 FIVE_OPTIONS_OR_DEVICE = advise(
     "five_options_or_device",
@@ -93,9 +93,9 @@ OTHER_STUDY = advise("other_study", "give the survey another study")
 CLOSE_SURVEYS = advise("close_surveys", "close those that are open")
 ASK_ALIKE = advise(
     "ask_alike",
-    "take those (what is never left alone is part of the design), give the variable another id if it is another "
+    "take those (forbidden sets are part of the design), give the variable another id if it is another "
     "question, or the survey another study if it is put to other people",
-    page="take those (what is never left alone is part of how it is asked), give the question another name if it is "
+    page="take those (forbidden sets are part of how it is asked), give the question another name if it is "
     "another question, or the survey another study if it is put to other people",
 )
 

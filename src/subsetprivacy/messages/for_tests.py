@@ -1,4 +1,4 @@
-"""Advice of independence, honesty, auditing and privacy."""
+"""Advice about independence, honesty, auditing and privacy."""
 
 from subsetprivacy.messages.advice import advise
 

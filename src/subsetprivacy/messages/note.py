@@ -32,7 +32,7 @@ class NoteKind(StrEnum):
     SHORTENED = "shortened"  # some rows are shown, not all
     # Data
     MISSING = "missing"  # people who said nothing
-    MARGINS = "margins"  # known margins, and what they buy
+    MARGINS = "margins"  # known margins, and how much they help
     SAMPLING = "sampling"  # how the people were drawn
     # Tests
     WEIGHTED = "weighted"
@@ -40,14 +40,14 @@ class NoteKind(StrEnum):
     UNOBSERVED = "unobserved"  # pairs or subsets that can be reported but were not
     TOO_MANY_CELLS = "too_many_cells"  # to list
     DEGREES_OF_FREEDOM = "degrees_of_freedom"
-    BUDGET = "budget"  # less was computed than asked for
+    BUDGET = "budget"  # less was computed than requested
     NOT_TESTED = "not_tested"  # what cannot be tested, and why
     NULL_LAW = "null_law"  # the null distribution of a p-value
     ADJUSTED = "adjusted"  # p-values adjusted for their number
     RANDOM_ANSWERS = "random_answers"
-    TESTED_TOGETHER = "tested_together"  # draws and answers, where subsets do not tell the questions
+    TESTED_TOGETHER = "tested_together"  # draws and answers, if subsets do not determine the questions
     LEFT_OUT = "left_out"  # people or groups that a test does not use
-    SCORES = "scores"  # the numbers that ordered categories and groups stand for
+    SCORES = "scores"  # the scores of ordered categories and groups
     # Regression
     SEPARATED = "separated"  # coefficients that diverge
     SPECIFICATION = "specification"  # whether the model fits
@@ -57,14 +57,14 @@ class NoteKind(StrEnum):
     OUTCOME = "outcome"  # which level of a response is modeled, and how
     # Multiple imputation
     IMPUTED = "imputed"  # guesses of a model, not people's values
-    IMPROPER = "improper"  # sets that differ by less than is unknown
+    IMPROPER = "improper"  # sets that vary less than the values are uncertain
     MORE_SETS = "more_sets"  # pooled numbers depend on the draws
     # Privacy
     LEAKAGE = "leakage"
     EPSILON = "epsilon"  # of local differential privacy
-    TIE = "tie"  # the likeliest categories can hardly be told apart
+    TIE = "tie"  # the most likely categories are hard to distinguish
     NOT_PRIVATE = "not_private"  # a single value can be reported
-    NOT_PROTECTED = "not_protected"  # columns that are published as they are
+    NOT_PROTECTED = "not_protected"  # columns that are published unchanged
     NOT_IDENTIFIABLE = "not_identifiable"
     REVEALED = "revealed"  # a variable is known exactly in some rows
     DUMMIES = "dummies"
