@@ -234,3 +234,18 @@ def test_people_have_a_title():
     assert leakage.plot().get_title() == "What the subsets of the first 8 of 12 people reveal"
     assert leakage.plot(most=20).get_title() == "What the subsets of 12 people reveal"
     assert leakage.plot(title="Mine").get_title() == "Mine"
+
+
+def test_groups_that_are_left_out_are_named_in_the_title():
+    series = {f"group {k}": ([1.0], [0.5], [1.5]) for k in range(30)}
+    ax = draw.by_row(["a"], series, xlabel="mean", title=draw.Heading("Estimated mean"))
+    assert ax.get_title() == "Estimated mean, the first 7 of 30 groups"
+
+
+def test_many_differences_are_in_percentage_points():
+    design = sp.uniform(list("abcd"))
+    fits = {k: sp.estimate(sp.simulate(design, [0.25] * 4, 500, seed=k)) for k in range(5)}
+    figure = sp.compare(fits).plot()
+    assert figure.get_supxlabel() == "difference, percentage points, 95% interval"
+    assert all(text[0] in "+\N{MINUS SIGN}" for ax in figure.axes for text in printed(ax))
+    assert sp.compare(fits, baseline=0).plot().get_title() == "Differences of shares from 0, 95% intervals"

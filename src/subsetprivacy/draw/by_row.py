@@ -35,13 +35,15 @@ def by_row(
         The rows.
     series
         By name: values, lower and upper ends, each of shape (rows,). Several are drawn next to each other within
-        their row, each in its color. At most seven are drawn.
+        their row, each in its color. At most seven are drawn, and the title says so.
     xlabel
         What the numbers are.
     zero
         Whether to draw a line at zero, for differences.
     """
     shown = dict(list(series.items())[:_MOST_SERIES])
+    if title is not None and len(shown) < len(series):
+        title = type(title)(f"{title}, the first {len(shown)} of {len(series)} groups")
     ax = _axes(ax, *_size(labels, height=1.3 if len(shown) == 1 else 1.7, each=0.3 + 0.2 * (len(shown) - 1)))
     numbers = [[_vector(x, len(labels), "series") for x in parts] for parts in shown.values()]
     seen = np.concatenate([x[np.isfinite(x)] for parts in numbers for x in parts] + [[0.0] if zero else []])

@@ -135,7 +135,7 @@ def _name(ax: Axes, marks: Sequence[tuple[str, float, float, bool]], lines: Sequ
     for names, k in _together([name for name, _ in shown], there):
         whole = [name.replace(" ", "\N{NO-BREAK SPACE}") for name in names]  # lines break between names only
         text = _plain(", ".join(whole), 24)
-        size = np.array([max(map(len, text.split("\n"))) * 0.52 * _SMALL, (text.count("\n") + 1) * 1.25 * _SMALL])
+        size = np.array([max(map(len, text.split("\n"))) * 0.58 * _SMALL, (text.count("\n") + 1) * 1.25 * _SMALL])
         places = [(far, _box(there[k], size, way, far)) for far in _FAR for way in _AROUND]
         far, box = min(places, key=lambda place: _hidden(place[1], taken, curves, frame))
         taken.append(box)

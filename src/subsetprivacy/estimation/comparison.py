@@ -281,6 +281,7 @@ class Comparison(Result):
             ends[..., 1],
             level=level,
             what="difference",
+            points=True,
             title=heading,
         )
 

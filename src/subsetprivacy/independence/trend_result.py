@@ -295,7 +295,8 @@ class TrendResult(Result):
         means = self._means(level, method)
         least, most = int(self.scores.argmin()), int(self.scores.argmax())
         what = f"Mean score of {self.variables[1]} by {self.variables[0]}" if self.variables else "Mean score by group"
-        heading = draw.Heading(f"{what}, {percent(level)} intervals. Trend: {self._finding}")
+        finding = self._finding.replace("-", "\N{MINUS SIGN}")
+        heading = draw.Heading(f"{what}, {percent(level)} intervals. Trend: {finding}")
         return draw.means(
             [label_text(group) for group in self.groups],
             self.group_scores,
