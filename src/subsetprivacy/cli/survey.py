@@ -149,7 +149,7 @@ def _revealed(facts: "SurveyFacts") -> list[str]:
             lines.append(f"{each.id}: an answer may become: {sets}{rest}.")
         if each.price is not None:
             forbidden = "; ".join(set_words(options) for options in each.never_alone)
-            lines.append(f"{each.id}: never sent alone: {forbidden}. It takes {price_words(each.price)}.")
+            lines.append(f"{each.id}: never sent: {forbidden}. It takes {price_words(each.price)}.")
     if lines:
         lines.append(
             "(In brackets: the share of people with one of these answers who send this set. To forbid a set, use "

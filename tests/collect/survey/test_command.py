@@ -73,7 +73,7 @@ def test_the_smallest_sets_and_the_price_of_forbidding_one_are_told(good):
     said = " ".join(run("check", good).stdout.split())
     assert "health: an answer may become: “very good” or “good” (11.1%); “good” or “fair” (11.1%); " in said
     assert "and 6 more." in said
-    assert "health: never sent alone: “poor” or “very poor”. It takes " in said
+    assert "health: never sent: “poor” or “very poor”. It takes " in said
     held = json.loads(run("check", good, "--json").stdout)[str(good)]["variables"]
     health = next(one for one in held if one["id"] == "health")
     assert health["never_alone"] == [["poor", "very poor"]]

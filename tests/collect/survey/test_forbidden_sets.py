@@ -1,4 +1,4 @@
-"""Sets of options that are never left alone: none of them can be drawn, sent or taken, and what that costs is told."""
+"""Forbidden sets of options: none of them can be drawn, sent or taken, and what that costs is told."""
 
 import json
 from itertools import combinations

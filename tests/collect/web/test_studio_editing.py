@@ -87,7 +87,7 @@ def test_sets_that_are_never_left_alone_follow_the_answers(visit, site):
     first = page.get_by_role("region", name="Question 1")
     first.get_by_text("Help text, guess").click()
     first.get_by_role("button", name="Add a set").click()
-    sets = first.get_by_role("group", name="Never left alone: set 1")
+    sets = first.get_by_role("group", name="Forbidden set 1")
     sets.get_by_label("green").check()
     answer = first.get_by_label("Answer 2 of question 1")
     answer.fill("green")  # as another while it is typed

@@ -85,7 +85,7 @@ def test_what_is_forbidden_is_gone_and_has_its_price(site, owner):
     assert "9 pairs can be sent, out of 5 answers." in lines
     assert "“thought of it” or “did it”" not in lines
     assert (
-        "Never sent alone: “thought of it” or “did it”. The price is 13% more people: 1,107 instead of 984 for a "
+        "Never sent: “thought of it” or “did it”. The price is 13% more people: 1,107 instead of 984 for a "
         "margin of 5 points, at even shares." in lines
     )
 
@@ -143,7 +143,7 @@ def test_another_wave_must_forbid_the_same(site):
     first = publishing.save_draft(site.engine, HABITS.replace('"habits"', '"waves"'), "toml").id
     publishing.publish(site.engine, first)
     second = publishing.save_draft(site.engine, FORBIDDING.replace('"habits"', '"waves"'), "toml").id
-    with pytest.raises(publishing.PublishingError, match=r"what is never left alone is part of the design"):
+    with pytest.raises(publishing.PublishingError, match=r"forbidden sets are part of the design"):
         publishing.publish(site.engine, second)
     # Days are asked by a design that cannot send a pair: nothing changes, nothing is in the way.
     third = HABITS.replace('"habits"', '"waves"').replace('"10"]', '"10"]\nnever_alone = [["1", "2"]]')

@@ -181,12 +181,12 @@ def test_closing_releases_and_lets_nobody_in(site, owner, coded):
     assert answer(site, coded, code)[0] == 410
     assert site.nobody.get(f"/s/{coded.id}/key").status == 404
     page = owner.get(f"/studio/surveys/{coded.id}").text
-    assert "The survey is closed and takes no more answers. The key is still secret." in page
+    assert "The survey is closed and no longer accepts answers. The key is still secret." in page
     assert "The key of the study" not in page
     assert owner.submit(f"/studio/surveys/{coded.id}/close", {}).status == 303
     key = site.nobody.get(f"/s/{coded.id}/key").json()["key"]
     page = owner.get(f"/studio/surveys/{coded.id}").text
-    assert "The survey is closed and takes no more answers. The key is published" in page
+    assert "The survey is closed and no longer accepts answers. The key is published" in page
     assert key in page
 
 
@@ -196,7 +196,8 @@ def test_closed_with_too_few_shows_nothing_for_ever(site, owner, opened):
     owner.submit(f"/studio/surveys/{opened.id}/close", {})
     page = owner.get(f"/studio/surveys/{opened.id}").text
     assert "There are no results, and there will be none" in page
-    assert "The survey is closed and takes no more answers.</p>" in page  # a survey without codes has no draw to check
+    # A survey without codes has no draw to check.
+    assert "The survey is closed and no longer accepts answers.</p>" in page
 
 
 def test_whole_survey_is_deleted_if_its_title_is_typed(site, owner, opened):

@@ -179,7 +179,7 @@ def _problem_with_set(
     if len(chosen) < len(labels):
         return "must name each of the `options` once; it names one twice."
     if len(chosen) < 2:
-        return f"must be two of the `options` or more; got {len(chosen)}. One is never left alone anyway."
+        return f"must be two of the `options` or more; got {len(chosen)}. One alone is never sent anyway."
     if len(options) > 3 and len(chosen) > len(options) - 2:
         return f"must leave out at least two of the `options`; it has {len(chosen)} of {len(options)}."
     if chosen in before:

@@ -25,7 +25,7 @@ _FIELDS = {
     "design": "how it is asked",
     "help": "help text",
     "guess": "guessed shares",
-    "never_alone": "answers that are never left alone",
+    "never_alone": "forbidden sets",
     "links": "links",
 }
 _ONE_OF = {
@@ -33,7 +33,7 @@ _ONE_OF = {
     "options": "answer {}",
     "links": "link {}",
     "guess": "share of answer {}",
-    "never_alone": "set {} that is never left alone",
+    "never_alone": "forbidden set {}",
 }
 _NAMES = {  # of keys of the file, in sentences
     "variables": "questions",

@@ -131,7 +131,7 @@ function aboutCard() {
         "div",
         { class: "pair" },
         field("Language of the page", choice(["language"], survey.language, [["en", "English"], ["de", "Deutsch"], ["ar", "العربية"]], set("language"))),
-        field("Study", study, "All surveys of a study ask a person the same questions."),
+        field("Study", study, "In the same browser, all surveys of a study ask a person the same questions."),
       ),
       tick("Start with a practice question of each kind", survey.practice, (on) => editor.change(() => (survey.practice = on))),
     ),

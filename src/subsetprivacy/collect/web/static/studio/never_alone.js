@@ -1,4 +1,4 @@
-// Answers that are never left alone: sets of a question's answers, which follow them when they are renamed or removed.
+// Forbidden sets: sets of a question's answers, which follow them when they are renamed or removed.
 
 import { el, tick } from "./dom.js";
 import { movers } from "./variables.js";
@@ -40,7 +40,7 @@ export function neverAloneFields(editor, k) {
     "div",
     { class: "field", "data-path": JSON.stringify(["variables", k, "never_alone"]), tabindex: "-1" },
     (variable.never_alone ?? []).map((set, i) => setFields(editor, k, i)),
-    el("p", { class: "label" }, "Answers that are never left alone"),
+    el("p", { class: "label" }, "Forbidden sets"),
     el("button", { type: "button", class: "small", disabled: refused !== null, click: add }, "Add a set"),
     el("p", { class: "hint" }, refused ?? why),
   );
@@ -63,7 +63,7 @@ function setFields(editor, k, i) {
   return el(
     "fieldset",
     { class: "link", "data-path": JSON.stringify(["variables", k, "never_alone", i]), tabindex: "-1" },
-    el("legend", {}, `Never left alone: set ${i + 1}`),
+    el("legend", {}, `Forbidden set ${i + 1}`),
     el(
       "div",
       { class: "card-head" },

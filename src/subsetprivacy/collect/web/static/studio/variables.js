@@ -67,7 +67,7 @@ export function variableCard(editor, k) {
     el(
       "details",
       { class: "more", open: Boolean(variable.help || variable.guess || variable.never_alone) },
-      el("summary", {}, "Help text, guessed shares, answers that are never left alone"),
+      el("summary", {}, "Help text, guessed shares, forbidden sets"),
       field("Help text under the question", textInput(["variables", k, "help"], variable.help, (text) => editor.change(() => (variable.help = text)))),
       guessFields(editor, k),
       neverAloneFields(editor, k),
