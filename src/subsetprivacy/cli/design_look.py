@@ -1,6 +1,7 @@
 """Show what a design document contains, and check that it is fit for use."""
 
 import sys
+from math import log2
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,8 @@ def show(path: Path, as_json: bool) -> None:
     if as_json:
         echo_json(facts)
         return
-    for name, value in facts.items():
+    shown = {**facts, "S": f"{log2(facts['S']):.4g} (log2 of S = {facts['S']:.4g})"}
+    for name, value in shown.items():
         click.echo(f"{_NAMES.get(name, name.replace('_', ' ')):30}{_text(value)}")
 
 
@@ -122,7 +124,7 @@ def schema(output: Path | None) -> None:
 
 _NAMES = {
     "yes_no_questions": "yes/no questions",
-    "S": "S, the sum of all mu",
+    "S": "maximal leakage (bits)",
     "smallest_set": "smallest reportable set",
 }
 

@@ -197,4 +197,4 @@ def test_wrong_input(words, message, run):
 def test_a_design_alone_is_that_of_the_response(run):
     result = run("regress", "bare.csv", FORMULA, "--design", "race.json")
     assert result.exit_code == 1
-    assert "Hint: --design COLUMN=FILE says which column a design is of" in result.stderr
+    assert "Hint: --design COLUMN=FILE names the column of a design" in result.stderr
