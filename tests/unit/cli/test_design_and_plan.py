@@ -32,7 +32,7 @@ def test_a_design_is_made_as_the_library_makes_it(arguments, design, tmp_path):
     assert sp.load_design(path) == design
     assert sp.design_from_json(run("design", *arguments).output) == design
     assert json.loads(run("design", "show", path, "--json").output)["S"] == pytest.approx(design.S)
-    leakage = sp.audit(design, [1 / design.p] * design.p).maximal_leakage
+    leakage = sp.audit(design, [1 / design.p] * design.p).to_dict()["maximal_leakage"]
     assert (
         f"maximal leakage (bits)        {leakage:.4g} (log2 of S = {design.S:.4g})"
         in run("design", "show", path).output
