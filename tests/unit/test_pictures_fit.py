@@ -249,3 +249,10 @@ def test_many_differences_are_in_percentage_points():
     assert figure.get_supxlabel() == "difference, percentage points, 95% interval"
     assert all(text[0] in "+\N{MINUS SIGN}" for ax in figure.axes for text in printed(ax))
     assert sp.compare(fits, baseline=0).plot().get_title() == "Differences of shares from 0, 95% intervals"
+
+
+def test_numbers_stand_clear_of_their_bars():
+    (panel,) = draw.leakage(["a", "b"], {"bits": [1.0, 2.0]}).axes
+    assert printed(panel) == ["1.00", "2.00"]  # a space before them would be lost in SVG
+    ends = [bar.get_window_extent().x1 for bar in panel.patches]
+    assert all(text.get_window_extent().x0 > end + 3 for text, end in zip(panel.texts, ends, strict=True))

@@ -253,8 +253,13 @@ def _bars(ax: Axes, values: NDArray[np.float64], baseline: float | None) -> None
     ends = np.where(np.isfinite(values), values, 0)
     top = 1.3 * max(ends.max(initial=0), baseline or 0) or 1
     ax.barh(np.arange(len(values)), ends, height=0.6, color=_tone(ax, BLUE))
+    from matplotlib.transforms import offset_copy  # after _panels, which says what is missing
+
+    figure: Any = ax.figure
+    beside = offset_copy(ax.transData, figure, x=4, units="points")  # a space would be lost in SVG
     for row, (value, end) in enumerate(zip(values, ends, strict=True)):
-        ax.text(end, row, f" {value:#.3g}".replace("inf", "∞") if value else " 0", va="center_baseline")
+        text = f"{value:#.3g}".replace("inf", "∞") if value else "0"
+        ax.text(end, row, text, va="center_baseline", transform=beside)
     if baseline is not None:
         ax.axvline(baseline, color=_tone(ax, DARK), lw=1.2, ls=(0, (4, 3)))
         text = f"without data {baseline:#.3g}" if baseline else "without data 0"

@@ -179,7 +179,7 @@ def _scales(ax: Axes, at: Any, log: str) -> None:
         ax.set_yscale("log")
         _log_ticks(ax.yaxis)
     if len(at) <= 12:  # the values themselves, rather than round numbers between them
-        ax.set_xticks(at, [f"{value:g}" for value in at])
+        ax.set_xticks(at, [f"{value:,.10g}" for value in at])
         ax.set_xticks([], minor=True)
 
 
