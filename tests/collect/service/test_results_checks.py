@@ -100,7 +100,7 @@ def test_the_sides_have_an_exact_law():
 @pytest.mark.parametrize(
     ("design", "words"),
     [
-        (NINE, "not kept"),
+        (NINE, "not stored"),
         (sp.warner(("a", "b")), "secret number"),
         (sp.fixed_size(options(3), 2), "drawn around the answer"),
     ],

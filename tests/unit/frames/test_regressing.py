@@ -208,7 +208,11 @@ BAD = {
     ),
     "an unknown family": (lambda: fitted(columns(), family="probit"), ArgumentError, "family"),
     "an unknown method": (lambda: fitted(columns(), method="map"), ArgumentError, "method"),
-    "two penalties": (lambda: fitted(columns(), ridge=1.0, lasso=1.0), ArgumentError, "exclude each other"),
+    "two penalties": (
+        lambda: fitted(columns(), ridge=1.0, lasso=1.0),
+        ArgumentError,
+        "only one of `ridge`, `lasso` and `shrink`",
+    ),
     "a negative penalty": (lambda: fitted(columns(), ridge=-1.0), ArgumentError, "`ridge` must be a number"),
     "a penalty of a corrected fit": (lambda: fitted(columns(), ridge=1.0, method="corrected"), ArgumentError, "'ml'"),
     "no starts": (lambda: fitted(columns(), starts=0), ArgumentError, "starts"),

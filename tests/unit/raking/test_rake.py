@@ -219,7 +219,7 @@ def test_the_covariance_is_that_of_the_changes_that_keep_the_margins():
     np.testing.assert_allclose(fit._cov, wanted, rtol=1e-6, atol=1e-12)
     free = sp.estimate(COUNTS)
     assert (fit._se <= free._se + 1e-9).all()
-    with pytest.raises(ArgumentError, match="must be of an estimate without known margins"):
+    with pytest.raises(ArgumentError, match="must come from an estimate without known margins"):
         fit.interval(method="profile")
 
 
