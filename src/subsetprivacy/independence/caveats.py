@@ -60,7 +60,7 @@ def _counts(parts: Sequence[Crossing]) -> list[Note]:
         )
         notes.append(Note(NoteKind.SMALL_COUNTS, text))
     if seen < possible:
-        text = f"Unobserved: {possible - seen} of {possible} pairs of subsets that can be reported were not reported."
+        text = f"Unobserved: {possible - seen} of the {possible} possible pairs of subsets."
         notes.append(Note(NoteKind.UNOBSERVED, text))
     return notes
 

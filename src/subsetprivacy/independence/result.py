@@ -34,12 +34,23 @@ _METHODS = {
     "pearson-conditional": "Pearson's test given the questions",
     "bonferroni": "Bonferroni's test of all 2 x 2 tables",
 }
-NULLS = {
-    "exact": "all tables with these margins",
-    "permutation": "random tables with these margins",
-    "bootstrap": "tables simulated under the null hypothesis",
-    "asymptotic": "limit distribution",
+_NULLS = {
+    "exact": "all {}tables with the same margins",
+    "permutation": "{}random tables with the same margins",
+    "bootstrap": "{}tables simulated under the null hypothesis",
+    "asymptotic": "the limit distribution",
 }
+
+
+def null_words(null: str, tables: int) -> str:
+    """Return what a p-value is based on, with the number of tables.
+
+    Examples
+    --------
+    >>> null_words("permutation", 999)
+    '999 random tables with the same margins'
+    """
+    return _NULLS[null].format(f"{tables:,} " if tables else "")
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -168,12 +179,11 @@ class IndependenceResult(Result):
 
     def summary(self) -> Table:
         """Return the table to print or to show in a notebook."""
-        tables = f", {self.permutations} of them" if self.permutations else ""
         rows = [
             ("statistic", number(self.statistic)),
             ("degrees of freedom", "-" if self.df != self.df else f"{self.df:g}"),
             ("p-value", pvalue_text(self.pvalue)),
-            ("  based on", f"{NULLS[self.null]}{tables}"),
+            ("  based on", null_words(self.null, self.permutations)),
             ("  Monte Carlo std. error", number(self.pvalue_se)),
             ("asymptotic p-value", "-" if np.isnan(self.asymptotic_pvalue) else pvalue_text(self.asymptotic_pvalue)),
             ("people", self._people),

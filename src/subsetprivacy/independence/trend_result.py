@@ -19,7 +19,7 @@ from subsetprivacy.errors import ArgumentError, SubsetPrivacyWarning
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.independence.null_distributions import NullDistribution
-from subsetprivacy.independence.result import NULLS
+from subsetprivacy.independence.result import null_words
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_estimates import ALL_ROWS
 from subsetprivacy.messages.for_tests import WALD_MEANS
@@ -207,11 +207,11 @@ class TrendResult(Result):
         return f"weighted, effective n = {self.n:,.0f}" if weighted else f"n = {self.n:,.0f}"
 
     def _test_note(self) -> Note:
-        tables = f", {self.permutations} of them" if self.permutations else ""
         error = "" if np.isnan(self.pvalue_se) else f", Monte Carlo std. error {number(self.pvalue_se)}"
         text = (
             f"Null hypothesis: {self.hypothesis}. The p-value ({self.alternative}) comes from "
-            f"{NULLS[self.null]}{tables}{error}; the asymptotic one is {pvalue_text(self.asymptotic_pvalue)}."
+            f"{null_words(self.null, self.permutations)}{error}; the asymptotic one is "
+            f"{pvalue_text(self.asymptotic_pvalue)}."
         )
         return Note(NoteKind.NULL_LAW, text)
 

@@ -45,7 +45,7 @@ def test_summary(lrt_result):
     assert rows["statistic"] == f"{lrt_result.statistic:.4f}"
     assert rows["degrees of freedom"] == "9"
     assert rows["p-value"] == f"{lrt_result.pvalue:.4f}"
-    assert rows["based on"] == "random tables with these margins, 99 of them"
+    assert rows["based on"] == "99 random tables with the same margins"
     assert rows["asymptotic p-value"] == f"{lrt_result.asymptotic_pvalue:.4f}"
     assert rows["people"] == "900"
     assert "<table" in lrt_result._repr_html_()
@@ -55,7 +55,8 @@ def test_summary(lrt_result):
 
 def test_repr(lrt_result):
     assert repr(lrt_result) == (
-        f"<IndependenceResult by lrt: statistic {lrt_result.statistic:.3f}, df 9, p-value {lrt_result.pvalue:.4f} (permutation)>"
+        f"<IndependenceResult by lrt: statistic {lrt_result.statistic:.3f}, df 9, "
+        f"p-value {lrt_result.pvalue:.4f} (permutation)>"
     )
 
 

@@ -330,7 +330,7 @@ def test_small_counts_and_unobserved_pairs_are_told():
     small, unobserved = notes(seen)[:2]
     assert (small.kind, unobserved.kind) == (NoteKind.SMALL_COUNTS, NoteKind.UNOBSERVED)
     assert small.text.startswith("Small counts: 2 of 4 pairs of subsets were reported by fewer than 5 people")
-    assert unobserved.text == "Unobserved: 1 of 4 pairs of subsets that can be reported were not reported."
+    assert unobserved.text == "Unobserved: 1 of the 4 possible pairs of subsets."
     many = sp.JointCounts.of_table([[70, 50], [40, 60]], TWO)
     assert notes(many) == ()
 
@@ -471,6 +471,7 @@ def test_pairs_agree_with_their_test():
 def test_moments_have_no_limit_law():
     with pytest.raises(
         ArgumentError,
-        match="`null` must be 'permutation' or 'bootstrap' for lrt-mom, which has no limit distribution; got 'asymptotic'",
+        match="`null` must be 'permutation' or 'bootstrap' for lrt-mom, which has no limit distribution; got "
+        "'asymptotic'",
     ):
         sp.independence_test(table(), "lrt-mom", null="asymptotic")
