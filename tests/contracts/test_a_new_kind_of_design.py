@@ -123,7 +123,7 @@ def test_it_is_drawn_counted_and_estimated():
         fit = sp.estimate(counts, method)
         assert np.abs((fit.w - W) / fit.se).max() < 4
     with pytest.raises(
-        NotIdentifiableError, match="must have more free proportions of answers than free shares"
+        NotIdentifiableError, match="must have more independent proportions than free shares"
     ):  # as many arcs as categories
         sp.check_honesty(counts)
 

@@ -102,9 +102,9 @@ def require_spare(model: LinearModel) -> LinearModel:
         return model
     table = model.table
     cells = _many(len(table.asked), "question") if table.is_stratified else _many(len(table.codes), "subset")
-    free, taken = _many(table.free_cells, "free proportion"), _many(model.rank - 1, "free share")
+    free, taken = _many(table.free_cells, "independent proportion"), _many(model.rank - 1, "free share")
     raise NotIdentifiableError(
-        f"the design must have more free proportions of answers than free shares to be checked; got {cells} with "
+        f"to be checked, the answers must have more independent proportions than free shares; got {cells} with "
         f"{free} and {taken}, so any answers fit.",
         _help(table),
     )

@@ -268,7 +268,7 @@ def test_random_answers_that_cannot_be_told_say_why_in_the_librarys_words():
     assert four.tests == ()
     assert four.problem.kind is NoteKind.NOT_IDENTIFIABLE
     assert four.problem.text.startswith(
-        "The design must have more free proportions of answers than free shares to be checked"
+        "To be checked, the answers must have more independent proportions than free shares; got"
     )
     thirds = look(NINE, 500).checks.honesty
     assert thirds.answers_test is not None

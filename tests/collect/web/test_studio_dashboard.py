@@ -26,7 +26,8 @@ DESIGNS = {
 LINKS = [["four", "six"]]
 WORDS = words_of("en")
 JARGON = re.compile(
-    r"degrees? of freedom|free proportion|artificial|boundary|\bp\s[=<]|alarm below|±\s?s\.e\.", re.IGNORECASE
+    r"degrees? of freedom|(free|independent) proportion|artificial|boundary|\bp\s[=<]|alarm below|±\s?s\.e\.",
+    re.IGNORECASE,
 )
 
 

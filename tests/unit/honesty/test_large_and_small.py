@@ -56,7 +56,7 @@ def test_two_variables_are_one_stratum():
 
 
 def test_a_held_bit_leaves_more_to_spare():
-    with pytest.raises(NotIdentifiableError, match="got 1 question with 1 free proportion and 1 free share, so"):
+    with pytest.raises(NotIdentifiableError, match="got 1 question with 1 independent proportion and 1 free share"):
         check_honesty(simulate(warner(["no", "yes"]), [0.7, 0.3], 500, seed=1))
 
 

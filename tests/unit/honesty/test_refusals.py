@@ -24,19 +24,25 @@ W6 = np.array([0.3, 0.05, 0.2, 0.25, 0.1, 0.1])
 
 def test_four_categories_have_nothing_to_spare():
     counts = simulate(uniform(list("abcd")), [0.1, 0.2, 0.3, 0.4], 500, seed=1)
-    with pytest.raises(NotIdentifiableError, match="3 questions with 3 free proportions and 3 free shares") as caught:
+    with pytest.raises(
+        NotIdentifiableError, match="3 questions with 3 independent proportions and 3 free shares"
+    ) as caught:
         check_honesty(counts)
     assert caught.value.advice.advice is FIVE_CATEGORIES
 
 
 def test_too_few_questions_have_nothing_to_spare():
     five = {("a", "b"): 0.3, ("a", "c"): 0.3, ("a", "d"): 0.2, ("a", "e"): 0.2}
-    with pytest.raises(NotIdentifiableError, match=r"4 questions with 4 free .* Hint: ask more different questions"):
+    with pytest.raises(
+        NotIdentifiableError, match=r"4 questions with 4 independent .* Hint: ask more different questions"
+    ):
         check_honesty(simulate(independent(list("abcde"), five), W5, 500, seed=1))
     with pytest.raises(NotIdentifiableError, match="since some questions of the design were never asked"):
         check_honesty(SubsetCounts([0b00011, 0b00101], [5, 6], uniform(range(5))))
-    # Three subsets of three categories, drawn around the value: two free proportions, two weights.
-    with pytest.raises(NotIdentifiableError, match="3 subsets with 2 free proportions and 2 free shares") as caught:
+    # Three subsets of three categories, drawn around the value: two independent proportions, two free shares.
+    with pytest.raises(
+        NotIdentifiableError, match="3 subsets with 2 independent proportions and 2 free shares"
+    ) as caught:
         check_honesty(SubsetCounts([0b011, 0b110], [5, 6], fixed_size(list("xyz"), 2)))
     assert caught.value.advice.advice is MORE_DIFFERENT_QUESTIONS
 
