@@ -80,7 +80,7 @@ def test_a_covered_design_is_audited_as_a_real_person_is_seen():
     assert text.startswith("Privacy audit: covered uniform design")
     assert "Floor: for any distribution, each report could come from at least 10% of the rows" in text
     both = sp.covered(sp.product({"x": base, "y": sp.partition(range(6), 3)}), 0.05)
-    assert "0.05 for all together; alone, x 0.15, y 0.1." in str(sp.audit(both, np.full(24, 1 / 24)).summary())
+    assert "together: 0.05. For each alone: x 0.15, y 0.1." in str(sp.audit(both, np.full(24, 1 / 24)).summary())
 
 
 def test_data_of_a_covered_design_are_audited_with_intervals():

@@ -101,7 +101,7 @@ def _dummies(design: Covered) -> list[Note]:
             f"{' x '.join(names)} {design.share * design.D / round(factor.S):.3g}"
             for names, factor in design.base.product.named().items()
         )
-        texts.append(f"In a product the bounds of floors multiply: {design.share:.3g} for all together; alone, {each}.")
+        texts.append(f"Floor for all variables together: {design.share:.3g}. For each alone: {each}.")
     return [Note(NoteKind.DUMMIES, text) for text in texts]
 
 
@@ -116,7 +116,7 @@ def _precision(audit: "Audit") -> list[Note]:
         text = f"No intervals: there are more than {MAX_MATRIX} categories."
         notes.append(Note(NoteKind.NO_STANDARD_ERRORS, text))
     if error := audit.simulation_error:
-        text = f"Mutual information was simulated, standard error {error:.1e} bit; it has no interval."
+        text = f"Mutual information was simulated, standard error {error:.1e} bit. It has no interval."
         notes.append(Note(NoteKind.SIMULATED, text))
     return notes
 

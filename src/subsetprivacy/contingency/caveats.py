@@ -131,7 +131,10 @@ def _small(fit: LogLinear) -> tuple[Note, ...]:
     each = fit.n_effective / max(fit.df, 1)
     if not each < _FEW:
         return ()
-    text = f"Few people: {each:.1f} effective people per parameter. Normal theory needs at least {_FEW:.0f}."
+    text = (
+        f"Few people: the effective sample size is {each:.1f} per parameter. Normal approximations are usually "
+        f"reliable from {_FEW:.0f}."
+    )
     return (Note(NoteKind.SMALL_COUNTS, text, SMALLER_MODEL),)
 
 

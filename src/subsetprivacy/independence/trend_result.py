@@ -210,7 +210,7 @@ class TrendResult(Result):
         error = "" if np.isnan(self.pvalue_se) else f", Monte Carlo std. error {number(self.pvalue_se)}"
         text = (
             f"Null hypothesis: {self.hypothesis}. The p-value ({self.alternative}) comes from "
-            f"{null_words(self.null, self.permutations)}{error}; the asymptotic one is "
+            f"{null_words(self.null, self.permutations)}{error}. The asymptotic p-value is "
             f"{pvalue_text(self.asymptotic_pvalue)}."
         )
         return Note(NoteKind.NULL_LAW, text)

@@ -40,7 +40,8 @@ class IdProblems:
             return ArgumentError(f"`ids` must be known; got {self.count} missing, {where}.")
         if self.problem == "repeated":
             return ArgumentError(
-                f"`ids` must be distinct; got {counted(self.count, 'row')} whose id came before, {where}.",
+                f"`ids` must be distinct; got {counted(self.count, 'row that repeats', 'rows that repeat')} an "
+                f"earlier id, {where}.",
                 ONE_ROW_PER_PERSON,
             )
         others = counted(self.count, "other")

@@ -126,7 +126,8 @@ MAKE_A_KEY_FILE = advise("make_a_key_file", "subsetprivacy key -o secret.key mak
 PROTECT_THE_KEY = advise("protect_the_key", "chmod 600 {path}")
 ONE_ROW_PER_PERSON = advise(
     "one_row_per_person",
-    "keep one row per person, since two values of one person would answer the same question, and intersect",
+    "keep one row per person, since two values of one person would get the same question, and the two answers together "
+    "could reveal them",
 )
 IDS_AS_TEXT = advise("ids_as_text", "read the column as text, since whole numbers with gaps become floats")
 

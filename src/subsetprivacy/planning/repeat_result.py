@@ -126,7 +126,7 @@ class RepeatRisk(Result):
     @property
     def notes(self) -> tuple[Note, ...]:
         """The caveats."""
-        repeated = "Only new draws add up. Asking the same question again reveals nothing new."
+        repeated = "Only a new draw reveals more. Asking the same question again reveals nothing new."
         notes = [Note(NoteKind.REPEATED, repeated, ASK_ONCE)]
         if not self._rules_out:
             notes.append(Note(NoteKind.LEAKAGE, f"No answer rules out a value, but {self._odds_text()}."))

@@ -110,7 +110,10 @@ def _small(fit: OutcomeRegression) -> tuple[Note, ...]:
     each = fit.n_effective / max(len(fit.layout.names), 1)
     if each >= _FEW:
         return ()
-    text = f"Few people: {each:.1f} effective people per coefficient. Normal theory needs at least {_FEW:.0f}."
+    text = (
+        f"Few people: the effective sample size is {each:.1f} per coefficient. Normal approximations are usually "
+        f"reliable from {_FEW:.0f}."
+    )
     return (Note(NoteKind.SMALL_COUNTS, text, MERGE_OR_MORE),)
 
 

@@ -122,7 +122,10 @@ def _small(fit: Regression) -> tuple[Note, ...]:
     each = fit.n_effective / max(fit.problem.blocks.d, 1)
     if each >= _FEW or fit.problem.options.ridge > 0:
         return ()
-    text = f"Few people: {each:.1f} effective people per covariate. Normal theory needs at least {_FEW:.0f}."
+    text = (
+        f"Few people: the effective sample size is {each:.1f} per covariate. Normal approximations are usually "
+        f"reliable from {_FEW:.0f}."
+    )
     return (Note(NoteKind.SMALL_COUNTS, text, MERGE_OR_MORE),)
 
 
