@@ -103,7 +103,7 @@
       }
     }
     document.querySelectorAll("article code .pre, article :not(pre) > code:not(:has(.pre))").forEach(breakAtJoints);
-    document.querySelectorAll("article :is(pre, .cell_output, .math-block)").forEach(watchWidth);
+    document.querySelectorAll("article :is(pre, .cell_output, .math-block, .wide-picture, .reproduction figure)").forEach(watchWidth);
     for (const table of document.querySelectorAll("article table")) {
       let box = table.parentElement;
       if (!box.classList.contains("table-wrapper")) {
