@@ -38,7 +38,8 @@ from subsetprivacy.cli.show import echo_json, echo_table, echo_warning
 @click.option(
     "--floor",
     type=float,
-    help="Consider only designs with dummy rows, where at least this share of the rows could have produced any report.",
+    help="Consider only designs with dummy rows, in which every report could have come from at least this share of the "
+    "rows.",
 )
 @click.option("--maximal-leakage", type=float, help="The largest maximal leakage of the recommended design, in bits.")
 @click.option(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MOST_MASKED = 48  # categories of a uniform design
 
 
-@click.command(short_help="Replace values by random subsets that contain them.")
+@click.command(short_help="Replace values with random subsets that contain them.")
 @options.table
 @options.column_option(
     "A column to publish and its design document. May be repeated. If the design joins several variables, it reads "
@@ -59,8 +59,8 @@ MOST_MASKED = 48  # categories of a uniform design
     help="A key made by `subsetprivacy key`, so that each person gets the same subset every time.",
 )
 @click.option("--id", "identity", metavar="COLUMN", help="The column that identifies people, for --key-file.")
-@click.option("--codes", "form", flag_value="codes", help="Write codes to a CSV file.")
-@click.option("--labels", "form", flag_value="labels", help="Write labels joined by | to a CSV file (default).")
+@click.option("--codes", "form", flag_value="codes", help="In a CSV file, write codes instead of labels.")
+@click.option("--labels", "form", flag_value="labels", help="In a CSV file, write labels joined by | (default).")
 @click.option(
     "--jobs",
     type=click.IntRange(min=1),
@@ -69,7 +69,8 @@ MOST_MASKED = 48  # categories of a uniform design
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
-    help="Make the draws repeatable, for experiments. NOT private: anyone with the seed can undo the draws.",
+    help="Make the draws repeatable, for experiments. NOT private: anyone with the seed can repeat the draws "
+    "and often recover values.",
 )
 @click.option(
     "--if-exists",
@@ -107,7 +108,7 @@ def privatize(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Replace the values of TABLE (.csv, .csv.gz, .csv.zst, .parquet, .arrow) by random subsets.
+    """Replace the values of TABLE (.csv, .csv.gz, .csv.zst, .parquet, .arrow) with random subsets.
 
     Every subset contains the person's value. The output contains only the columns you name, with their designs, and its
     rows are shuffled. Tables can be of any size, because rows are streamed. If you stop a run, it leaves no partial
@@ -115,8 +116,8 @@ def privatize(
 
     --dry-run checks everything that can be checked before values are read, and shows the plan.
 
-    Publish each person only once: two subsets together can reveal the value. If you must publish again, use --key-file
-    and --id, which give everyone the same subset each time.
+    Publish each person's data only once: two subsets together can reveal the value. If you must publish again, use
+    --key-file and --id, which give everyone the same subset each time.
 
     \b
     Examples:
@@ -255,13 +256,19 @@ def _warn(keep_order: bool, seed: int | None, *, is_second_draw: bool) -> None:
 
     warnings = []
     if is_second_draw:
-        twice = "--force draws the same people a second time: if anyone has the first output, the two intersect."
+        twice = (
+            "--force draws the same people a second time: anyone who also has the first output can narrow down the "
+            "values."
+        )
         warnings.append(NotPrivateWarning(twice, SAME_SUBSETS))
     if keep_order:
         who = "the rows keep their order: anyone who has a list of the people in this order can identify them."
         warnings.append(NotPrivateWarning(who))
     if seed is not None:
-        undone = "draws with --seed are not private: anyone who knows the seed can undo them. For experiments only."
+        undone = (
+            "draws with --seed are not private: anyone who knows the seed can repeat them and often recover values. "
+            "For experiments only."
+        )
         warnings.append(NotPrivateWarning(undone))
     for warning in warnings:
         echo_warning(warning)

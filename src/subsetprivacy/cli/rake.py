@@ -57,8 +57,8 @@ def rake(
     """Compute weights for the rows of TABLE that agree with known MARGINS.
 
     MARGINS is a JSON file: {"sex": {"f": 0.52, "m": 0.48}, "race": {"White": 800, "Black": 200}}. A margin gives
-    shares or totals. For a column of numbers, give the mean as a number. Columns of subsets are weighted through
-    unbiased indicators. The new weights are in the order of the rows.
+    shares or totals. For a column of numbers, give the mean as a number. For a column of subsets, the margin is
+    matched through unbiased indicators. The new weights are in the order of the rows.
 
     \b
     Examples:

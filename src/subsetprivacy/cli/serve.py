@@ -48,7 +48,11 @@ _AS_OPENED = (
     is_flag=True,
     help="The server is behind your own https proxy. An https --base-url implies this.",
 )
-@click.option("--demo", is_flag=True, help="Serve a sample survey with simulated respondents. Nothing is stored.")
+@click.option(
+    "--demo",
+    is_flag=True,
+    help="Serve a sample survey with simulated respondents. Everything is deleted when the server stops.",
+)
 def serve(db: str, host: str, port: int, base_url: str | None, secure: bool, demo: bool) -> None:
     """Run the survey server: pages for respondents, and a studio for you.
 

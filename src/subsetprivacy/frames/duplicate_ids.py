@@ -1,7 +1,7 @@
 """Find repeated ids in a table that does not fit in memory, by digests on disk.
 
-Two values of one person would answer the same question, and their subsets intersect. So a table with a key is refused
-if an id is repeated.
+Two values of one person would get the same question, and the two answers together could reveal them. So a table with a
+key is refused if an id is repeated.
 """
 
 from hashlib import blake2b

@@ -173,7 +173,7 @@ class PrivatizePlan(Result, Generic[Published]):
         DataFileError
             If a file cannot be read or written.
         ArgumentError
-            If the plan was run before, because two draws of one person intersect.
+            If the plan was run before, because two draws for one person can reveal the value.
 
         Warns
         -----

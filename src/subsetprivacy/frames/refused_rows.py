@@ -14,7 +14,7 @@ _MUST = {
     "absent": ("every value must be known", ("missing", "missing")),
     "id missing": ("every row must have an id", ("without", "without")),
     "id type": ("ids must be text or whole numbers", ("other", "others")),
-    "id repeated": ("ids must be distinct", ("row whose id came before", "rows whose id came before")),
+    "id repeated": ("ids must be distinct", ("row that repeats an earlier id", "rows that repeat an earlier id")),
 }
 
 
@@ -61,7 +61,7 @@ class RefusedRows:
     def _explained(self) -> str:
         """Return why the rows do not fit, by counts only."""
         if self.problem == "id repeated":
-            return " Two values of one person would answer the same question, and their subsets intersect."
+            return " Two values of one person would get the same question, and two answers to it could reveal them."
         text = ""
         if self.tidy:
             many = f"All {self.count}" if self.tidy == self.count else f"{self.tidy} of them"

@@ -178,7 +178,8 @@ def test_the_message_adds_up_the_batches_and_shows_no_value():
     assert unknown.startswith("people.csv: column 'race': every value must be one of the design's categories; got 3 ")
     assert unknown.endswith("first in line 109.")
     assert absent.startswith("people.csv: column 'race': every value must be known; got 5 missing, first in line 205.")
-    assert twice.startswith("people.csv: column 'person': ids must be distinct; got 3 rows whose id came before. Two")
+    told = "people.csv: column 'person': ids must be distinct; got 3 rows that repeat an earlier id. Two"
+    assert twice.startswith(told)
     assert caught.value.advice == STORE_ABSENT_AS_FULL()
 
 

@@ -122,7 +122,7 @@ def test_callers_may_have_the_numbers_instead():
 def test_repeated_ids_are_counted_and_never_shown():
     ids = read_ids(["secret", "b", 7, "secret", "7", "secret"])
     assert ids.repeated == IdProblems("repeated", 3, 3)
-    with pytest.raises(ArgumentError, match="distinct; got 3 rows whose id came before, first in row 3") as caught:
+    with pytest.raises(ArgumentError, match="distinct; got 3 rows that repeat an earlier id, first in row 3") as caught:
         ids.require_distinct()
     assert "secret" not in str(caught.value)
     assert read_ids(["a", "A", "a "]).repeated is None

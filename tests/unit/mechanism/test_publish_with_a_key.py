@@ -178,5 +178,6 @@ def test_what_does_not_go_with_a_key(design, options, message):
 def test_ids_are_one_per_value_and_distinct():
     with pytest.raises(MismatchError, match="`ids` must contain one id per value; got 2 for 3"):
         sp.privatize(list("abc"), ASKED, key=KEY, ids=[1, 2], variable="v")
-    with pytest.raises(ArgumentError, match="`ids` must be distinct; got 1 row whose id came before, first in row 2"):
+    told = "`ids` must be distinct; got 1 row that repeats an earlier id, first in row 2"
+    with pytest.raises(ArgumentError, match=told):
         sp.privatize(list("abc"), ASKED, key=KEY, ids=[1, 2, "1"], variable="v")

@@ -139,7 +139,7 @@ def test_a_category_that_no_subset_holds_has_no_coefficients(apart):
 def test_two_maxima_are_found_and_told():
     """The first start ends at the lower of two maxima that are 0.08 apart."""
     data, X = sample_of(FOUR, 60, seed=2)
-    few = pytest.warns(SmallCountWarning, match="6.7 effective people per covariate")
+    few = pytest.warns(SmallCountWarning, match="the effective sample size is 6.7 per covariate")
     with few, pytest.warns(NotUniqueWarning, match="hardly decide between them"):
         fit = sp.regress(data, X, baseline=0)
     assert len(fit.maxima) >= 2
