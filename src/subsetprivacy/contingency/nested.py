@@ -91,8 +91,8 @@ def _ratios(title: str, fit: LogLinear, smaller: dict[str, LogLinear], draws: in
         for model, (statistic, _) in zip(smaller.values(), statistics.values(), strict=True)
     ]
     text = f"p-values are from {counted(draws, 'table')} simulated from the smaller model."
-    law = Note(NoteKind.NULL_LAW, text)
-    return ModelTests(title, plain.names, plain.statistic, plain.df, np.array(pvalues), "lr", (law, *plain.notes))
+    note = Note(NoteKind.NULL_LAW, text)
+    return ModelTests(title, plain.names, plain.statistic, plain.df, np.array(pvalues), "lr", (note, *plain.notes))
 
 
 def _ratio(larger: float, smaller: float) -> float:

@@ -298,8 +298,8 @@ def _sums(at: IntArray, amounts: AnyArray) -> AnyArray:
 
 def memberships(design: Design, codes: IntArray) -> FloatArray:
     """Return 1 if a subset contains a category, else 0. With a secret bit, categories are pairs of value and bit."""
-    asked = design.enlarged
-    return asked.holds(codes[:, None], np.arange(asked.p)).astype(np.float64)
+    enlarged = design.enlarged
+    return enlarged.holds(codes[:, None], np.arange(enlarged.p)).astype(np.float64)
 
 
 def two_by_two(both: FloatArray, first: FloatArray, second: FloatArray, total: FloatArray) -> FloatArray:
@@ -312,5 +312,5 @@ def two_by_two(both: FloatArray, first: FloatArray, second: FloatArray, total: F
 
 def position(design: Design, label: Label) -> int:
     """Return the column of a category among the memberships."""
-    asked = design.enlarged
-    return asked.categories.index(label)
+    enlarged = design.enlarged
+    return enlarged.categories.index(label)

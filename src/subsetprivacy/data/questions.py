@@ -342,11 +342,11 @@ def are_questions(rows: IntArray, design: Design) -> BoolArray:
     """Tell which rows of codes are questions of a design. More than two codes must be in ascending order."""
     inside = (rows >= 0) & (rows < 1 << design.code_bits)
     safe = np.where(inside, rows, design.missing_code)
-    law = design.question_distribution() if not design.is_independent else None
-    if law is None:
+    distribution = design.question_distribution() if not design.is_independent else None
+    if distribution is None:
         asked = design.asks(safe)
     else:
-        listed = {row.tobytes() for row in np.ascontiguousarray(law[0], np.int64)}
+        listed = {row.tobytes() for row in np.ascontiguousarray(distribution[0], np.int64)}
         asked = np.array([row.tobytes() in listed for row in np.ascontiguousarray(safe, np.int64)], np.bool_)
     return np.asarray(asked & inside.all(axis=1))
 

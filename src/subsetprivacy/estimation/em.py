@@ -78,15 +78,15 @@ def _squarem(inc: Incidence, f: FloatArray, w: FloatArray, tol: float, max_iter:
         twice = once * inc.spread(f / inc.inner(once))
         r, v = once - w, (twice - once) - (once - w)
         length = float(np.clip(np.linalg.norm(r) / max(float(np.linalg.norm(v)), 1e-300), 1.0, _LONGEST))
-        leap = w + 2 * length * r + length**2 * v
+        extrapolated = w + 2 * length * r + length**2 * v
         updates += 2
         w = twice
-        if leap.min() > 0:
-            leap = leap / leap.sum()
-            leap = leap * inc.spread(f / inc.inner(leap))
+        if extrapolated.min() > 0:
+            extrapolated = extrapolated / extrapolated.sum()
+            extrapolated = extrapolated * inc.spread(f / inc.inner(extrapolated))
             updates += 1
-            if mean_loglik(inc, f, leap) >= mean_loglik(inc, f, twice):
-                w = leap
+            if mean_loglik(inc, f, extrapolated) >= mean_loglik(inc, f, twice):
+                w = extrapolated
 
 
 def _finish(w: FloatArray, gaps: list[float], updates: int, tol: float) -> SimplexMaximum:

@@ -115,8 +115,8 @@ def _expected(fit: Estimate) -> FloatArray:
     covariance = tangent_inverse(expected_information(design, fit.w, floor=1 / fit.n)) / fit.n
     if design.covered is None:
         return covariance
-    law = design.support()[1] * design.support_incidence.inner(fit.w)
-    return _less_known_part(fit, covariance, design.support_incidence, law)
+    probabilities = design.support()[1] * design.support_incidence.inner(fit.w)
+    return _less_known_part(fit, covariance, design.support_incidence, probabilities)
 
 
 def _less_known_part(fit: Estimate, covariance: FloatArray, rows: Incidence, f: FloatArray) -> FloatArray:

@@ -151,11 +151,11 @@ class Peak:
 def _log1p_minus_x(x: FloatArray) -> FloatArray:
     """Return ln(1 + x) - x, by its series where subtraction would lose digits."""
     with np.errstate(divide="ignore"):
-        bent = np.log1p(x) - x
+        difference = np.log1p(x) - x
     small = np.abs(x) < 1e-3
     y = x[small]
-    bent[small] = -(y**2) * (1 / 2 - y * (1 / 3 - y * (1 / 4 - y * (1 / 5 - y / 6))))
-    return bent
+    difference[small] = -(y**2) * (1 / 2 - y * (1 / 3 - y * (1 / 4 - y * (1 / 5 - y / 6))))
+    return difference
 
 
 class Profile:

@@ -36,10 +36,10 @@ class _FittedAnswers:
         """Draw new answers to the same questions from the fit, a row for each sample."""
         table = self.model.table
         slot = np.arange(len(table.codes)) - np.searchsorted(table.question, table.question)
-        law = np.zeros((len(table.asked), int(slot.max()) + 1))
-        law[table.question, slot] = self.fit.expected
-        law /= law.sum(axis=1, keepdims=True)
-        drawn = generator.multinomial(table.asked, law, (number, len(table.asked)))
+        probabilities = np.zeros((len(table.asked), int(slot.max()) + 1))
+        probabilities[table.question, slot] = self.fit.expected
+        probabilities /= probabilities.sum(axis=1, keepdims=True)
+        drawn = generator.multinomial(table.asked, probabilities, (number, len(table.asked)))
         return drawn[:, table.question, slot].astype(np.float64)
 
     def refit(self, observed: FloatArray) -> FloatArray:

@@ -270,9 +270,9 @@ def _compared(
     """
     if how.by_pairs:
         return _by_pairs(check, design, rows, n, how)
-    law = design.question_distribution()
-    assert law is not None  # the questions are listed
-    listed, nu = law
+    distribution = design.question_distribution()
+    assert distribution is not None  # the questions are listed
+    listed, nu = distribution
     if from_counts:
         kept = ~design.is_missing(listed).any(axis=1)
         listed, nu = listed[kept], nu[kept]

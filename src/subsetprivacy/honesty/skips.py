@@ -343,9 +343,9 @@ def _groups_test(questions: QuestionCounts, design: Design, seed: Seed, samples:
     groups: IntArray = questions.shown[skipped]
     if has_alike_pairs(design):
         return pairs_test(design, groups, n, seed, samples)
-    law = design.question_distribution()
-    assert law is not None  # the questions are listed
-    listed, nu = law
+    distribution = design.question_distribution()
+    assert distribution is not None  # the questions are listed
+    listed, nu = distribution
     if len(listed) < 2:
         return DataTest("questions", 0.0, 0, 1.0, CHI_SQUARE)
     return pearson_test("questions", placed(design, listed, groups, n), nu, seed, samples)

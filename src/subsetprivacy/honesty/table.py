@@ -68,9 +68,9 @@ class AnswerTable:
 
     def redraw(self, expected: FloatArray, generator: np.random.Generator) -> FloatArray:
         """Draw new answers to the same questions from the expected counts."""
-        law = np.zeros((len(self.asked), int(self._slot.max()) + 1))
-        law[self.question, self._slot] = expected
-        drawn = generator.multinomial(self.asked, law / law.sum(axis=1, keepdims=True))
+        probabilities = np.zeros((len(self.asked), int(self._slot.max()) + 1))
+        probabilities[self.question, self._slot] = expected
+        drawn = generator.multinomial(self.asked, probabilities / probabilities.sum(axis=1, keepdims=True))
         return drawn[self.question, self._slot].astype(np.float64)
 
 

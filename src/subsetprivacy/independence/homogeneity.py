@@ -253,8 +253,8 @@ def _caveats(samples: Sequence[SubsetCounts], w: FloatArray) -> list[Note]:
         notes.append(Note(NoteKind.WEIGHTED, WEIGHTED_GROUPS))
     if not all(counts.design.enumerable for counts in samples):
         return notes
-    laws = [counts.n * informative_probabilities(counts.design, w)[1] for counts in samples]
-    few, possible = sum(int((law < FEW).sum()) for law in laws), sum(len(law) for law in laws)
+    expected = [counts.n * informative_probabilities(counts.design, w)[1] for counts in samples]
+    few, possible = sum(int((each < FEW).sum()) for each in expected), sum(len(each) for each in expected)
     if few:
         text = (
             f"Small counts: {few} of {possible} subsets are expected from fewer than {FEW} people. The asymptotic "

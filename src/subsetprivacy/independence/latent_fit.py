@@ -287,9 +287,9 @@ def _draw(
 ) -> tuple[Listable, FloatArray, float]:
     """Return rows, the shares of each sample, and the number n of people with an informative subset."""
     if grid:
-        codes, law = subset_probabilities(design, w)
-        law = np.where(design.is_missing(codes), 0.0, law)
-        return design.support_incidence, generator.multinomial(n, law / law.sum(), size=size) / n, n
+        codes, probabilities = subset_probabilities(design, w)
+        probabilities = np.where(design.is_missing(codes), 0.0, probabilities)
+        return design.support_incidence, generator.multinomial(n, probabilities / probabilities.sum(), size=size) / n, n
     sample = simulate(design, w, design.people_in(n), seed=generator)
     return sample.incidence, sample.shares[None], sample.total
 

@@ -91,8 +91,8 @@ def null_distribution(
         return every
     if any(crossing.n >= LARGEST for crossing in crossings):
         return too_many(method)
-    anew = 0.0 if kind == "permutation" else _REFIT
-    each = sum(anew + drawing(crossing, settings.permutations) + cost(crossing, method) for crossing in crossings)
+    refit = 0.0 if kind == "permutation" else _REFIT
+    each = sum(refit + drawing(crossing, settings.permutations) + cost(crossing, method) for crossing in crossings)
     size, notes = affordable(
         each, settings, always=method == "lrt-mom", advice=NO_BUDGET_OR_FASTER if method == "lrt" else NO_BUDGET
     )
@@ -126,12 +126,12 @@ def _all(
     every = all_tables(rows, columns, most)
     if every is None:
         return None
-    tables, law = every
+    tables, probabilities = every
     flat = tables.reshape(len(tables), -1).astype(np.float64)
     blocks = [statistic(crossing.layout, flat[start : start + 256]) for start in range(0, len(flat), 256)]
     if settings.progress is not None:
         settings.progress(len(flat), len(flat))
-    return NullDistribution("exact", np.concatenate(blocks), law)
+    return NullDistribution("exact", np.concatenate(blocks), probabilities)
 
 
 def too_many(method: str) -> NullDistribution:

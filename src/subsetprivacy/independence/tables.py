@@ -64,8 +64,8 @@ def all_tables(rows: IntArray, columns: IntArray, most: int) -> tuple[IntArray, 
             left[:, j] -= value
             need = need[at] - value
     fixed = gammaln(rows + 1).sum() + gammaln(columns + 1).sum() - gammaln(rows.sum() + 1)
-    law = np.exp(fixed - gammaln(cells + 1).sum(axis=1))
-    return cells.reshape(-1, s, r), law / law.sum()
+    probabilities = np.exp(fixed - gammaln(cells + 1).sum(axis=1))
+    return cells.reshape(-1, s, r), probabilities / probabilities.sum()
 
 
 def one_table(rows: IntArray, columns: IntArray, generator: np.random.Generator) -> tuple[IntArray, IntArray, IntArray]:

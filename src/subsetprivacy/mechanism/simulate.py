@@ -56,8 +56,8 @@ def simulate(design: Design, w: Distribution, n: int, *, seed: Seed | None = Non
     if not design.enumerable or len(design.support()[0]) > max(size, _FEW):
         x = generator.choice(design.p, size, p=weights)
         return count_codes(draw_given(x, design, SeededSource(generator)), design)
-    codes, law = subset_probabilities(design, weights)
-    return as_joint(SubsetCounts(codes, generator.multinomial(size, law), design))
+    codes, probabilities = subset_probabilities(design, weights)
+    return as_joint(SubsetCounts(codes, generator.multinomial(size, probabilities), design))
 
 
 def simulate_many(design: Design, w: Distribution, n: int, size: int, *, seed: Seed | None = None) -> CountsBatch:
@@ -81,8 +81,8 @@ def simulate_many(design: Design, w: Distribution, n: int, size: int, *, seed: S
     people, samples = check_count(n, "n"), check_count(size, "size", least=1)
     if design.covered is not None or not design.enumerable:
         return _one_by_one(design, weights, people, samples, generator)
-    codes, law = subset_probabilities(design, weights)
-    return CountsBatch(codes, generator.multinomial(people, law, size=samples), design)
+    codes, probabilities = subset_probabilities(design, weights)
+    return CountsBatch(codes, generator.multinomial(people, probabilities, size=samples), design)
 
 
 def _one_by_one(design: Design, w: FloatArray, n: int, size: int, generator: Any) -> CountsBatch:
@@ -103,16 +103,16 @@ def subset_probabilities(design: Design, w: FloatArray) -> tuple[Any, FloatArray
 
 def informative_probabilities(design: Design, w: FloatArray) -> tuple[Any, FloatArray]:
     """Return the informative subsets, and the probability of each given that the subset is informative."""
-    codes, law = subset_probabilities(design, w)
+    codes, probabilities = subset_probabilities(design, w)
     kept = ~design.is_missing(codes)
-    return codes[kept], _exact(law[kept])
+    return codes[kept], _exact(probabilities[kept])
 
 
 def simulate_informative(design: Design, w: FloatArray, n: int, generator: np.random.Generator) -> SubsetCounts:
     """Draw the counts of n people with informative subsets."""
     if design.enumerable:
-        codes, law = informative_probabilities(design, w)
-        return SubsetCounts.trusted(codes, generator.multinomial(n, law), design)
+        codes, probabilities = informative_probabilities(design, w)
+        return SubsetCounts.trusted(codes, generator.multinomial(n, probabilities), design)
     rows = np.empty(0, np.int64)
     while len(rows) < n:
         drawn = simulate(design, w, ceil((n - len(rows)) / (1 - design.mu_full)), seed=generator)

@@ -167,8 +167,8 @@ def _weighted(design: Design, W: FloatArray) -> FloatArray:
     """Return W with its last axis, over values, replaced by one over the informative subsets."""
     codes, mu = design.support()
     kept = ~design.is_missing(codes)
-    law = design.support_incidence.inner(W) * mu
-    return law[..., kept] / (1 - design.mu_full)
+    probabilities = design.support_incidence.inner(W) * mu
+    return probabilities[..., kept] / (1 - design.mu_full)
 
 
 def _questions(design: Design) -> int:

@@ -135,8 +135,8 @@ def _alike(p: int, by_size: Mapping[int, float], times: int) -> tuple[FloatArray
             for kept in range(max(0, c + k - p - 1), min(c, k)):
                 ways = comb(c - 1, kept) * comb(p - c, k - 1 - kept)
                 step[c, kept + 1] += share * (ways / comb(p - 1, k - 1))
-    law = np.linalg.matrix_power(step, times)[p]
-    return np.full(p, law @ np.arange(p + 1)), np.full(p, law[1])
+    probabilities = np.linalg.matrix_power(step, times)[p]
+    return np.full(p, probabilities @ np.arange(p + 1)), np.full(p, probabilities[1])
 
 
 def _listed(design: Design, times: int) -> tuple[FloatArray, FloatArray]:

@@ -166,8 +166,8 @@ def moment_variances(design: Design, w: FloatArray) -> FloatArray:
     share of dummy rows.
     """
     balance = _Balance.of(design)
-    law, kappa, size = balance.probabilities(w), balance.kappa, balance.size
-    squares = balance.rows.spread(law * (1 - 2 * kappa * size)) + kappa**2 * float(law @ size**2)
+    probabilities, kappa, size = balance.probabilities(w), balance.kappa, balance.size
+    squares = balance.rows.spread(probabilities * (1 - 2 * kappa * size)) + kappa**2 * float(probabilities @ size**2)
     mean = balance.scale * w + balance.dummy_mean
     return (squares / (1 - balance.q) ** 2 - mean**2) / balance.scale
 

@@ -87,7 +87,7 @@ def leakage_given(
         base.support()  # refuses, with the reason
     shares = check_probabilities(P, base.categories.labels)
     n = len(shares)
-    weight, lonely = _check_weights(weights, n), None if alone is None else _check_alone(alone, n)
+    weight, unique = _check_weights(weights, n), None if alone is None else _check_alone(alone, n)
     w = weight @ shares
     subsets = None if codes is None else _check_row_codes(codes, base, n)
     expected = read_expected(base, shares, weight, w) if base.is_known else None
@@ -103,8 +103,8 @@ def leakage_given(
         expected=None if expected is None else _views(expected, shares, weight, w),
         published=None if published is None else _views(published, shares, weight, w),
         simulation_error=0.0 if expected is None else expected.simulation_error,
-        alone=None if lonely is None else int(lonely.sum()),
-        alone_above_95=np.nan if lonely is None else _above_95(by_row or published, lonely),
+        alone=None if unique is None else int(unique.sum()),
+        alone_above_95=np.nan if unique is None else _above_95(by_row or published, unique),
         row_numbers=_by_row(shares, by_row, published),
     )
 

@@ -23,8 +23,8 @@ EM_CHANGE = 1e-6
 def people(rng: np.random.Generator, design: Design, w: FloatArray, n: int) -> IntArray:
     """Return the codes of n people in random order."""
     codes, mu = design.support()
-    law = mu * design.support_incidence.inner(w)
-    return rng.permutation(np.repeat(codes, rng.multinomial(n, law / law.sum())))
+    probabilities = mu * design.support_incidence.inner(w)
+    return rng.permutation(np.repeat(codes, rng.multinomial(n, probabilities / probabilities.sum())))
 
 
 def mom(R: FloatArray, Q: FloatArray) -> FloatArray:

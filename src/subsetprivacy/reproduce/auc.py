@@ -155,7 +155,7 @@ def trend(values: FloatArray, errors: FloatArray) -> tuple[float, float]:
     return float(weights @ values), float(np.sqrt(weights**2 @ errors**2))
 
 
-def monotone_check(areas: Areas, test: str, *, up: bool, by: str, least: float = MONTE_CARLO, where: str = "") -> Check:
+def goes(areas: Areas, test: str, *, up: bool, by: str, least: float = MONTE_CARLO, where: str = "") -> Check:
     """Check that a test's area rises (or falls) along the grid, on average by so many standard errors."""
     line, error = areas.line(test), areas.errors(test)
     word, other, sign = ("rises", "falls", 1) if up else ("falls", "rises", -1)
@@ -171,7 +171,7 @@ def monotone_check(areas: Areas, test: str, *, up: bool, by: str, least: float =
     return says(f"AUC of {test} {word} with {by}{where}", TENDS, obtained, true, tolerance)
 
 
-def better_check(areas: Areas, first: str, other: str, *, least: float, where: str = "") -> Check:
+def beats(areas: Areas, first: str, other: str, *, least: float, where: str = "") -> Check:
     """Check that a test outperforms another in the same samples, on average by so many standard errors."""
     lead, error = areas.lead(first, other)
     mean, mean_error = areas.mean_lead(first, other)
@@ -208,8 +208,8 @@ def similar(areas: Areas, most: float, where: str = "") -> Check:
 
 def claims(areas: Areas, *, by: str, quick: bool) -> list[Check]:
     """Return the checks of a figure whose areas rise with a parameter; the short form can only refute an ordering."""
-    checks = [monotone_check(areas, test, up=True, by=by) for test in PAPER]
-    return [*checks, *orderings(areas, quick=quick), similar(areas, SIMILAR), *further_facts(areas)]
+    checks = [goes(areas, test, up=True, by=by) for test in PAPER]
+    return [*checks, *orderings(areas, quick=quick), similar(areas, SIMILAR), *asides(areas)]
 
 
 def orderings(areas: Areas, *, quick: bool, where: str = "") -> list[Check]:
@@ -217,13 +217,11 @@ def orderings(areas: Areas, *, quick: bool, where: str = "") -> list[Check]:
     least = -MONTE_CARLO if quick else MONTE_CARLO
     likelihood = ("LRT:MLE", "LRT:MoM")
     return [
-        better_check(areas, first, other, least=least, where=where)
-        for first in likelihood
-        for other in ("Pearson", "Bon")
+        beats(areas, first, other, least=least, where=where) for first in likelihood for other in ("Pearson", "Bon")
     ]
 
 
-def further_facts(areas: Areas, where: str = "") -> list[Check]:
+def asides(areas: Areas, where: str = "") -> list[Check]:
     """State what the paper does not say."""
     pairs = (
         ("Pearson given the questions", "Pearson", "which questions were asked says nothing of dependence"),

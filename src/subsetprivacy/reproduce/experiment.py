@@ -76,7 +76,7 @@ class Run:
         """Return a generator for this experiment and name."""
         return np.random.default_rng([self.seed, crc32(f"{self.label}/rng/{name}".encode())])
 
-    def in_this_process(self, steps: Iterable[Any]) -> Iterator[Any]:
+    def alone(self, steps: Iterable[Any]) -> Iterator[Any]:
         """Yield steps in this process, with progress, for timing."""
         every = list(steps)
         self.progress.start(len(every))

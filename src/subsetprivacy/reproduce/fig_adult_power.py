@@ -20,7 +20,7 @@ from subsetprivacy.reproduce.gender_income import (
     VALUES,
     false_rejections,
     independent,
-    limit_distributions,
+    laws,
     open_rejections,
     rarest,
     ratio_rejections,
@@ -98,7 +98,7 @@ class Decisions:
 def perform(run: Run) -> ExperimentResult:
     """Simulate every size, and compare the tests with their limit distributions and with each other."""
     W = run.adult.sex_income / run.adult.sex_income.sum()
-    outcome, exact = simulate(run, W), limit_distributions(W)
+    outcome, exact = simulate(run, W), laws(W)
     checks = [
         *ratios(outcome, exact),
         *information(outcome, exact),

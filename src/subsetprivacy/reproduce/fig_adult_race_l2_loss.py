@@ -42,7 +42,7 @@ def losses(rng: np.random.Generator, races: tuple[str, ...], w: tuple[float, ...
 
 
 @frozen(eq=False)
-class ScaledLosses:
+class Means:
     """The scaled losses, an array (sizes, replications, methods), and their means by method."""
 
     losses: FloatArray
@@ -75,7 +75,7 @@ def perform(run: Run) -> ExperimentResult:
     """Simulate every size and compare rates, ratios and limits."""
     races, w = run.adult.races, run.adult.race
     settings = [(tuple(races), tuple(w.tolist()), n) for n in SIZES]
-    means = ScaledLosses(np.array(run.replicate(losses, settings)))
+    means = Means(np.array(run.replicate(losses, settings)))
     laws = limits(uniform(races), w)
     traces = {name: float(np.trace(laws[name])) for name in NAMES}
     shown = without_replacement(traces, int(run.adult.race_counts.sum()))
@@ -100,7 +100,7 @@ def perform(run: Run) -> ExperimentResult:
     return ExperimentResult(checks, table, axes.figure)
 
 
-def rates(means: ScaledLosses) -> list[Check]:
+def rates(means: Means) -> list[Check]:
     """Return whether each method has the rate n^(-1/2)."""
     checks = []
     for name in NAMES:
@@ -121,7 +121,7 @@ def rates(means: ScaledLosses) -> list[Check]:
     return checks
 
 
-def last(means: ScaledLosses, laws: dict[str, FloatArray], k: int) -> list[Check]:
+def last(means: Means, laws: dict[str, FloatArray], k: int) -> list[Check]:
     """Return the mean loss at the largest n next to its exact limit; the error is that of the limit distribution.
 
     ONE is stated: its start, moments, is too far away for the limit to be near.
@@ -140,7 +140,7 @@ def last(means: ScaledLosses, laws: dict[str, FloatArray], k: int) -> list[Check
     return checks
 
 
-def price(means: ScaledLosses, traces: dict[str, float]) -> list[Check]:
+def price(means: Means, traces: dict[str, float]) -> list[Check]:
     """Return the loss of MLE over that of the sample, and whether twice the people make up for it."""
     exact = traces["MLE"] / traces[SAMPLE]
     right = 3.25 <= exact < 3.35
@@ -168,7 +168,7 @@ def price(means: ScaledLosses, traces: dict[str, float]) -> list[Check]:
     ]
 
 
-def doubled(means: ScaledLosses) -> tuple[float, float]:
+def doubled(means: Means) -> tuple[float, float]:
     """Return n times (the loss of MLE with 2n people minus that of Sample with n), mean over such n, and its error."""
     pairs = [(SIZES.index(2 * n), i) for i, n in enumerate(SIZES) if 2 * n in SIZES]
     twice, once = (list(side) for side in zip(*pairs, strict=True))
@@ -177,7 +177,7 @@ def doubled(means: ScaledLosses) -> tuple[float, float]:
     return float(gaps.mean()), float(np.linalg.norm(errors) / len(pairs))
 
 
-def _ratio(means: ScaledLosses) -> tuple[float, float]:
+def _ratio(means: Means) -> tuple[float, float]:
     """Return the ratio of paired mean losses at the largest n, and its standard error."""
     above, below = float(means.mean("MLE")[-1]), float(means.mean(SAMPLE)[-1])
     gap = means.of("MLE")[-1:] - above / below * means.of(SAMPLE)[-1:]
@@ -196,7 +196,7 @@ def without_replacement(traces: dict[str, float], everybody: int) -> str:
     return ", ".join(f"{value:.2f} times at n = {size}" for value, size in zip(ratio[-3:], SIZES[-3:], strict=True))
 
 
-def orderings(means: ScaledLosses, traces: dict[str, float]) -> list[Check]:
+def orderings(means: Means, traces: dict[str, float]) -> list[Check]:
     """Return which methods are better, by paired differences over all n."""
     apart = float(np.abs(means.of("EM") - means.of("MLE")).max())
     times = traces["MoM"] / traces["MLE"]
@@ -219,7 +219,7 @@ def orderings(means: ScaledLosses, traces: dict[str, float]) -> list[Check]:
     return checks
 
 
-def _gap(means: ScaledLosses, worse: str, better: str) -> tuple[float, float]:
+def _gap(means: Means, worse: str, better: str) -> tuple[float, float]:
     gap = (means.of(worse) - means.of(better)).reshape(1, -1)
     return float(np.nanmean(gap)), float(_errors(gap)[0])
 

@@ -5,9 +5,9 @@ from subsetprivacy.reproduce.auc import (
     HOW,
     PAPER,
     Areas,
-    further_facts,
+    asides,
+    goes,
     measure_areas,
-    monotone_check,
     orderings,
     picture,
     tabulate,
@@ -51,8 +51,8 @@ def perform(run: Run) -> ExperimentResult:
 def _claims(areas: Areas, n: int, quick: bool) -> list[Check]:
     """Return the checks for one number of people; the short form can only refute an ordering."""
     where = f", n = {n}"
-    falls = [monotone_check(areas, test, up=False, by="p", least=_apart(test, n, quick), where=where) for test in PAPER]
-    return [*falls, *orderings(areas, quick=quick, where=where), _behind(areas, n, quick), *further_facts(areas, where)]
+    falls = [goes(areas, test, up=False, by="p", least=_apart(test, n, quick), where=where) for test in PAPER]
+    return [*falls, *orderings(areas, quick=quick, where=where), _behind(areas, n, quick), *asides(areas, where)]
 
 
 def _apart(test: str, n: int, quick: bool) -> float:

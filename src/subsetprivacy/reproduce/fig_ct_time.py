@@ -77,18 +77,18 @@ def our_pvalue(columns: SubsetColumns, method: IndependenceMethod) -> float:
 
 def em_by_people(columns: SubsetColumns) -> float:
     """Return the likelihood ratio by EM as in the paper: all p q probabilities of every person in every step."""
-    n, first, second = len(columns.codes), columns.first, columns.second
-    pairs = (first[:, :, None] * second[:, None, :]).reshape(n, -1)
-    return 2 * n * (em_level(pairs) - em_level(first) - em_level(second))
+    n, one, two = len(columns.codes), columns.first, columns.second
+    pairs = (one[:, :, None] * two[:, None, :]).reshape(n, -1)
+    return 2 * n * (em_level(pairs) - em_level(one) - em_level(two))
 
 
 def em_by_pairs(columns: SubsetColumns) -> float:
     """Return the same with the distinct pairs of subsets and their shares instead of people."""
     n = len(columns.codes)
     _, at, times = np.unique(columns.codes, return_index=True, return_counts=True)
-    first, second = columns.first[at], columns.second[at]
-    pairs = (first[:, :, None] * second[:, None, :]).reshape(len(at), -1)
-    return 2 * n * (em_level(pairs, times / n) - em_level(first, times / n) - em_level(second, times / n))
+    one, two = columns.first[at], columns.second[at]
+    pairs = (one[:, :, None] * two[:, None, :]).reshape(len(at), -1)
+    return 2 * n * (em_level(pairs, times / n) - em_level(one, times / n) - em_level(two, times / n))
 
 
 def em_level(rows: FloatArray, shares: FloatArray | None = None, change: float = CHANGE) -> float:
@@ -114,7 +114,7 @@ def perform(run: Run) -> ExperimentResult:
     ways |= {name: partial(our_pvalue, method=method) for name, method in METHODS.items()}
     seconds: dict[str, list[list[float]]] = {name: [[] for _ in CATEGORIES] for name in ways}
     few = max(run.k // FIFTH, FEWEST)
-    for i, r in run.in_this_process([(i, r) for i in range(len(CATEGORIES)) for r in range(run.k)]):
+    for i, r in run.alone([(i, r) for i in range(len(CATEGORIES)) for r in range(run.k)]):
         columns = draw_columns(run.rng(f"{CATEGORIES[i]}/{r}"), CATEGORIES[i], N)
         if r == 0:
             our_pvalue(columns, "lrt")  # what is computed once for all is not timed

@@ -60,7 +60,7 @@ def coordinate(rng: np.random.Generator, design: Design, w: FloatArray, n: int) 
     ]
 
 
-def random_coordinate(rng: np.random.Generator, p: int) -> list[float]:
+def anew(rng: np.random.Generator, p: int) -> list[float]:
     """Return `coordinate` for a random population and random questions."""
     return coordinate(rng, random_design(rng, p), random_distribution(rng, p), people(p))
 
@@ -72,7 +72,7 @@ def fixed(rng: np.random.Generator, w: tuple[float, ...]) -> list[float]:
 
 def perform(run: Run) -> ExperimentResult:
     """Draw both kinds of samples; count zeros, test normality where it must fail and where it must hold."""
-    (random,) = run.replicate(random_coordinate, [(P,)])
+    (random,) = run.replicate(anew, [(P,)])
     (fixed_design,) = run.replicate(fixed, [(tuple(ODD.tolist()),)])
     checks = [
         zeros("first share, random populations", random, "the asymptotic normality no longer holds for the MLE"),

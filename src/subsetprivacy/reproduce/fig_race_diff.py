@@ -7,7 +7,7 @@ import numpy as np
 from subsetprivacy._types import FloatArray
 from subsetprivacy.design import uniform
 from subsetprivacy.draw import difference
-from subsetprivacy.estimation.limit_quantiles import quadratic_form_quantile
+from subsetprivacy.estimation.limit_quantiles import quadratic_form_quantile as quantile
 from subsetprivacy.reproduce.checks import Check, says, stated
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 from subsetprivacy.reproduce.race_sample import NAMES, estimates, limits
@@ -37,7 +37,7 @@ def perform(run: Run) -> ExperimentResult:
     w, design = run.adult.race, uniform(run.adult.races)
     fits = estimates(run.rng("one sample"), design, w, N)
     laws = limits(design, w)
-    checks = [loss_check(name, N * float(((fits[name] - w) ** 2).sum()), laws[name]) for name in NAMES]
+    checks = [one(name, N * float(((fits[name] - w) ** 2).sum()), laws[name]) for name in NAMES]
     apart = float(np.abs(fits["EM"] - fits["MLE"]).max())
     same = apart < 1e-3
     checks.append(
@@ -55,7 +55,7 @@ def perform(run: Run) -> ExperimentResult:
     return ExperimentResult(checks, table, difference(run.adult.races, fits, w).figure)
 
 
-def loss_check(name: str, loss: float, law: FloatArray) -> Check:
+def one(name: str, loss: float, law: FloatArray) -> Check:
     """Return a scaled loss, judged by its limit distribution where that is near for so few people.
 
     One step from moments exceeds the quantile of its own distribution too often at this size; moments are wide anyway.
@@ -63,7 +63,7 @@ def loss_check(name: str, loss: float, law: FloatArray) -> Check:
     claim, mean = f"{name}: n times the squared error", float(np.trace(law))
     if name not in JUDGED:
         return stated(claim, f"{loss:.3f}", f"mean in the limit {mean:.3f}")
-    most = quadratic_form_quantile(np.linalg.eigvalsh(law), LEVEL)
+    most = quantile(np.linalg.eigvalsh(law), LEVEL)
     tolerance = f"at most {most:.2f}, the {100 * LEVEL:g}% quantile of the limit distribution; its mean is {mean:.3f}"
     return says(claim, "", f"{loss:.3f}", loss <= most, tolerance, source="theory")
 

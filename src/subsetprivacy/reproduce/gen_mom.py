@@ -7,14 +7,15 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.design import Design, conditional, uniform
 from subsetprivacy.draw import quantiles
 from subsetprivacy.estimation.dispatch import estimate
-from subsetprivacy.mechanism.simulate import simulate, subset_probabilities
+from subsetprivacy.mechanism.simulate import simulate
+from subsetprivacy.mechanism.simulate import subset_probabilities as subset_law
 from subsetprivacy.reproduce import as_printed
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, corrected, says, theory
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 from subsetprivacy.reproduce.simulations import (
     as_columns,
     covariance_check,
-    distribution_check,
+    law_check,
     mean_and_error,
     moment_limit,
     random_design,
@@ -40,7 +41,7 @@ SHARES = (0.1, 0.15, 0.2, 0.25, 0.3)
 LIMIT = "√n(ŵ − w) → N(0, Q⁻¹CQ⁻¹)"
 
 
-def neighbors() -> Design:
+def neighbours() -> Design:
     """Return the design of five categories in a ring: two neighbors with weight 0.3, three with 0.7."""
     pairs = {(i, (i + 1) % 5): 0.3 / 2 for i in range(5)}
     threes = {(i, (i + 1) % 5, (i + 2) % 5): 0.7 / 3 for i in range(5)}
@@ -53,7 +54,7 @@ def designs(rng: np.random.Generator) -> dict[str, Design]:
         "uniform, p = 4": uniform(range(4)),
         "uniform, p = 5": uniform(range(5)),
         "random questions, p = 5": random_design(rng, 5),
-        "neighbors, p = 5": neighbors(),
+        "neighbors, p = 5": neighbours(),
     }
 
 
@@ -74,7 +75,7 @@ def statistics(rng: np.random.Generator, design: Design, n: int) -> list[float]:
 
 def expected(design: Design, w: FloatArray) -> FloatArray:
     """Return the expectation of the estimate: the mean of one person's, over all subsets and their distribution."""
-    codes, law = subset_probabilities(design, w)
+    codes, law = subset_law(design, w)
     single = [as_printed.mom(row[None], design.Q) for row in bits(codes, design.p)]
     return np.asarray(law @ np.array(single))
 
@@ -106,7 +107,7 @@ def limit_checks(name: str, results: FloatArray, T: FloatArray) -> list[Check]:
     whitened = results[:, 1:] @ T
     form = (whitened**2).sum(axis=1)
     return [
-        distribution_check(f"{name}: the squared error is chi-squared with {d} df", form, stats.chi2(d).cdf, LIMIT),
+        law_check(f"{name}: the squared error is chi-squared with {d} df", form, stats.chi2(d).cdf, LIMIT),
         covariance_check(f"{name}: covariance of the errors", whitened, LIMIT),
         theory(f"{name}: coverage of 95% intervals", 0.95, *mean_and_error(results[:, 0])),
     ]

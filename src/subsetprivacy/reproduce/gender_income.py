@@ -38,8 +38,8 @@ def draw(rng: np.random.Generator, W: FloatArray, n: int) -> tuple[IntArray, Int
     values = rng.multinomial(n, W)
     with_bits = rng.multinomial(values, np.full(4, 0.25)).reshape(2, 2, 2, 2).swapaxes(1, 2)
     codes, mu = SUBSETS.support()
-    law = mu * bits(codes, 4).T  # (4, 6): the distribution of the subset, given the value with its bit
-    pairs = rng.multinomial(with_bits.ravel(), np.kron(law, law)).sum(axis=0)
+    probabilities = mu * bits(codes, 4).T  # (4, 6): the distribution of the subset, given the value with its bit
+    pairs = rng.multinomial(with_bits.ravel(), np.kron(probabilities, probabilities)).sum(axis=0)
     return values.reshape(2, 2), with_bits.reshape(4, 4), pairs.reshape(len(codes), len(codes))
 
 
@@ -87,7 +87,7 @@ def pearson(table: IntArray) -> float:
     return float(chdtrc(df, ((seen - expected) ** 2 / expected).sum())) if df else 1.0
 
 
-def limit_distributions(W: FloatArray) -> dict[str, NoncentralChiSquare]:
+def laws(W: FloatArray) -> dict[str, NoncentralChiSquare]:
     """Return the limit distribution of every test that has one, and of the likelihood ratio of X and of Y."""
     enlarged = np.kron(W, np.full((2, 2), 0.25))
     values, four = nonprivate(range(2)), nonprivate(range(4))

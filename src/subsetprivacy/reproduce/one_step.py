@@ -13,7 +13,7 @@ from subsetprivacy.estimation.likelihood import expected_information, limit_cova
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, corrected, says, spread, stated, theory
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
-from subsetprivacy.reproduce.simulations import as_columns, distribution_check, mean_and_error, moment_limit
+from subsetprivacy.reproduce.simulations import as_columns, law_check, mean_and_error, moment_limit
 
 ABOUT = """Computing a maximum takes many steps. The theorem says that one Newton step from the moment estimate has the
 same limit distribution. We draw samples of a hundred to a million people with uniform questions and five categories,
@@ -84,8 +84,8 @@ def at_the_end(name: str, w: FloatArray, results: list[FloatArray]) -> list[Chec
         where = f"{name}, {start}"
         checks += [
             theory(f"{where}: n times the loss, n = {SIZES[-1]}", limit, *mean_and_error(last[:, 1 + i]), digits=3),
-            vanishing_check(where, limit, results, len(LOSSES) + i),
-            distribution_check(
+            together(where, limit, results, len(LOSSES) + i),
+            law_check(
                 f"{where}: n(ŵ − w)'I(ŵ − w) is chi-squared with {len(w) - 1} df",
                 last[:, len(LOSSES) + len(STARTS) + i],
                 stats.chi2(len(w) - 1).cdf,
@@ -96,7 +96,7 @@ def at_the_end(name: str, w: FloatArray, results: list[FloatArray]) -> list[Chec
     return [*checks, wrong_sign(name, w, *(last[:, LOSSES.index(line)] for line in LOSSES[-2:]))]
 
 
-def vanishing_check(where: str, limit: float, results: list[FloatArray], column: int) -> Check:
+def together(where: str, limit: float, results: list[FloatArray], column: int) -> Check:
     """Check that the distance to the maximum vanishes faster than the root of n."""
     means = np.array([mean_and_error(values[:, column]) for values in results])
     upper = means[-1] @ [1, MONTE_CARLO]

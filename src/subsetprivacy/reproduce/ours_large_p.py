@@ -42,13 +42,13 @@ def price(design: Design, w: FloatArray) -> float:
     codes, mu = design.support()
     law = mu * design.support_incidence.inner(w)
     size = design.sizes(codes).astype(float)
-    q = float(pair_probability(design))
+    q = float(law_of_pair(design))
     c = q / (1 - q + q * design.p)
     square = size - 2 * c * size**2 + c**2 * size**2 * design.p
     return float((law @ square / (1 - q) ** 2 - w @ w) / (1 - w @ w))
 
 
-def pair_probability(design: Design) -> float:
+def law_of_pair(design: Design) -> float:
     """Return the probability that the subset of one category holds a given other one, alike for all pairs."""
     codes, mu = design.support()
     both = design.holds(codes, np.int64(0)) & design.holds(codes, np.int64(1))
@@ -68,8 +68,8 @@ def perform(run: Run) -> ExperimentResult:
     results = run.replicate(simulated_price, [(p,) for p in SIZES])
     means = np.array([values.mean() for values in results])
     errors = np.array([values.std(ddof=1) / np.sqrt(len(values)) for values in results])
-    *seconds, beyond = (_seconds(run, p) for p in run.in_this_process((*SIZES, BEYOND)))
-    checks = [*_fourteen_categories(), _bound(exact), _agreement(exact, means, errors)]
+    *seconds, beyond = (_seconds(run, p) for p in run.alone((*SIZES, BEYOND)))
+    checks = [*_fourteen(), _bound(exact), _agreement(exact, means, errors)]
     checks += [_transform(seconds[-1], beyond), *_uneven()]
     subsets = [len(hadamard(p).support()[0]) for p in SIZES]
     columns = ("p", "subsets", "price", "bound", "simulated", "error", "seconds_of_moments")
@@ -100,7 +100,7 @@ def _draw(subsets: list[int], means: FloatArray, errors: FloatArray) -> object:
     )
 
 
-def _fourteen_categories() -> list[Check]:
+def _fourteen() -> list[Check]:
     """Compare both designs with 14 equally likely categories: subsets, and the loss of moments and of maxima."""
     w = np.full(14, 1 / 14)
     few, many = hadamard(14), uniform(range(14))

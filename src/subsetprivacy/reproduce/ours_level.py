@@ -87,8 +87,8 @@ def perform(run: Run) -> ExperimentResult:
 
 def claims(rates: dict[str, FloatArray], k: int, quick: bool) -> list[Check]:
     """Judge the rates over all settings together."""
-    checks = [_level_check(f"{method}, shuffled", rates, k, SHUFFLING) for method in METHODS]
-    checks += [_level_check("pearson, asymptotic", rates, k, within=0.015)]  # 300 people are not infinitely many
+    checks = [_held(f"{method}, shuffled", rates, k, SHUFFLING) for method in METHODS]
+    checks += [_held("pearson, asymptotic", rates, k, within=0.015)]  # 300 people are not infinitely many
     checks += [_printed_degrees(rates, k, quick), _near_the_boundary(rates, k, quick)]
     for name in ("lrt, asymptotic", "pearson-conditional, asymptotic", "bonferroni, asymptotic"):
         every = rates[name]
@@ -96,7 +96,7 @@ def claims(rates: dict[str, FloatArray], k: int, quick: bool) -> list[Check]:
     return checks
 
 
-def _level_check(name: str, rates: dict[str, FloatArray], k: int, printed: str = "", within: float = 0.0) -> Check:
+def _held(name: str, rates: dict[str, FloatArray], k: int, printed: str = "", within: float = 0.0) -> Check:
     """Check that a level is kept over all settings and not missed by far in any, at 0.001 by the binomial."""
     every = rates[name]
     low, high = LEVEL - within, LEVEL + within

@@ -81,15 +81,13 @@ def _orderings(case: str, values: FloatArray, quick: bool) -> list[Check]:
     others = [other for other in METHODS if other not in ("lrt", "lrt-mom")]
     least = -MONTE_CARLO if quick else MONTE_CARLO
     return [
-        _more_power_check(case, values, "lrt", "lrt-mom", -MONTE_CARLO),  # no more is claimed: they may be alike
-        *(_more_power_check(case, values, "lrt", other, least) for other in others),
-        _more_power_check(
-            case, values, "pearson-conditional", "pearson", min(least, 0.0)
-        ),  # of three or four standard errors
+        _ahead(case, values, "lrt", "lrt-mom", -MONTE_CARLO),  # no more is claimed: they may be alike
+        *(_ahead(case, values, "lrt", other, least) for other in others),
+        _ahead(case, values, "pearson-conditional", "pearson", min(least, 0.0)),  # of three or four standard errors
     ]
 
 
-def _more_power_check(case: str, values: FloatArray, first: str, other: str, least: float) -> Check:
+def _ahead(case: str, values: FloatArray, first: str, other: str, least: float) -> Check:
     """Check that one test finds more than another, by so many standard errors; below 0, that it finds no less."""
     lead = values[:, METHODS.index(first)] - values[:, METHODS.index(other)]
     mean, error = float(lead.mean()), max(float(lead.std(ddof=1)), 1 / len(lead)) / len(lead) ** 0.5

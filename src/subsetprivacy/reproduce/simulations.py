@@ -94,9 +94,7 @@ def normal_checks(name: str, sample: FloatArray, printed: str = "") -> list[Chec
     ]
 
 
-def distribution_check(
-    claim: str, sample: FloatArray, cdf: Callable[[FloatArray], FloatArray], printed: str = ""
-) -> Check:
+def law_check(claim: str, sample: FloatArray, cdf: Callable[[FloatArray], FloatArray], printed: str = "") -> Check:
     """Test by Kolmogorov's test whether a sample follows a distribution."""
     pvalue = float(stats.kstest(sample, cdf).pvalue)
     return says(

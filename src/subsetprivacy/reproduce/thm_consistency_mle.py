@@ -8,8 +8,8 @@ from subsetprivacy.design import uniform
 from subsetprivacy.draw import paths
 from subsetprivacy.estimation.dispatch import estimate
 from subsetprivacy.estimation.likelihood import limit_covariance
-from subsetprivacy.estimation.limit_quantiles import quadratic_form_quantile
-from subsetprivacy.mechanism.simulate import subset_probabilities
+from subsetprivacy.estimation.limit_quantiles import quadratic_form_quantile as quantile
+from subsetprivacy.mechanism.simulate import subset_probabilities as subset_law
 from subsetprivacy.reproduce.checks import Check, says, stated, theory
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
 
@@ -34,7 +34,7 @@ MISS = 1e-3  # chance that the last error of some path is beyond its bound
 def errors(rng: np.random.Generator, w: tuple[float, ...]) -> list[float]:
     """Return the distance of the estimate to w after each of SIZES people of one growing sample."""
     design, truth = uniform(range(len(w))), np.array(w)
-    codes, law = subset_probabilities(design, truth)
+    codes, law = subset_law(design, truth)
     counts, results = np.zeros(len(codes), np.int64), []
     for more in np.diff(SIZES, prepend=0):
         counts = counts + rng.multinomial(more, law)
@@ -99,7 +99,7 @@ def _end(name: str, results: FloatArray, w: FloatArray) -> Check:
     """Compare the last error of all paths with a quantile of the limit distribution of the squared distance."""
     limit = limit_covariance(uniform(range(len(w))), w)
     level = 1 - MISS / len(results)
-    bound = float(np.sqrt(quadratic_form_quantile(np.linalg.eigvalsh(limit), level) / SIZES[-1]))
+    bound = float(np.sqrt(quantile(np.linalg.eigvalsh(limit), level) / SIZES[-1]))
     worst = float(results[:, -1].max())
     return says(
         f"{name}: largest of {len(results)} errors with 10⁶ people",

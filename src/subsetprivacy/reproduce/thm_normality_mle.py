@@ -11,7 +11,7 @@ from subsetprivacy.estimation.likelihood import expected_information, limit_cova
 from subsetprivacy.mechanism.simulate import simulate
 from subsetprivacy.reproduce.checks import MONTE_CARLO, Check, corrected, stated, theory
 from subsetprivacy.reproduce.experiment import Experiment, ExperimentResult, Run
-from subsetprivacy.reproduce.simulations import LEVEL, covariance_check, distribution_check, mean_and_error, whitener
+from subsetprivacy.reproduce.simulations import LEVEL, covariance_check, law_check, mean_and_error, whitener
 
 ABOUT = """In large samples the error of the maximum should be normal with covariance BI⁻¹B'/n, where I is the Fisher
 information. Standard errors and intervals rest on this. Then n(ŵ − w)'I(ŵ − w) follows the chi-squared distribution
@@ -40,7 +40,7 @@ def statistics(rng: np.random.Generator, w: tuple[float, ...], n: int) -> list[f
     return [float(form), float(covered.mean()), float(covered[0]), *(np.sqrt(n) * gap).tolist()]
 
 
-def raised_population(n: int) -> tuple[float, ...]:
+def near(n: int) -> tuple[float, ...]:
     """Return the population on the edge with its empty category raised to one standard deviation of its estimate."""
     w = np.array(EDGE)
     w[0] = 1e-3
@@ -51,7 +51,7 @@ def raised_population(n: int) -> tuple[float, ...]:
 
 def perform(run: Run) -> ExperimentResult:
     """Simulate inside, on the edge and near it."""
-    inside, edge, close = run.replicate(statistics, [(INSIDE, N), (EDGE, N), (raised_population(N), N)])
+    inside, edge, close = run.replicate(statistics, [(INSIDE, N), (EDGE, N), (near(N), N)])
     checks = [*_inside(inside), *_edge(edge), _near(close)]
     names = ("statistic", "coverage", "first covered", *(f"scaled error {j + 1}" for j in range(len(INSIDE))))
     places = ["inside"] * len(inside) + ["edge"] * len(edge) + ["near"] * len(close)
@@ -73,9 +73,7 @@ def _inside(results: FloatArray) -> list[Check]:
     coverage, error = mean_and_error(results[:, 1])
     return [
         theory("mean of n(ŵ − w)'I(ŵ − w)", d, *mean_and_error(results[:, 0]), digits=3),
-        distribution_check(
-            f"it follows the chi-squared distribution with {d} df", results[:, 0], stats.chi2(d).cdf, PRINTED
-        ),
+        law_check(f"it follows the chi-squared distribution with {d} df", results[:, 0], stats.chi2(d).cdf, PRINTED),
         covariance_check("empirical covariance against BI⁻¹B'", results[:, 3:] @ T, PRINTED),
         theory("coverage of 95% intervals", 0.95, coverage, error),
     ]
@@ -118,7 +116,7 @@ def _edge(results: FloatArray) -> list[Check]:
 
 def _near(results: FloatArray) -> Check:
     coverage, error = mean_and_error(results[:, 2])
-    zero = float((results[:, 3] <= -np.sqrt(N) * raised_population(N)[0] + 1e-6).mean())
+    zero = float((results[:, 3] <= -np.sqrt(N) * near(N)[0] + 1e-6).mean())
     return stated(
         "one share of a single standard deviation",
         f"estimated as zero in {zero:.3f} of samples; its 95% interval holds it in {coverage:.3f} ({error:.3f})",

@@ -49,7 +49,7 @@ def time_methods(run: Run, p: int, n: int) -> dict[str, FloatArray]:
     rng = run.rng(f"p = {p}")
     samples = [_sample(rng, p, n) for _ in range(run.k)]
     times: dict[str, list[float]] = {name: [] for name in methods()}
-    for name, i in run.in_this_process([(name, i) for name in times for i in range(-1, run.k)]):
+    for name, i in run.alone([(name, i) for name in times for i in range(-1, run.k)]):
         seconds = _seconds(METHODS[name], *samples[max(i, 0)])
         if i >= 0:  # the first run does not count, because it includes imports and other setup
             times[name].append(seconds)

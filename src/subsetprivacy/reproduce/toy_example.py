@@ -46,7 +46,7 @@ def perform(run: Run) -> ExperimentResult:
         ],
         "value": [*sizes, facts["size_coverage"], facts["mi_leakage"], facts["prediction_leakage"]],
     }
-    members = np.array([[color in subset for color in URN] for subset in SUBSETS])
+    members = np.array([[colour in subset for colour in URN] for subset in SUBSETS])
     figure = cases(list(URN), list(URN.values()), members, names=["an answer", "another", "of three colors"]).figure
     return ExperimentResult(checks, table, figure)
 

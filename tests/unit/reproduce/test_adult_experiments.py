@@ -249,17 +249,17 @@ def test_one_sample():
 def test_a_sample_beyond_its_law_differs(name):
     law = race_sample.limits(DESIGN, RACE)[name]
     most = quadratic_form_quantile(np.linalg.eigvalsh(law), 0.999)
-    assert fig_race_diff.loss_check(name, 0.99 * most, law).verdict == "holds"
-    assert fig_race_diff.loss_check(name, 1.01 * most, law).verdict == "differs"
-    assert fig_race_diff.loss_check(name, float("nan"), law).verdict == "differs"
+    assert fig_race_diff.one(name, 0.99 * most, law).verdict == "holds"
+    assert fig_race_diff.one(name, 1.01 * most, law).verdict == "differs"
+    assert fig_race_diff.one(name, float("nan"), law).verdict == "differs"
     # It has bite: White ten points too low, and Black as many too high, is refused.
     wrong = np.array([0, 0, 0.1, 0, -0.1])
-    assert fig_race_diff.loss_check(name, fig_race_diff.N * float(wrong @ wrong), law).verdict == "differs"
+    assert fig_race_diff.one(name, fig_race_diff.N * float(wrong @ wrong), law).verdict == "differs"
 
 
 @pytest.mark.parametrize("name", ["ONE", "MoM", "MoM:cond"])
 def test_the_others_are_stated(name):
-    assert fig_race_diff.loss_check(name, 1.0, race_sample.limits(DESIGN, RACE)[name]).verdict == "stated"
+    assert fig_race_diff.one(name, 1.0, race_sample.limits(DESIGN, RACE)[name]).verdict == "stated"
 
 
 def fake_losses(k=400, **factors):
@@ -272,15 +272,15 @@ def fake_losses(k=400, **factors):
         values, vectors = np.linalg.eigh(laws[name])
         losses = (normal @ vectors) ** 2 @ np.maximum(values, 0)
         columns.append(losses * factors.get(name, lambda n: np.ones_like(n, float))(sizes))
-    return fig_adult_race_l2_loss.ScaledLosses(np.stack(columns, axis=2))
+    return fig_adult_race_l2_loss.Means(np.stack(columns, axis=2))
 
 
 def test_slopes_are_exact():
-    flat = fig_adult_race_l2_loss.ScaledLosses(np.tile([1.0, 3.0], (7, 3, 3)).reshape(7, 3, 6))
+    flat = fig_adult_race_l2_loss.Means(np.tile([1.0, 3.0], (7, 3, 3)).reshape(7, 3, 6))
     assert flat.slope("Sample")[0] == pytest.approx(-0.5)
     assert flat.slope("Sample")[1] == 0
     growing = flat.losses * np.array(fig_adult_race_l2_loss.SIZES)[:, None, None] ** 0.4
-    assert fig_adult_race_l2_loss.ScaledLosses(growing).slope("MoM")[0] == pytest.approx(-0.3)
+    assert fig_adult_race_l2_loss.Means(growing).slope("MoM")[0] == pytest.approx(-0.3)
 
 
 def test_losses_that_follow_their_laws_hold_and_others_do_not():
@@ -373,7 +373,7 @@ def test_pearson_of_values():
 
 
 def test_exact_numbers_of_people():
-    people = {name: law.people(0.8, 0.05) for name, law in gender_income.limit_distributions(W).items()}
+    people = {name: law.people(0.8, 0.05) for name, law in gender_income.laws(W).items()}
     assert (people["LRT of X"], people["LRT of Y"], people["LRT:MLE"]) == (153, 304, 2734)
     assert (people["PT:X"], people["PT:Y"], people["LRT, fair bits"]) == (169, 336, 1371)
     assert round(people["LRT:MLE"] / people["PT:Y"], 1) == 8.1
@@ -381,7 +381,7 @@ def test_exact_numbers_of_people():
 
 def curves(null=0.05, lost=0.025, **scales):
     """Decisions of 1000 samples in proportion to the limit laws; a scale above 1 makes a test need more people."""
-    laws, k = gender_income.limit_distributions(W), 1000
+    laws, k = gender_income.laws(W), 1000
     like = {"LRT:MoM": "LRT:MLE", "Bon": "Pearson"}
 
     def share(power):
@@ -406,7 +406,7 @@ def test_interpolation_finds_the_exact_number(name):
 
 
 def test_the_error_of_an_interpolation():
-    laws, k, sizes = gender_income.limit_distributions(W), 100, fig_adult_power.SIZES
+    laws, k, sizes = gender_income.laws(W), 100, fig_adult_power.SIZES
     rng = np.random.default_rng(1)
     power = laws["LRT:MLE"].power(np.array(sizes), 0.05)
     draws = np.array([gender_income.size_at(sizes, rng.binomial(k, power) / k, k, 0.8) for _ in range(500)])

@@ -34,8 +34,8 @@ from subsetprivacy.reproduce.checks import DIFFERS, ERRATUM, HOLDS, STATED, UNCH
 from subsetprivacy.reproduce.experiment import Run
 from subsetprivacy.reproduce.simulations import (
     covariance_check,
-    distribution_check,
     falling,
+    law_check,
     mean_and_error,
     moment_limit,
     normal_checks,
@@ -222,7 +222,7 @@ def test_the_histogram_over_random_populations_looks_normal_and_has_zeros():
     """`fig:high_2`: with random populations only the exact zeros show that the maximum is not normal."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SubsetPrivacyWarning)
-        result = np.array([fig_high_2.random_coordinate(rng(seed), fig_high_2.P) for seed in range(40)])
+        result = np.array([fig_high_2.anew(rng(seed), fig_high_2.P) for seed in range(40)])
     assert fig_high_2.blended(result).verdict == ERRATUM
     lumps = result.copy()
     lumps[:, 0] = np.maximum(lumps[:, 0], 0)
@@ -311,7 +311,7 @@ def test_another_covariance_or_law_is_noticed():
     assert drawn.shape == (2000, 4), "the sum of the shares does not vary"
     for factor, verdict in ((1.0, HOLDS), (1.1, DIFFERS)):
         assert covariance_check("", factor * drawn).verdict == verdict
-        assert distribution_check("", factor * (drawn**2).sum(axis=1), stats.chi2(4).cdf).verdict == verdict
+        assert law_check("", factor * (drawn**2).sum(axis=1), stats.chi2(4).cdf).verdict == verdict
 
 
 def test_with_an_empty_category_the_maximum_is_not_normal():
@@ -335,8 +335,8 @@ def test_the_designs_of_moments_are_of_all_kinds():
     every = gen_mom.designs(rng())
     ranks = {name: whitener(moment_limit(d, gen_mom.population(d.p))).shape[1] for name, d in every.items()}
     assert list(ranks.values()) == [3, 5, 5, 5]
-    codes, mu = gen_mom.neighbors().support()
-    assert not np.allclose(gen_mom.neighbors().mu(31 - codes), mu), "no yes/no question realizes it"
+    codes, mu = gen_mom.neighbours().support()
+    assert not np.allclose(gen_mom.neighbours().mu(31 - codes), mu), "no yes/no question realizes it"
     assert all(design.is_identifiable for design in every.values())
 
 
@@ -406,8 +406,8 @@ def test_one_step_with_another_law_differs():
 def test_a_distance_that_does_not_fall_differs():
     w, result = one_step_samples()
     limit = float(np.trace(limit_covariance(sp.uniform(range(5)), w)))
-    assert one_step.vanishing_check("", limit, result, 5).verdict == HOLDS
-    assert one_step.vanishing_check("", limit, [result[-1]] * 5, 5).verdict == DIFFERS
+    assert one_step.together("", limit, result, 5).verdict == HOLDS
+    assert one_step.together("", limit, [result[-1]] * 5, 5).verdict == DIFFERS
 
 
 def test_a_quick_step_is_not_called_slow():

@@ -126,7 +126,7 @@ def areas(lines, error=0.01):
     ],
 )
 def test_a_line_rises_or_falls_beyond_its_errors(line, up, verdict):
-    assert auc.monotone_check(areas({"": line}), "Bon", up=up, by="rho").verdict == verdict
+    assert auc.goes(areas({"": line}), "Bon", up=up, by="rho").verdict == verdict
 
 
 def test_the_trend_is_that_of_least_squares():
@@ -140,11 +140,11 @@ def test_the_trend_is_that_of_least_squares():
 
 def test_a_short_run_only_refutes():
     flat, wrong = areas({"": (0.62, 0.61, 0.6)}), areas({"": (0.7, 0.65, 0.6)})
-    check = auc.monotone_check(flat, "Bon", up=True, by="p", least=-3)
+    check = auc.goes(flat, "Bon", up=True, by="p", least=-3)
     assert check.verdict == HOLDS
     assert "the short form can refute the claim, not show it" in check.tolerance
-    assert auc.monotone_check(wrong, "Bon", up=True, by="p", least=-3).verdict == DIFFERS
-    assert auc.monotone_check(flat, "Bon", up=True, by="p", least=0).verdict == DIFFERS
+    assert auc.goes(wrong, "Bon", up=True, by="p", least=-3).verdict == DIFFERS
+    assert auc.goes(flat, "Bon", up=True, by="p", least=0).verdict == DIFFERS
 
 
 @pytest.mark.parametrize("n", [1000, 2000])
@@ -197,7 +197,7 @@ def test_the_people_with_whom_pearson_does_as_well():
 )
 def test_a_test_outperforms_another(ahead, least, verdict):
     result = areas({"": (0.6, 0.7, 0.8), "LRT:MLE": ahead})
-    assert auc.better_check(result, "LRT:MLE", "Pearson", least=least).verdict == verdict
+    assert auc.beats(result, "LRT:MLE", "Pearson", least=least).verdict == verdict
 
 
 def test_similar_means_similar():

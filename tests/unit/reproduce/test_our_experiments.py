@@ -108,7 +108,7 @@ def test_the_price_of_moments_without_matrices(design, even):
     w = np.ones(design.p) if even else np.arange(1.0, design.p + 1)
     w /= w.sum()
     assert ours_large_p.price(design, w) == pytest.approx(dense_price(design, w), rel=1e-9)
-    assert ours_large_p.pair_probability(design) == pytest.approx(design.Q[0, 1])
+    assert ours_large_p.law_of_pair(design) == pytest.approx(design.Q[0, 1])
 
 
 def test_simulated_prices_must_agree_with_theory():
@@ -150,13 +150,13 @@ def test_the_numbers_of_fourteen_categories():
     assert [len(few.support()[0]), len(many.support()[0])] == [30, 2**14 - 2 * 14 - 2]
     losses = [dense_price(design, w) * (1 - w @ w) for design in (few, many)]
     assert losses == pytest.approx([12.1882, 12.9866], abs=5e-5)
-    assert verdicts(ours_large_p._fourteen_categories()) == [STATED, HOLDS, STATED]
+    assert verdicts(ours_large_p._fourteen()) == [STATED, HOLDS, STATED]
 
 
 def test_moments_that_lose_more_with_few_subsets_differ(monkeypatch):
     exact = ours_large_p.price
     monkeypatch.setattr(ours_large_p, "price", lambda design, w: 1 / exact(design, w))
-    assert ours_large_p._fourteen_categories()[1].verdict == DIFFERS
+    assert ours_large_p._fourteen()[1].verdict == DIFFERS
 
 
 def test_few_subsets_for_many_categories(monkeypatch):
@@ -247,12 +247,10 @@ def test_orderings_are_judged_on_the_same_samples():
 def test_a_lead_of_two_standard_errors(least, verdict):
     decisions = np.ones((400, 5))
     decisions[:4, 2] = 0  # of pearson: a lead of .01, two standard errors
-    check = ours_power._more_power_check("a case", decisions, "lrt", "pearson", least)
+    check = ours_power._ahead("a case", decisions, "lrt", "pearson", least)
     assert check.verdict == verdict
     assert ("no less" in check.claim) == (least < 0)
-    assert ours_power._more_power_check("a case", decisions, "pearson", "lrt", least).verdict == (
-        HOLDS if least < 0 else DIFFERS
-    )
+    assert ours_power._ahead("a case", decisions, "pearson", "lrt", least).verdict == (HOLDS if least < 0 else DIFFERS)
 
 
 def test_moments_that_find_far_more_than_maxima_differ():

@@ -95,5 +95,5 @@ def test_random_numbers_depend_on_label_seed_and_task():
 
 def test_alone_goes_through_all_steps():
     progress = Counting()
-    assert list(Run("fig:time1", 1, progress=progress).in_this_process("abc")) == ["a", "b", "c"]
+    assert list(Run("fig:time1", 1, progress=progress).alone("abc")) == ["a", "b", "c"]
     assert (progress.totals, progress.steps) == ([3], 3)
