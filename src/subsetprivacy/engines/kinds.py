@@ -101,7 +101,7 @@ def computing(table: Any) -> Iterator[None]:
     >>> with computing(pd.DataFrame()):
     ...     int("five")
     Traceback (most recent call last):
-    subsetprivacy.errors.DataFileError: the pandas table could not be computed (ValueError). Hint: run it by itself ...
+    subsetprivacy.errors.DataFileError: the pandas table could not be computed (ValueError). Hint: run it separately ...
     """
     try:
         yield

@@ -103,7 +103,7 @@ def test_plain_http_beyond_this_machine_is_warned_of(served, sqlite_url):
     result = serve("--db", sqlite_url, "--host", "0.0.0.0")
     (line,) = result.stderr.splitlines()
     assert line.startswith("Warning: 0.0.0.0 is reached by plain http: ")
-    assert "Hint: put a proxy with https before it" in line
+    assert "Hint: put a proxy with https in front of it" in line
     assert served[0].state.studio.base_url is None
     assert re.search(r"Studio    http://127\.0\.0\.1:\d+/studio\n", result.stdout)
     assert serve("--db", sqlite_url, "--host", "0.0.0.0", "--https-behind-proxy").stderr == ""

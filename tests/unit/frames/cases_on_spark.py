@@ -23,7 +23,7 @@ from subsetprivacy.messages.for_files import CLEAN_VALUES
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning"),
-    pytest.mark.filterwarnings("ignore:kept and published:subsetprivacy.errors.NotPrivateWarning"),
+    pytest.mark.filterwarnings("ignore:published unchanged:subsetprivacy.errors.NotPrivateWarning"),
 ]
 LABELS = ["red", "green", "blue", "black"]
 DESIGN = sp.uniform(LABELS)

@@ -49,7 +49,7 @@ def test_a_folder_a_key_and_a_covered_design(tmp_path, people):
         assert output.read_bytes() == held
 
 
-@pytest.mark.filterwarnings("ignore:kept and published:subsetprivacy.errors.NotPrivateWarning")
+@pytest.mark.filterwarnings("ignore:published unchanged:subsetprivacy.errors.NotPrivateWarning")
 @pytest.mark.parametrize(
     "change",
     [

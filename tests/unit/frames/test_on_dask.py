@@ -19,7 +19,7 @@ dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:kept and published:subsetprivacy.errors.NotPrivateWarning"),
+    pytest.mark.filterwarnings("ignore:published unchanged:subsetprivacy.errors.NotPrivateWarning"),
     pytest.mark.filterwarnings("ignore:The inplace keyword"),  # of Dask, when it reads Parquet
 ]
 LABELS = ["red", "green", "blue", "black"]

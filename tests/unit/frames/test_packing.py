@@ -42,7 +42,7 @@ def test_rows_come_back_as_they_were(designs, keep, is_word):
 def test_every_row_is_dealt_to_one_bucket_and_all_buckets_alike(designs, buckets):
     packing = Packing.of(designs, [])
     batch = packing.pack(codes_of(designs, 8000), [], [])
-    parts = list(packing.dealt(batch, buckets, random_source(seed=1)))
+    parts = list(packing.into_buckets(batch, buckets, random_source(seed=1)))
     assert len(parts) == buckets
     expected = 8000 / buckets
     assert max(abs(part.num_rows - expected) for part in parts) < 5 * np.sqrt(expected)
@@ -60,7 +60,7 @@ def test_all_orders_of_dealing_and_shuffling_are_equally_likely(keep):
     source = random_source(seed=5)
     seen = Counter()
     for _ in range(4800):
-        buckets = packing.dealt(batch, 2, source)
+        buckets = packing.into_buckets(batch, 2, source)
         mixed = [packing.shuffled(pa.Table.from_batches([bucket]), source) for bucket in buckets]
         seen[tuple(pa.concat_tables(mixed).column(0).to_pylist())] += 1
     assert set(seen) == set(permutations(rows.tolist()))
