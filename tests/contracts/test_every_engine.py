@@ -156,7 +156,7 @@ def test_text(make):
 
 
 def test_an_unknown_column(make):
-    with pytest.raises(ArgumentError, match=r"got no column Race among its 7\. Hint: did you mean 'race'\?"):
+    with pytest.raises(ArgumentError, match=r"got no column Race among its 7 columns\. Hint: did you mean 'race'\?"):
         sp.count(make(PEOPLE), "Race", design=ASKED)
     with pytest.raises(ArgumentError, match="got no column wieght"):
         sp.count(make(PEOPLE), "race", design=ASKED, weights="wieght", weights_kind="sampling")

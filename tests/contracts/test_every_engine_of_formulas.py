@@ -95,7 +95,7 @@ def test_unknown_levels_are_told(make):
 
 
 def test_a_column_that_is_not_there(make):
-    with pytest.raises(ArgumentError, match="got no column height among its 5") as caught:
+    with pytest.raises(ArgumentError, match="got no column height among its 5 columns") as caught:
         encode_formula("height", make(PEOPLE))
     assert "'sex'" in str(caught.value)
 

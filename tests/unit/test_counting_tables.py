@@ -120,10 +120,11 @@ def test_collections_of_labels_in_cells():
         assert cells(sp.count(frame, "said", design=ASKED)) == {3: 2, 12: 1}
         result = sp.count(frame, "said", design=ASKED, by="region", weights="n", weights_kind="frequency")
         assert {group: cells(part) for group, part in result.items()} == {"n": {3: 1}, "s": {3: 4, 12: 2}}
-        for by, told in (("Region", "got no column Region among its 4"), ("said", "one part: .* got said twice")):
+        missing = "got no column Region among its 4 columns"
+        for by, told in (("Region", missing), ("said", "one part: .* got said twice")):
             with pytest.raises(ArgumentError, match=told):
                 sp.count(frame, "said", design=ASKED, by=by)
-        with pytest.raises(ArgumentError, match="got no column N among its 4"):
+        with pytest.raises(ArgumentError, match="got no column N among its 4 columns"):
             sp.count(frame, "said", design=ASKED, weights="N", weights_kind="frequency")
         several = sp.count(frame, "said", design=ASKED, by=["region", "n"])
         assert set(several) == {("n", 1), ("s", 2), ("s", 4)}
@@ -188,8 +189,8 @@ def test_groups_given_as_values_still_are_rows():
     [
         ({"by": ["region", "secret"]}, "`by` must name columns of the table; entry 1 does not"),
         ({"by": []}, "`by` must name at least one column; got an empty list"),
-        ({"by": "regoin"}, r"the table; got no column regoin among its 4\. Hint: did you mean 'region'"),
-        ({"by": "Region"}, r"got no column Region among its 4\. Hint: did you mean 'region'"),
+        ({"by": "regoin"}, r"the table; got no column regoin among its 4 columns\. Hint: did you mean 'region'"),
+        ({"by": "Region"}, r"got no column Region among its 4 columns\. Hint: did you mean 'region'"),
         ({"by": "race"}, "must have one part: subsets, groups or weights; got race twice"),
         ({"by": ["region", "region"]}, "must have one part: subsets, groups or weights; got region twice"),
         ({"weights": "times"}, "`weights_kind` must be given with weights"),

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from difflib import get_close_matches
 from typing import Any, Literal
 
+from subsetprivacy._words import counted
 from subsetprivacy.engines.kinds import column_names, engine_of, plain_table, raw_names
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages import Hint
@@ -108,18 +109,16 @@ def no_such_column(
     Examples
     --------
     >>> no_such_column("age group", ["Age_Group", "race"], "the table", "names")
-    ('a named column must be in the table; got no column age group among its 2.', Hint(...'Age_Group'"}))
+    ('a named column must be in the table; got no column age group among its 2 columns.', Hint(...'Age_Group'"}))
     """
-    message = f"a named column must be in {where}; got no column {name} among its {len(existing)}."
+    message = f"a named column must be in {where}; got no column {name} among its {counted(len(existing), 'column')}."
     if verdict == "names":
         return message, _suggestion(name, existing)
     return f"{message} {_HIDDEN_LINE if csv else _HIDDEN_NAMES}", LOOK_FOR_A_HEADER()
 
 
-_HIDDEN_LINE = "Its first line may hold a person's values instead of names, so it is not shown."
-_HIDDEN_NAMES = (
-    "Its column names may be a person's values, as of a file that was read without a header, so they are not shown."
-)
+_HIDDEN_LINE = "Its first line is not shown, because without a header it could be a person's values."
+_HIDDEN_NAMES = "The column names are not shown, because without a header they could be a person's values."
 
 
 def _suggestion(name: str, existing: Sequence[str]) -> Hint:

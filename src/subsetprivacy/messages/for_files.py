@@ -41,7 +41,7 @@ WRITE_THREE_SLASHES = advise("write_three_slashes", "file:///data/people.csv")
 # Columns by their names
 TAKE_A_SIMILAR_COLUMN = advise("take_a_similar_column", "did you mean {names}?")
 TAKE_ONE_OF_ITS_COLUMNS = advise("take_one_of_its_columns", "it has {names}")
-LOOK_FOR_A_HEADER = advise("look_for_a_header", "check whether the file has a header")
+LOOK_FOR_A_HEADER = advise("look_for_a_header", "check the spelling, and whether the data have a header")
 
 # Files that are written
 REPLACE_OUTPUT = advise(

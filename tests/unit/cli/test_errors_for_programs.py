@@ -79,7 +79,7 @@ WRONG = {
     "evaluate": (
         "private.parquet --proba people.csv",
         "DataFileError",
-        "a named column must be in the file 'people.csv'; got no column ash among its 1.",
+        "a named column must be in the file 'people.csv'; got no column ash among its 1 column.",
     ),
     "test": (
         "private.parquet tree shrub",

@@ -201,11 +201,11 @@ def test_wrong_usage(words, message, run):
 
 
 WRONG = [
-    ("use ~ nothing", [], "got no column nothing among its 7"),
+    ("use ~ nothing", [], "got no column nothing among its 7 columns"),
     ("use ~ age + C(rating)", [], "inside the term C(rating). Hint: write rating without a function"),
     ("use", [], "FORMULA must have one ~"),
     ("age ~ shift", [], "must have a column of subsets"),
-    ("age ~ usee", [], "got no column usee among its 7. Hint: did you mean 'use'?"),
+    ("age ~ usee", [], "got no column usee among its 7 columns. Hint: did you mean 'use'?"),
     ("use ~ age + I(2 * age)", [], "Hint: leave these columns out of the formula, or use --ridge 1."),
     ("use ~ offset(age)", [], "Hint: --offset COLUMN."),
     ("use ~ age", ["--stream", "--clusters", "town"], "--clusters must be left out in a stream; got some. Hint: --no-"),

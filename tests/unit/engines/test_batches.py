@@ -108,7 +108,7 @@ def test_what_is_not_streamed(tmp_path):
     pd = pytest.importorskip("pandas")
     with pytest.raises(ArgumentError, match=r"must be on this machine to be streamed; got one of dask\. Hint: write"):
         arrow_batches(CONSTRUCTORS["dask"][0](COLUMNS, tmp_path), ["number"])
-    with pytest.raises(ArgumentError, match=r"no column Number among its 3\..*'number'"):
+    with pytest.raises(ArgumentError, match=r"no column Number among its 3 columns\..*'number'"):
         arrow_batches(pd.DataFrame(COLUMNS), ["Number"])
     with pytest.raises(ArgumentError, match="must be a table of pandas"):
         arrow_batches([1, 2], ["x"])

@@ -353,7 +353,7 @@ def test_an_array(order, small_parts):
     assert encoder.columns == ("Intercept", "x1", "x2", "x3")
     assert np.array_equal(X, columns(ONE, array))
     assert np.array_equal(encoder.matrix(array[:2]), X[:2])
-    with pytest.raises(ArgumentError, match="got no column x3 among its 2"):
+    with pytest.raises(ArgumentError, match="got no column x3 among its 2 columns"):
         encoder.matrix(array[:, :2])
 
 

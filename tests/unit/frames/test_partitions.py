@@ -96,5 +96,5 @@ def test_names_that_are_no_columns(people):
 
 
 def test_an_unknown_column_is_still_unknown(people, tmp_path):
-    with pytest.raises(DataFileError, match="got no column race among its 4"):
+    with pytest.raises(DataFileError, match="got no column race among its 4 columns"):
         sp.privatize_table(people, {"race": TOWN}, tmp_path / "private.parquet")

@@ -133,7 +133,7 @@ TROUBLES = {
     "UTF-16 without a mark": ("a,b\n1,2\n".encode("utf-16-le"), r"it is in UTF-16"),
     "nothing": ("", r"it is empty"),
     "only line breaks": ("\n\n", r"it is empty"),
-    "another header": ("age,b\n1,2\n", r"got no column a among its 2\."),
+    "another header": ("age,b\n1,2\n", r"got no column a among its 2 columns\."),
     "a column twice": ("a,b,a\n1,2,3\n", r"must have one column 'a'; its header has 2"),
 }
 
@@ -151,7 +151,7 @@ def test_the_closest_columns_are_listed(written):
         with pytest.raises(DataFileError, match=r"the file .*people\.csv'; .* did you mean 'Income'\?") as caught:
             rows_of(path, [wanted])
         assert "salary" not in str(caught.value)
-    with pytest.raises(DataFileError, match=r"among its 2\. Hint: it has 'Income', 'salary'\."):
+    with pytest.raises(DataFileError, match=r"among its 2 columns\. Hint: it has 'Income', 'salary'\."):
         rows_of(path, ["age"])
 
 
@@ -168,7 +168,8 @@ HEADERLESS = {
 @pytest.mark.parametrize("name", HEADERLESS)
 @pytest.mark.parametrize("wanted", ["black", "Blac", "race"])
 def test_no_cell_of_a_file_without_a_header_is_shown(written, name, wanted):
-    with pytest.raises(DataFileError, match="Its first line may hold a person's values instead of names") as caught:
+    told = "Its first line is not shown, because without a header it could be a person's values"
+    with pytest.raises(DataFileError, match=told) as caught:
         rows_of(written(HEADERLESS[name]), [wanted])
     assert "Black" not in str(caught.value)
     assert caught.value.advice == LOOK_FOR_A_HEADER()

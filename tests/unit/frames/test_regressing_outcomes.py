@@ -425,7 +425,7 @@ def test_an_option_that_is_not_for_such_fits_has_no_hint_of_another(option, fitt
 
 
 def test_a_misspelled_private_column_is_named(fitted, tmp_path):
-    similar = "got no column rase among its 12.*did you mean 'race'"
+    similar = "got no column rase among its 12 columns.*did you mean 'race'"
     for data in (columns(), pd.DataFrame(columns())):
         for formula, names in (("income ~ rase", ["race"]), ("income ~ race", ["rase"]), ("rase ~ age", ["race"])):
             with pytest.raises(ArgumentError, match=similar):

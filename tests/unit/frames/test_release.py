@@ -116,7 +116,7 @@ def test_names_that_are_none(release):
         release.count()
     with pytest.raises(ArgumentError, match="two or more different columns"):
         release.crosstab("race", "race")
-    with pytest.raises(DataFileError, match=r"the file .*got no column Town among its 5.*did you mean 'town'"):
+    with pytest.raises(DataFileError, match=r"the file .*got no column Town among its 5 columns.*did you mean 'town'"):
         release.count("race", by="Town")
 
 
