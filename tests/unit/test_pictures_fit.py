@@ -256,3 +256,12 @@ def test_numbers_stand_clear_of_their_bars():
     assert printed(panel) == ["1.00", "2.00"]  # a space before them would be lost in SVG
     ends = [bar.get_window_extent().x1 for bar in panel.patches]
     assert all(text.get_window_extent().x0 > end + 3 for text, end in zip(panel.texts, ends, strict=True))
+
+
+def test_all_panels_have_the_same_decimals():
+    w, half = np.array([[0.1, 0.5], [0.2, 0.4]]), np.array([[1e-5, 0.1], [0.1, 0.1]])
+    figure = draw.by_group(["a", "b"], ["x", "y"], w, w - half, w + half, level=0.95, title="")
+    assert [printed(ax) for ax in figure.axes] == [["10.0%", "20.0%"], ["50.0%", "40.0%"]]
+    half[:, 0] = 1e-9  # as good as no interval
+    figure = draw.by_group(["a", "b"], ["x", "y"], w, w - half, w + half, level=0.95, title="")
+    assert [printed(ax) for ax in figure.axes] == [["10.0%", "20.0%"], ["50.0%", "40.0%"]]

@@ -64,7 +64,8 @@ def by_group(
     view = view_of(np.concatenate([[0.0], w[:_MOST_ROWS, :_MOST_PANELS].ravel()]), low.ravel(), high.ravel())
     unit = "" if points else "%"
     axis = f"{what}, {'percentage points, ' if points else ''}{100 * level:.6g}% interval"
-    printed = [share_texts(*parts, unit) for parts in zip(w.T, low.T, high.T, strict=True)]
+    texts = share_texts(w.T.ravel(), low.T.ravel(), high.T.ravel(), unit)  # as many decimals in all panels
+    printed = [texts[k * len(w) : (k + 1) * len(w)] for k in range(w.shape[1])]
     return _panels_of_rows((groups, "groups"), labels, (w.T, low.T, high.T), view, axis, title, printed, unit=unit)
 
 

@@ -19,7 +19,7 @@ _NARROW = 1.6  # intervals narrower than so many markers get the small one, whic
 _TIGHT = 0.14  # inches that a printed number needs
 _MOST_NUMBERED = 4  # estimates for whose numbers a figure grows
 _NONE = "not given"  # instead of a number
-_WIDE = 1e-6  # of a percentage: an interval that is narrower has no width, and says nothing about decimals
+_WIDE = 1e-4  # of a percentage: an interval that is narrower has no width, and says nothing about decimals
 _MINUS = "\N{MINUS SIGN}"
 
 
