@@ -75,7 +75,7 @@ def _read(
     numeric: bool,
 ) -> list[Any]:
     if sum([bool(labels), listed is not None, file is not None, source is not None]) != 1:
-        raise click.UsageError("give either LABELS or --categories, --file, or --from TABLE")
+        raise click.UsageError("give the categories once: as LABELS, or with --categories, --file or --from TABLE")
     if source is not None:
         if column is None or not infer:
             raise click.UsageError(

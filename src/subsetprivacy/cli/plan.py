@@ -88,7 +88,7 @@ def plan(
         )
         number, listed = int(listed), None
     if sum([bool(labels), listed is not None, file is not None, number is not None]) != 1:
-        raise click.UsageError("give either LABELS or --categories, --file, or --n-categories")
+        raise click.UsageError("give the categories once: as LABELS, or with --categories, --file or --n-categories")
     if number_of_groups is not None and groups:
         raise click.UsageError("give either --groups or --group")
     made = run(

@@ -290,7 +290,7 @@ def test_a_number_of_categories_under_its_old_name_still_works(run, fine, misuse
     assert result.stdout == fine("plan", "--n-categories", "5", "--margin", "0.05")
     assert result.stderr.startswith("Warning: --categories takes labels joined by commas")
     assert "deprecated" in result.stderr
-    assert "give either LABELS" in misused("plan", "a", "b", "c", "d", "--n-categories", "4")
+    assert "give the categories once" in misused("plan", "a", "b", "c", "d", "--n-categories", "4")
 
 
 def test_a_category_given_twice_is_named(misused):

@@ -44,7 +44,7 @@ def test_a_design_goes_to_standard_output_as_well(fine):
 @pytest.mark.parametrize(
     ("said", "message"),
     [
-        (["a", "b", "--categories", "a,b,c,d"], "give either LABELS or"),
+        (["a", "b", "--categories", "a,b,c,d"], "give the categories once: as LABELS, or"),
         (["--categories", "a,b,c,d", "--column", "x"], "--column and --infer-categories are for --from"),
         (["a", "b", "c", "d", "--infer-categories"], "are for --from"),
         (["1", "2", "3", "four", "--numbers"], "--numbers is for labels that are numbers"),

@@ -162,7 +162,7 @@ def test_words_that_cannot_be_parsed(name, words, told):
         ("test private.parquet", "Missing argument"),
         ("test private.parquet tree", "give a second column"),
         ("design compare tree.json", "two or more design documents"),
-        ("plan", "give either LABELS"),
+        ("plan", "give the categories once: as LABELS"),
         ("db check --db password=x", "must be a file or a postgresql:// address"),
     ],
 )
