@@ -99,8 +99,9 @@ def share_texts(
     sign = "" if unit else "+"
     texts = []
     for x, width in zip(values, widths, strict=True):
-        # A row with a far narrower interval than the others has more decimals, or it would be printed as 0.
-        own = _decimals(float(width)) if _WIDE < width < 0.05 * 10.0**-digits else digits
+        # A small number with a far narrower interval than the others has more decimals, or it would be printed as 0.
+        small = abs(100 * x) < 0.5 * 10.0**-digits and _WIDE < width < 10.0**-digits
+        own = _decimals(float(width)) if small else digits
         texts.append(f"{100 * x:{sign}.{own}f}{unit}".replace("-", _MINUS) if np.isfinite(x) else _NONE)
     return [text.replace(_MINUS, "") if not text.strip(f"{_MINUS}+0.%") else text for text in texts]
 
