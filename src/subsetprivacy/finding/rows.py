@@ -61,7 +61,7 @@ class RowFindings:
     names
         The columns that are kept row by row.
     twice
-        Variables that are in more than one of them, whose independent draws intersect.
+        Variables that are in more than one of them, whose independent draws together can narrow down a value.
     parts
         What each column reveals alone, by name.
     together

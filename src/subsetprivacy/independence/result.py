@@ -66,8 +66,8 @@ class IndependenceResult(Result):
     statistic, df
         The statistic and its degrees of freedom.
     pvalue
-        From tables with the same margins (random ones, or all if there are few), from simulated people if rows cannot
-        be permuted, or asymptotic if no table was drawn.
+        From tables with the same margins (random ones, or all if there are few), from a parametric bootstrap if rows
+        cannot be permuted, or asymptotic if no table was drawn.
     pvalue_se
         The Monte Carlo standard error of `pvalue`: 0 if all tables were used, NaN for asymptotic p-values.
     asymptotic_pvalue
