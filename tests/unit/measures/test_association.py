@@ -63,7 +63,10 @@ class TestArguments:
     @pytest.mark.parametrize("make", [sp.estimate, lambda counts: counts])
     def test_one_variable_only(self, make):
         alone = make(sp.simulate(ASKED, [0.1, 0.2, 0.3, 0.4], 500, seed=1))
-        with pytest.raises(ArgumentError, match=r"two or more variables; got one\. Hint: sp\.product"):
+        with pytest.raises(
+            ArgumentError,
+            match=r"two or more variables; got one\. Hint: count two columns together, as in sp\.association",
+        ):
             association(alone)
 
     def test_something_else(self):
