@@ -140,7 +140,9 @@ def test_a_covered_design_in_memory_needs_an_output():
 
 
 def test_values_of_which_none_is_a_category_are_explained():
-    with pytest.raises(CategoryError, match=r"got 2 values that are not.*None of the values is written exactly as in the design"):
+    with pytest.raises(
+        CategoryError, match=r"got 2 values that are not.*None of the values is written exactly as in the design"
+    ):
         privatize_table(pd.DataFrame({"race": ["White", "Black"]}), {"race": RACE})
 
 
