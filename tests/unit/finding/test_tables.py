@@ -79,7 +79,7 @@ def test_tables_that_are_too_large_say_so(monkeypatch):
         assert result.problem.kind is NoteKind.NOT_TESTED
         assert result.links == ()
         said = plain_text(links_section(words_of("en"), result, {}))
-        assert said.startswith("Direct links of a, b, c cannot be told. There are ")
+        assert said.startswith("Direct links of a, b, c cannot be determined. There are ")
 
 
 def test_few_people_and_shares_of_0_are_noted():

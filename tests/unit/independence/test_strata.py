@@ -172,7 +172,7 @@ def test_refusals():
     blind = sp.independent(list("abcd"), {("a", "b"): 1.0})
     with pytest.raises(NotIdentifiableError, match="x: the design must be identifiable"):
         sp.conditional_independence_test({"a": sp.crosstab([3, 12], [3, 12], designs=[blind, V4])})
-    with pytest.raises(ArgumentError, match="`table` must be of several variables"):
+    with pytest.raises(ArgumentError, match="`table` must have several variables"):
         sp.conditional_independence_test({"a": sp.simulate(RECORDED, np.full(7, 1 / 7), 50, seed=1)})
 
 

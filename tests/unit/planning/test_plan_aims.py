@@ -249,7 +249,7 @@ def test_symmetric_weights_are_asked_as_questions():
         ({"groups": "f"}, ArgumentError, r"`groups` must map names to shares of the people; got str\. Hint: groups=2"),
         ({"groups": {"f": 1}}, ArgumentError, r"`groups` must be from 2 to 1000; got 1"),
         ({"groups": {"f": 0.3, "m": 0.6}}, ArgumentError, r"`groups` must have shares that sum to 1; got 0\.9"),
-        ({"groups": {"f": 30, "m": 70}}, ArgumentError, r"at most 1; got 100\. Hint: these look like percentages"),
+        ({"groups": {"f": 30, "m": 70}}, ArgumentError, r"sum to 1; got 100\. Hint: these look like percentages"),
         ({"groups": {"f": 0, "m": 1}}, ArgumentError, r"`groups` must have shares above 0; got something else for 'f'"),
         ({"groups": {"f": "half", "m": 0.5}}, ArgumentError, r"shares above 0; got something else for 'f'"),
         ({"groups": {"f": np.nan, "m": 0.5}}, ArgumentError, r"shares above 0; got something else for 'f'"),
