@@ -371,7 +371,9 @@ def test_summaries():
     assert lines["lrt-mom"][1:] == ("-",) * 5
     assert list(lines["PT:X"][1:3]) == [f"{result.comparison['PT:X'].n}", "1.00"]
     assert "<table>" in result._repr_html_()
-    assert repr(result) == f"<IndependencePower of lrt: {result.power:.4f} with {result.n:,} people (limit distribution)>"
+    assert (
+        repr(result) == f"<IndependencePower of lrt: {result.power:.4f} with {result.n:,} people (limit distribution)>"
+    )
 
 
 def test_numbers_for_json():
