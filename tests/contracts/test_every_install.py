@@ -82,7 +82,7 @@ STEPS = {
     "design small": [Step("design small never once often -o small.json", says="Wrote small.json")],
     "design uniform": [
         Step("design uniform --categories black,red,green,blue -o uniform.json", says="Wrote uniform.json"),
-        Step("design uniform --from urn.csv --column colour --infer-categories", **TABLE),
+        Step("design uniform --from urn.csv --column color --infer-categories", **TABLE),
     ],
     "design warner": [Step("design warner no yes -o warner.json", says="Wrote warner.json")],
     "estimate": [Step("estimate private.csv", **TABLE)],
@@ -112,9 +112,9 @@ STEPS = {
             says="asked directly",
         )
     ],
-    "privatize": [Step("privatize urn.csv --column colour=urn.design.json -o out.csv", **TABLE)],
+    "privatize": [Step("privatize urn.csv --column color=urn.design.json -o out.csv", **TABLE)],
     "rake": [Step("rake private.csv private.margins.json", **TABLE)],
-    "regress": [Step("regress private.csv colour~drawn", needs=("pyarrow", "formulaic"), hint="formula")],
+    "regress": [Step("regress private.csv color~drawn", needs=("pyarrow", "formulaic"), hint="formula")],
     "report": [Step("report private.csv -o report.html --permutations 19", **TABLE)],
     "reproduce": [
         Step("reproduce", says="toy_example"),
@@ -128,7 +128,7 @@ STEPS = {
     ],
     "survey example": [Step("survey example -o new.toml", says="Wrote new.toml")],
     "survey schema": [Step("survey schema -o survey.schema.json", says="Wrote survey.schema.json")],
-    "test": [Step("test private.csv colour --by drawn --permutations 19", **TABLE)],
+    "test": [Step("test private.csv color --by drawn --permutations 19", **TABLE)],
 }
 FAILS_ANYWAY = {"serve"}  # 203.0.113.1 is no address of any machine: with the extra it gets as far as to listen
 
@@ -151,7 +151,7 @@ def folder(tmp_path_factory):
     """Give a folder with the files that the steps read; made with everything installed."""
     place = tmp_path_factory.mktemp("first steps")
     (place / "towns.txt").write_text("".join(f"town {k}\n" for k in range(60)), encoding="utf-8")
-    (place / "urn.csv").write_text("colour\n" + "red\nblue\ngreen\nblack\n" * 25, encoding="utf-8")
+    (place / "urn.csv").write_text("color\n" + "red\nblue\ngreen\nblack\n" * 25, encoding="utf-8")
     design = str(place / "urn.design.json")
     for line in (
         ["design", "uniform", "black", "red", "green", "blue", "-o", design],
@@ -160,14 +160,14 @@ def folder(tmp_path_factory):
         assert CliRunner().invoke(main, line).exit_code == 0
     with (place / "private.csv").open("w", encoding="utf-8") as file:
         rows = ("red|blue,first,20", "black|green,first,30", "red|blue,second,40", "blue|green,second,50")
-        file.write("colour,drawn,age\n" + "".join(f"{row}\n" for row in rows) * 30)
+        file.write("color,drawn,age\n" + "".join(f"{row}\n" for row in rows) * 30)
     (place / "private.margins.json").write_text('{"drawn": {"first": 0.4, "second": 0.6}}', encoding="utf-8")
     (place / "private.proba.csv").write_text("black,red,green,blue\n" + "0.1,0.2,0.3,0.4\n" * 120, encoding="utf-8")
     made = design_from_json(Path(design).read_bytes())
     (place / "private.csv.design.json").write_text(
-        TableMetadata({"colour": made}, {"colour": "labels"}).to_json(), encoding="utf-8"
+        TableMetadata({"color": made}, {"color": "labels"}).to_json(), encoding="utf-8"
     )
-    write_release(read_release(place / "private.csv").to_frame(), place / "private.parquet", {"colour": made})
+    write_release(read_release(place / "private.csv").to_frame(), place / "private.parquet", {"color": made})
     open_store(f"sqlite:///{place / 'surveys.db'}").dispose()
     return place
 

@@ -56,7 +56,7 @@ def urn(people: int, seed: int | None, output: Path, format: str | None, force: 
     """
     from subsetprivacy.examples import draw_urn
 
-    _write({"colour": draw_urn(people, seed=seed)}, output, format, force)
+    _write({"color": draw_urn(people, seed=seed)}, output, format, force)
 
 
 def _write(columns: Mapping[str, Sequence[Any]], output: Path, format: str | None, force: bool) -> None:

@@ -16,8 +16,8 @@ import subsetprivacy as sp
 from subsetprivacy import __version__
 from subsetprivacy.cli.main import main
 
-COLOURS = ["black", "red", "green", "blue"]
-DESIGN = sp.uniform(COLOURS)
+COLORS = ["black", "red", "green", "blue"]
+DESIGN = sp.uniform(COLORS)
 
 
 @pytest.fixture
@@ -25,10 +25,10 @@ def folder(tmp_path, monkeypatch):
     """Give a folder with people, a design and a release."""
     monkeypatch.chdir(tmp_path)
     values = ["red", "blue", "green", "blue", "black"] * 40
-    Path("people.csv").write_text("colour,person\n" + "".join(f"{v},{k}\n" for k, v in enumerate(values)))
+    Path("people.csv").write_text("color,person\n" + "".join(f"{v},{k}\n" for k, v in enumerate(values)))
     DESIGN.save("urn.json")
-    sp.privatize_table("people.csv", {"colour": DESIGN}, "private.parquet", seed=1)
-    sp.privatize_table("people.csv", {"colour": DESIGN}, "same.parquet", seed=2)
+    sp.privatize_table("people.csv", {"color": DESIGN}, "private.parquet", seed=1)
+    sp.privatize_table("people.csv", {"color": DESIGN}, "same.parquet", seed=2)
     return tmp_path
 
 
@@ -84,7 +84,7 @@ QUIET = [
     "design uniform a b c d -o new.json",
     "design check urn.json",
     "design schema -o schema.json",
-    "privatize people.csv --column colour=urn.json -o new.csv",
+    "privatize people.csv --column color=urn.json -o new.csv",
     "count private.parquet -o counts.csv",
     "estimate private.parquet -o estimate.csv",
     "compare private.parquet other=same.parquet -o change.csv",
@@ -116,9 +116,9 @@ def test_examples_are_what_their_names_say(fine, folder):
     plain = Path("a.csv").read_bytes()
     assert gzip.decompress(Path("a.csv.gz").read_bytes()) == plain
     assert pa.input_stream("a.csv.zst", compression="zstd").read() == plain
-    column = pq.read_table("a.parquet")["colour"].to_pylist()
-    assert ["colour", *column] == plain.decode().split()
-    assert pa.ipc.open_file("a.arrow").read_all()["colour"].to_pylist() == column
+    column = pq.read_table("a.parquet")["color"].to_pylist()
+    assert ["color", *column] == plain.decode().split()
+    assert pa.ipc.open_file("a.arrow").read_all()["color"].to_pylist() == column
 
 
 def test_a_gzip_file_holds_neither_its_name_nor_the_time(fine, folder):
@@ -158,7 +158,7 @@ def test_a_format_that_contradicts_the_name(misused, folder):
 @pytest.mark.parametrize("ending", ["csv.gz", "csv.zst"])
 def test_compressed_tables_all_the_way(ending, fine, folder):
     fine("example", "urn", "--people", "300", "-o", f"urn.{ending}")
-    fine("privatize", f"urn.{ending}", "--column", "colour=urn.json", "-o", f"out.{ending}")
+    fine("privatize", f"urn.{ending}", "--column", "color=urn.json", "-o", f"out.{ending}")
     assert json.loads(fine("count", f"out.{ending}", "--json"))["n"] > 0
     fine("count", f"out.{ending}", "-o", f"counts.{ending}")
     fine("estimate", f"counts.{ending}", "-o", f"estimate.{ending}")
@@ -170,10 +170,10 @@ def test_compressed_tables_all_the_way(ending, fine, folder):
 
 def test_a_table_on_standard_input(piped, fine, folder):
     text = Path("people.csv").read_bytes()
-    piped(text, "privatize", "-", "--column", "colour=urn.json", "-o", "out.csv", "--seed", "1")
-    fine("privatize", "people.csv", "--column", "colour=urn.json", "-o", "same.csv", "--seed", "1")
+    piped(text, "privatize", "-", "--column", "color=urn.json", "-o", "out.csv", "--seed", "1")
+    fine("privatize", "people.csv", "--column", "color=urn.json", "-o", "same.csv", "--seed", "1")
     assert Path("out.csv").read_bytes() == Path("same.csv").read_bytes()
-    said = piped(Path("out.csv").read_bytes(), "count", "-", "--column", "colour=urn.json", "--json").stdout
+    said = piped(Path("out.csv").read_bytes(), "count", "-", "--column", "color=urn.json", "--json").stdout
     assert json.loads(said) == json.loads(fine("count", "out.csv", "--json"))
 
 
@@ -182,7 +182,7 @@ def test_other_formats_on_standard_input(piped, fine, folder):
     wanted = json.loads(fine("estimate", "private.parquet", "--json"))
     assert json.loads(piped(whole, "estimate", "-", "--input-format", "parquet", "--json").stdout) == wanted
     packed = gzip.compress(Path("people.csv").read_bytes())
-    piped(packed, "privatize", "-", "--input-format", "csv.gz", "--column", "colour=urn.json", "-o", "out.arrow")
+    piped(packed, "privatize", "-", "--input-format", "csv.gz", "--column", "color=urn.json", "-o", "out.arrow")
     assert json.loads(fine("count", "out.arrow", "--json"))["n"] > 0
 
 
@@ -194,11 +194,11 @@ def test_documents_on_standard_input(piped, folder):
     assert "leak" in piped(text, "audit", "-", "--input-format", "json").stdout
     piped(text, "design", "covered", "-", "--floor", "0.1", "-o", "safe.json")
     piped(text, "design", "product", "a=-", "b=urn.json", "-o", "both.json")
-    piped(text, "privatize", "people.csv", "--column", "colour=-", "-o", "one.csv")
-    piped(text, "privatize", "people.csv", "--column", "colour", "--design", "-", "-o", "two.csv")
+    piped(text, "privatize", "people.csv", "--column", "color=-", "-o", "one.csv")
+    piped(text, "privatize", "people.csv", "--column", "color", "--design", "-", "-o", "two.csv")
     piped("a\nb\nc\nd\n", "design", "uniform", "--file", "-", "-o", "letters.json")
     key = piped("", "key", "-o", "-").stdout
-    command = ["privatize", "people.csv", "--column", "colour=urn.json", "--id", "person", "--key-file", "-"]
+    command = ["privatize", "people.csv", "--column", "color=urn.json", "--id", "person", "--key-file", "-"]
     piped(key, *command, "-o", "three.csv")
 
 
@@ -212,33 +212,33 @@ def test_surveys_on_standard_input_and_output(piped, fine, folder):
 
 
 def test_standard_input_is_read_once(piped, folder):
-    said = piped("x", "privatize", "-", "--column", "colour=-", "-o", "o.csv", code=2).stderr
+    said = piped("x", "privatize", "-", "--column", "color=-", "-o", "o.csv", code=2).stderr
     assert "- can be given only once" in said
 
 
 def test_messages_call_standard_input_by_its_sign(piped, folder):
-    said = piped("colour\nsecret\n", "privatize", "-", "--column", "colour=urn.json", "-o", "o.csv", code=1).stderr
-    assert said.startswith("Error: -: column 'colour': every value must be one of")
+    said = piped("color\nsecret\n", "privatize", "-", "--column", "color=urn.json", "-o", "o.csv", code=1).stderr
+    assert said.startswith("Error: -: column 'color': every value must be one of")
     assert "secret" not in said
     assert "the file '-' must have a header" in piped("", "count", "-", "--column", "a=urn.json", code=1).stderr
 
 
 def test_a_release_on_standard_output(piped, fine, folder):
     text = Path("people.csv").read_bytes()
-    result = piped(text, "privatize", "-", "--column", "colour=urn.json", "-o", "-")
+    result = piped(text, "privatize", "-", "--column", "color=urn.json", "-o", "-")
     lines = result.stdout.splitlines()
-    assert lines[0] == "colour"
+    assert lines[0] == "color"
     assert len(lines) == 201
-    assert result.stderr == "Wrote 200 rows to standard output: column colour.\n"
+    assert result.stderr == "Wrote 200 rows to standard output: column color.\n"
     assert not [path for path in folder.iterdir() if path.name.startswith(("-", "."))]
-    made = piped(text, "privatize", "-", "--column", "colour=urn.json", "-o", "-", "--format", "parquet")
+    made = piped(text, "privatize", "-", "--column", "color=urn.json", "-o", "-", "--format", "parquet")
     n = json.loads(piped(made.stdout_bytes, "count", "-", "--input-format", "parquet", "--json").stdout)
     assert n["n"] + n["n_missing"] == 200
 
 
 def test_a_covered_design_needs_a_format_that_holds_it(piped, fine, folder):
     fine("design", "covered", "urn.json", "--floor", "0.1", "-o", "safe.json")
-    command = ["privatize", "people.csv", "--column", "colour=safe.json", "-o", "-"]
+    command = ["privatize", "people.csv", "--column", "color=safe.json", "-o", "-"]
     assert "--format parquet or arrow" in " ".join(piped("", *command, code=2).stderr.split())
     made = piped("", *command, "--format", "arrow").stdout_bytes
     assert "blue" in piped(made, "estimate", "-", "--input-format", "arrow").stdout
@@ -248,11 +248,11 @@ def test_results_on_standard_output(piped, fine, misused, folder):
     assert fine("estimate", "private.parquet", "-o", "-").startswith("category,estimate")
     assert json.loads(fine("estimate", "private.parquet", "-o", "-", "--format", "json"))["n"] > 0
     assert piped("", "estimate", "private.parquet", "-o", "-", "--format", "png").stdout_bytes[1:4] == b"PNG"
-    assert fine("count", "private.parquet", "-o", "-").startswith("colour,count\n")
+    assert fine("count", "private.parquet", "-o", "-").startswith("color,count\n")
     packed = piped("", "count", "private.parquet", "-o", "-", "--format", "csv.gz").stdout_bytes
-    assert gzip.decompress(packed).startswith(b"colour,count\n")
+    assert gzip.decompress(packed).startswith(b"color,count\n")
     assert "both write to standard output" in misused("count", "private.parquet", "-o", "-", "--json")
-    assert fine("example", "urn", "--people", "2", "-o", "-").startswith("colour\n")
+    assert fine("example", "urn", "--people", "2", "-o", "-").startswith("color\n")
 
 
 def test_a_real_pipe_leaves_nothing_behind(folder, tmp_path):
@@ -260,13 +260,13 @@ def test_a_real_pipe_leaves_nothing_behind(folder, tmp_path):
     place = tmp_path / "temporary"
     place.mkdir()
     values = ["red", "blue", "green", "blue", "black"] * 800  # so many that no estimate is 0, which would be warned of
-    Path("people.csv").write_text("colour\n" + "\n".join(values) + "\n")
+    Path("people.csv").write_text("color\n" + "\n".join(values) + "\n")
     code = "from subsetprivacy.cli.main import main; main()"
-    first = [sys.executable, "-c", code, "privatize", "-", "--column", "colour=urn.json", "-o", "-", "-q"]
+    first = [sys.executable, "-c", code, "privatize", "-", "--column", "color=urn.json", "-o", "-", "-q"]
     environment = {"TMPDIR": str(place), "PATH": "", "PYTHONDONTWRITEBYTECODE": "1"}
     with Path("people.csv").open("rb") as source:
         made = subprocess.run(first, stdin=source, capture_output=True, env=environment, check=True)
-    second = [sys.executable, "-c", code, "estimate", "-", "--column", "colour=urn.json", "--json"]
+    second = [sys.executable, "-c", code, "estimate", "-", "--column", "color=urn.json", "--json"]
     told = subprocess.run(second, input=made.stdout, capture_output=True, env=environment, check=True)
     assert json.loads(told.stdout)["n"] > 0
     assert (made.stderr, told.stderr) == (b"", b"")
@@ -277,11 +277,11 @@ def test_a_real_pipe_leaves_nothing_behind(folder, tmp_path):
 
 
 def test_categories_are_labels_everywhere(fine, folder):
-    wanted = fine("plan", *COLOURS, "--margin", "0.05")
-    assert fine("plan", "--categories", ", ".join(COLOURS), "--margin", "0.05") == wanted
-    Path("colours.txt").write_text("\n".join(COLOURS))
-    assert fine("plan", "--file", "colours.txt", "--margin", "0.05") == wanted
-    assert fine("design", "uniform", "--categories", ", ".join(COLOURS)) == fine("design", "uniform", *COLOURS)
+    wanted = fine("plan", *COLORS, "--margin", "0.05")
+    assert fine("plan", "--categories", ", ".join(COLORS), "--margin", "0.05") == wanted
+    Path("colors.txt").write_text("\n".join(COLORS))
+    assert fine("plan", "--file", "colors.txt", "--margin", "0.05") == wanted
+    assert fine("design", "uniform", "--categories", ", ".join(COLORS)) == fine("design", "uniform", *COLORS)
 
 
 def test_a_number_of_categories_under_its_old_name_still_works(run, fine, misused):

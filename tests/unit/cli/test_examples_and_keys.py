@@ -33,10 +33,10 @@ def test_the_adult_rows_have_the_published_counts(fine, tmp_path):
 def test_the_urn_is_that_of_the_paper(fine, tmp_path):
     path = tmp_path / "urn.csv"
     fine("example", "urn", "--people", 4000, "--seed", 7, "-o", path)
-    colours = Counter(row["colour"] for row in rows_of(path))
-    assert sum(colours.values()) == 4000
-    for colour, share in {"black": 0.01, "red": 0.1, "green": 0.2, "blue": 0.69}.items():
-        assert abs(colours[colour] / 4000 - share) < 4 * (share * (1 - share) / 4000) ** 0.5
+    colors = Counter(row["color"] for row in rows_of(path))
+    assert sum(colors.values()) == 4000
+    for color, share in {"black": 0.01, "red": 0.1, "green": 0.2, "blue": 0.69}.items():
+        assert abs(colors[color] / 4000 - share) < 4 * (share * (1 - share) / 4000) ** 0.5
     assert path.read_text() == fine("example", "urn", "--people", 4000, "--seed", 7, "-o", "-")
     assert path.read_text() != fine("example", "urn", "--people", 4000, "--seed", 8, "-o", "-")
 

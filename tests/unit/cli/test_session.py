@@ -57,7 +57,7 @@ def test_a_process_of_its_own(fine, tmp_path):
 
     fine("example", "urn", "--people", "500", "-o", tmp_path / "urn.csv")
     fine("design", "uniform", "black", "red", "green", "blue", "-o", tmp_path / "urn.design.json")
-    made = run("privatize", "urn.csv", "--column", "colour", "--design", "urn.design.json", "-o", "private.csv")
+    made = run("privatize", "urn.csv", "--column", "color", "--design", "urn.design.json", "-o", "private.csv")
     assert made.stderr == ""  # no bar where there is no terminal, and no warning
     assert json.loads(run("estimate", "private.csv", "--json").stdout)["n"] <= 500
 
