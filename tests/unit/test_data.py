@@ -122,7 +122,7 @@ def test_as_counts():
         ([3, 5], [1, -2], CodeError, "`counts` must be finite and not negative"),
         ([3, 5], [1, np.nan], CodeError, "`counts` must be finite and not negative"),
         ([3, 5], [1, np.inf], CodeError, "`counts` must be finite and not negative"),
-        ([3, 5], [1, 2.5], CodeError, "whole numbers of people; got fractions. Hint: for sampling weights, pass `squares` too"),
+        ([3, 5], [1, 2.5], CodeError, "people; got fractions. Hint: for sampling weights, pass `squares` too"),
         ([3, 5], [1, 1e300], CodeError, "`counts` must be at most 9007199254740992 each"),
         ([3, 5], ["1", "2"], CodeError, "`counts` must be numbers; got list"),
         ([3, 5], [True, False], CodeError, "`counts` must be numbers; got list"),

@@ -72,7 +72,7 @@ def test_recorded_questions_are_numbers():
         ([[3, 12, 48]], [0, 1], MismatchError, "`answers` must contain one answer per question; got 2 for 1"),
         ([3, 12, 48], [0], CodeError, r"`questions` must be rows of 3 codes, one for each group; got shape \(3,\)"),
         ([[3, 12]], [0], CodeError, r"`questions` must be rows of 3 codes, one for each group; got shape \(1, 2\)"),
-        ([[3, 12, 48]], [3], CodeError, "`answers` must be a group from 0 to 2, or None; got 1 other value, first in row 0"),
+        ([[3, 12, 48]], [3], CodeError, "must be a group from 0 to 2, or None; got 1 other value, first in row 0"),
         ([[3, 12, 48]], [True], CodeError, "`answers` must be a group from 0 to 2, or None; got 1 other"),
         ([[3, 12, 48]], ["0"], CodeError, "got 1 other value, first in row 0"),
         ([[3, 12, 48]], 0, CodeError, "`answers` must be a list of a group from 0 to 2, or None; got int"),
