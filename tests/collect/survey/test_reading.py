@@ -306,7 +306,7 @@ PAIRS = [[["p", "q"], 0.5], [["p", "r"], 0.5]]
         (DESIGN, "zzz", 'got "zzz". Hint: "recommended" fits any number of options.$'),
         (DESIGN, "partition", r'Hint: write a table, \{kind = "partition"'),
         (DESIGN, "warner", "a warner design must have two `options`; got 5"),
-        (DESIGN, "hadamard", "with 5 categories some answer leaves fewer than two"),
+        (DESIGN, "hadamard", "must have 4 categories, or 6 or more; got 5, where some answer leaves fewer than two"),
         (DESIGN, {}, "must be one of uniform, hadamard.*it is missing"),
         (DESIGN, {"kind": "covered"}, 'got "covered"'),
         (DESIGN, {"kind": "Partitions"}, r'got "Partitions". Hint: "partition"\?$'),
