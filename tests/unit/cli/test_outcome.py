@@ -275,9 +275,11 @@ def stop(folder, number, seconds, rows):
         output.unlink()
         (folder / "out.parquet.design.json").unlink()
     else:
-        assert process.returncode == 128 + number
+        # About once in 300 runs the signal meets the process again on its way out. A shell reports one code for both.
+        assert process.returncode in {128 + number, -number}
         (line,) = said.strip().splitlines()
         assert line.startswith("Stopped. Nothing was published; the same command")
+        return 128 + number
     return process.returncode
 
 
