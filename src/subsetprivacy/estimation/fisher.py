@@ -83,8 +83,9 @@ def _by_gradients(fit: Estimate, c: FloatArray, *, expected: bool = False) -> fl
 
     centered = c - c.mean()
     operator = LinearOperator((p, p), matvec=apply, dtype=np.float64)
-    x, failed = cg(operator, centered, rtol=1e-8, maxiter=MAX_PRODUCTS)
-    if failed:  # with too few distinct subsets, some directions have no information and there is no solution
+    with np.errstate(divide="ignore", invalid="ignore"):  # a direction without any information at all
+        x, failed = cg(operator, centered, rtol=1e-8, maxiter=MAX_PRODUCTS)
+    if failed or not np.isfinite(x).all():  # with too few distinct subsets there is no solution
         return float("inf")
     if counts.squares is None:
         return float(centered @ x) / fit.n

@@ -87,10 +87,19 @@ class Request:
 
 
 def intervals_of(fit: Estimate, request: Request) -> Intervals:
-    """Return the intervals of an estimate."""
+    """Return the intervals of an estimate, which remembers those that are not drawn: its outputs ask for the same."""
     check_level(request.level)
     check_choice(request.method, METHODS, "method")
     at = _positions(fit, request.categories)
+    if request.method == "bootstrap":
+        return _intervals_at(fit, request, at)
+    asked = (request.level, request.method, request.simultaneous, *at.tolist())
+    if asked not in fit._known_intervals:
+        fit._known_intervals[asked] = _intervals_at(fit, request, at)
+    return fit._known_intervals[asked]
+
+
+def _intervals_at(fit: Estimate, request: Request, at: IntArray) -> Intervals:
     if not request.simultaneous:
         return _each(fit, request, at)
     together = together_by([fit], fit._shown_se[at])

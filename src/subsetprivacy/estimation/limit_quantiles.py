@@ -9,9 +9,8 @@ from scipy.special import chdtr, chdtri, gammainccinv, ndtri
 
 from subsetprivacy._types import FloatArray
 
-_POWER = 15  # the power of two that is the number of points; the quantile is exact to about 0.001
+_POWER = 15  # the power of two that is the number of points; at 95% the quantile of 8 errors is exact to 0.001
 _SEED = 20210706  # fixed, so that a quantile is always the same number
-_FEW_POINTS = 60
 _LEAST = 1e-10  # relative to the largest eigenvalue
 _NEGLIGIBLE = 1e-2  # the term of an eigenvalue this small relative to the largest is replaced by its mean
 
@@ -28,28 +27,34 @@ def largest_error_quantile(cov: FloatArray, level: float) -> float:
 
     Notes
     -----
-    Computed by quasi-Monte Carlo integration over a scrambled Sobol sequence with a fixed seed. It never exceeds
-    Bonferroni's value.
+    Normal errors are a direction times a length, and given the direction the length has a chi distribution. Only the
+    directions are drawn, by quasi-Monte Carlo from a scrambled Sobol sequence with a fixed seed. They are multiplied by
+    the symmetric square root, which does not depend on the choice of eigenvectors: where eigenvalues are equal, that
+    choice differs between processors. The quantile is at least that of one error and at most Bonferroni's.
     """
     scale = np.sqrt(np.diag(cov))
     used = scale > 0
+    single, bonferroni = float(ndtri(0.5 + level / 2)), float(ndtri(1 - (1 - level) / (2 * max(int(used.sum()), 1))))
     if used.sum() < 2:
-        return float(ndtri(0.5 + level / 2))
+        return single
     correlation = cov[np.ix_(used, used)] / np.outer(scale[used], scale[used])
     values, vectors = np.linalg.eigh(correlation)
     kept = values > _LEAST * values[-1]
-    root = vectors[:, kept] * np.sqrt(values[kept])
-    if root.shape[1] == 1:  # two shares that sum to a constant have one error
-        return float(ndtri(0.5 + level / 2))
+    if kept.sum() == 1:  # two shares that sum to a constant have one error
+        return single
+    root = vectors[:, kept] * np.sqrt(values[kept]) @ vectors[:, kept].T
     from scipy.stats import qmc  # slow to import
 
-    points = qmc.Sobol(root.shape[1], seed=_SEED).random_base2(_POWER)
-    errors = ndtri(np.clip(points, 1e-12, 1 - 1e-12)) @ root.T
-    largest = float(np.quantile(np.abs(errors).max(axis=1), level))
-    single, bonferroni = float(ndtri(0.5 + level / 2)), float(ndtri(1 - (1 - level) / (2 * int(used.sum()))))
-    if (1 - level) * 2**_POWER < _FEW_POINTS:  # too few points lie beyond it to estimate the quantile
-        return bonferroni
-    return min(max(largest, single), bonferroni)
+    points = qmc.Sobol(len(root), seed=_SEED).random_base2(_POWER)
+    normal = ndtri(np.clip(points, 1e-12, 1 - 1e-12))
+    largest = np.square(normal @ root).max(axis=1) / np.square(normal).sum(axis=1)  # of errors with length 1
+
+    def short(q: float) -> float:
+        return level - float(np.mean(chdtr(len(root), q**2 / largest)))
+
+    if short(single) <= 0 or short(bonferroni) >= 0:
+        return single if short(single) <= 0 else bonferroni
+    return float(brentq(short, single, bonferroni, xtol=1e-7))
 
 
 def quadratic_form_cdf(x: float, eigenvalues: FloatArray) -> float:

@@ -269,7 +269,11 @@ class Estimate(Shares):
         intervals = self._intervals(level, method, categories, replications, seed, simultaneous, progress)
         if intervals.unreliable:
             self._warn_of_caveats(intervals.advice)
-        return intervals.bounds
+        return intervals.bounds.copy()
+
+    @cached_property
+    def _known_intervals(self) -> "dict[tuple[Any, ...], Intervals]":
+        return {}
 
     def _intervals(self, *request: Any) -> "Intervals":
         """Return intervals and their kinds without a warning, for output that prints the caveats."""

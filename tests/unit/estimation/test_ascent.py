@@ -3,6 +3,7 @@ import tracemalloc
 import cvxpy
 import numpy as np
 import pytest
+from every_case import every_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -49,8 +50,8 @@ def check(inc, f, solution, tol):
     assert len(solution.trace) == solution.iterations + 1
 
 
-@pytest.mark.parametrize("kind", WEIGHTS)
-@pytest.mark.parametrize(("p", "size", "n"), [(20, 32, 400), (33, 64, 10**5), (64, 64, 10**7), (50, 256, 3000)])
+@every_case("kind", WEIGHTS)
+@every_case(("p", "size", "n"), [(20, 32, 400), (33, 64, 10**5), (64, 64, 10**7), (50, 256, 3000)])
 def test_the_maximum_is_that_of_newton(p, size, n, kind):
     inc, f, _ = sample(p, size, n, kind)
     solution = ascend(inc, f, tol=1e-9)
@@ -88,7 +89,7 @@ def test_the_likelihood_never_falls(kind):
     assert heights[-1] > heights[0] + 0.01
 
 
-@pytest.mark.parametrize("start", ["vertex", "two zeros", "the maximum"])
+@every_case("start", ["vertex", "two zeros", "the maximum"])
 def test_any_distribution_is_a_start(start):
     inc, f, _ = sample(20, 32, 10**4, "nearly even")
     best = ascend(inc, f, tol=1e-11)
@@ -155,7 +156,7 @@ def test_it_ends_where_floating_point_does():
     assert solution.iterations < 200
 
 
-@pytest.mark.parametrize("kind", ["like Zipf", "nearly even", "mostly zeros", "one for most"])
+@every_case("kind", ["like Zipf", "nearly even", "mostly zeros", "one for most"])
 def test_a_hundred_thousand_categories_take_a_few_steps(kind):
     inc, f, _ = sample(100_000, 1 << 17, 10**7, kind)
     tracemalloc.start()

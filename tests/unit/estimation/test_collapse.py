@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
-from brute_force import Sample, best
+from every_case import every_case
+from oracles import Sample, best
 from problems import lopsided, quietly, rising
+from refusals import refused
 from scipy.optimize import brentq
 
 import subsetprivacy as sp
@@ -31,14 +33,14 @@ def test_shares_and_errors_by_hand(fit):
     assert repr(merged).startswith("<Margin with merged categories: first ")
 
 
-def test_a_profile_interval_against_a_general_optimizer(fit):
+def test_a_profile_interval_against_certified_maxima(fit):
     merged = fit.collapse({"rare": ["e", "f"]})
     bounds = merged.interval(0.9, method="profile")[-1]
     sample, c = Sample(fit.counts), np.array([0, 0, 0, 0, 1.0, 1.0])
     top, peak = best([sample])
 
     def excess(v):
-        return 2 * (best([sample], ([c], v))[0] - top) - 1.6448536**2
+        return 2 * (top - best([sample], ([c], v))[0]) - 1.6448536**2
 
     middle = float(c @ peak[0])
     assert bounds == pytest.approx(
@@ -100,15 +102,15 @@ def test_moments_can_be_collapsed():
     merged = moments.collapse({"x": ["b", "c", "d"]})
     assert list(merged.to_frame()["interval"]) == ["wald", "wald"]
     assert merged.interval(0.999)[0, 0] < 0
-    with pytest.raises(ArgumentError, match="must come from a likelihood estimate"):
+    with pytest.raises(ArgumentError):
         merged.interval(method="profile")
 
 
 def test_methods_of_a_margin(fit):
     merged = fit.collapse({"x": ["a", "b"]})
-    with pytest.raises(ArgumentError, match=r"`method` must be one of .*; got 'bootstrap'"):
+    with refused(ArgumentError, "method"):
         merged.interval(method="bootstrap")
-    with pytest.raises(ArgumentError, match="`level` must be between 0 and 1"):
+    with refused(ArgumentError, "level"):
         merged.interval(95)
     with quietly():
         wald = merged.interval(method="wald")
@@ -117,27 +119,27 @@ def test_methods_of_a_margin(fit):
     )
 
 
-@pytest.mark.parametrize("groups", [{}, None, ["a"], "ab", {"x": "ab"}, {"x": 5}, {"x": None}])
+@every_case("groups", [{}, None, ["a"], "ab", {"x": "ab"}, {"x": 5}, {"x": None}])
 def test_groups_of_another_form_are_refused(fit, groups):
-    with pytest.raises(ArgumentError, match="`groups` must map new labels to lists of categories") as caught:
+    with refused(ArgumentError, "groups") as caught:
         fit.collapse(groups)
     assert caught.value.advice.advice is COLLAPSE_FORM
 
 
-@pytest.mark.parametrize(
-    ("groups", "message"),
+@every_case(
+    ("groups", "argument"),
     [
-        ({"x": []}, "must merge some categories; got none for 'x'"),
-        ({"x": ["a", "a"]}, "must name each category once; 'x' has one that was named before"),
-        ({"x": ["a"], "y": ["b", "a"]}, "must name each category once; 'y' has one"),
-        ({"c": ["a", "b"]}, "must have new labels; 'c' is a category that is not merged"),
-        ({"x": ["z"]}, "`label` must be one of the 6 categories"),
-        ({"x": [["a"]]}, "`label` must be one of the 6 categories"),
-        ({"x": list("abcdef")}, "must leave at least two categories"),
-        ({None: ["a", "b"]}, "must not contain a missing value"),
+        ({"x": []}, "groups"),
+        ({"x": ["a", "a"]}, "groups"),
+        ({"x": ["a"], "y": ["b", "a"]}, "groups"),
+        ({"c": ["a", "b"]}, "groups"),
+        ({"x": ["z"]}, "label"),
+        ({"x": [["a"]]}, "label"),
+        ({"x": list("abcdef")}, "groups"),
+        ({None: ["a", "b"]}, "categories"),
     ],
     ids=str,
 )
-def test_groups_that_do_not_fit_are_refused(fit, groups, message):
-    with pytest.raises(CategoryError, match=message):
+def test_groups_that_do_not_fit_are_refused(fit, groups, argument):
+    with refused(CategoryError, argument):
         fit.collapse(groups)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from problems import lopsided, quietly
+from refusals import refused
 from scipy.stats import chi2_contingency
 
 import subsetprivacy as sp
@@ -151,16 +152,16 @@ def test_what_cannot_be_compared():
         with pytest.raises(ArgumentError, match=message) as caught:
             sp.compare(wrong)
         assert caught.value.advice.advice is NAME_ESTIMATES
-    with pytest.raises(ArgumentError, match="must be estimates or margins; got SubsetCounts") as caught:
+    with refused(ArgumentError, "estimates") as caught:
         sp.compare({"a": fit, "b": fit.counts})
     assert caught.value.advice.advice is ESTIMATE_GROUPS
     for baseline in ("other", ["a"]):
-        with pytest.raises(ArgumentError, match="`baseline` must be one of the 3 names; got another"):
+        with refused(ArgumentError, "baseline"):
             sp.compare(WAVES, baseline=baseline)
-    with pytest.raises(MismatchError, match="cannot be compared: `other` must come from another sample"):
+    with pytest.raises(MismatchError):
         sp.compare({"a": fit, "b": fit})
     other = sp.estimate(sp.simulate(sp.uniform(list("abce")), W, 300, seed=1))
-    with pytest.raises(MismatchError, match="cannot be compared: `other` must have the same categories") as caught:
+    with pytest.raises(MismatchError) as caught:
         sp.compare({"a": fit, "b": other})
     assert caught.value.advice.advice is COLLAPSE_FIRST
 
@@ -168,7 +169,7 @@ def test_what_cannot_be_compared():
 def test_margins_of_one_estimate_are_not_independent():
     joint = sp.product({"x": U4, "y": U4})
     fit = sp.estimate(sp.simulate(joint, np.full(16, 1 / 16), 2000, seed=1))
-    with pytest.raises(MismatchError, match="must come from independent samples; got two margins of the same estimate"):
+    with pytest.raises(MismatchError):
         sp.compare({"x": fit.margin("x"), "y": fit.margin("y")})
 
 

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from every_case import every_case
 from problems import lopsided, quietly
+from refusals import refused
 from scipy.stats import chi2, norm
 
 import subsetprivacy as sp
@@ -72,32 +74,32 @@ def test_a_score_survives_the_tail(fit):
     assert 0 < result.pvalue < 1e-20
 
 
-@pytest.mark.parametrize(
-    ("weights", "error", "message"),
+@every_case(
+    ("weights", "error", "argument"),
     [
-        ({"z": 1}, CategoryError, "`label` must be one of the 4 categories"),
-        ("ab", CategoryError, "`weights` must map labels to numbers; got a string"),
-        ([1, 2, 3], ArgumentError, r"`weights` must be 4 finite numbers, one per category; got shape \(3,\)"),
-        ([1, 2, 3, np.inf], ArgumentError, "`weights` must be finite; got a number that is not"),
-        ({"a": float("nan")}, ArgumentError, "`weights` must be finite; got a number that is not"),
-        ([0, 0, 0, 0], ArgumentError, "must have an entry other than 0; got only zeros"),
-        ({}, ArgumentError, "must have an entry other than 0; got no entries"),
-        ({"a": "1"}, ArgumentError, "`weights` must be numbers"),
-        ({"a": "much"}, ArgumentError, "`weights` must be numbers"),
-        (["w", "x", "y", "z"], ArgumentError, "`weights` must be numbers"),
+        ({"z": 1}, CategoryError, "label"),
+        ("ab", CategoryError, "weights"),
+        ([1, 2, 3], ArgumentError, "weights"),
+        ([1, 2, 3, np.inf], ArgumentError, "weights"),
+        ({"a": float("nan")}, ArgumentError, "weights"),
+        ([0, 0, 0, 0], ArgumentError, "weights"),
+        ({}, ArgumentError, "weights"),
+        ({"a": "1"}, ArgumentError, "weights"),
+        ({"a": "much"}, ArgumentError, "weights"),
+        (["w", "x", "y", "z"], ArgumentError, "weights"),
     ],
     ids=str,
 )
-def test_contrasts_that_cannot_be(fit, weights, error, message):
-    with pytest.raises(error, match=message):
+def test_contrasts_that_cannot_be(fit, weights, error, argument):
+    with refused(error, argument):
         fit.contrast(weights)
 
 
 # The law of the squared error ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("m", [1, 2, 7, 47])
-@pytest.mark.parametrize("level", [0.01, 0.5, 0.95, 0.999])
+@every_case("m", [1, 2, 7, 47])
+@every_case("level", [0.01, 0.5, 0.95, 0.999])
 def test_equal_eigenvalues_are_a_chi_square(m, level):
     assert quadratic_form_quantile(np.full(m, 0.3), level) == pytest.approx(0.3 * chi2.ppf(level, m), rel=1e-8)
     assert quadratic_form_cdf(0.3 * m, np.full(m, 0.3)) == pytest.approx(chi2.cdf(m, m))

@@ -1,9 +1,11 @@
-"""Score and profile tests of weighted sums, held against a general optimizer and against closed forms."""
+"""Score and profile tests of weighted sums, held against certified maxima and against closed forms."""
 
 import numpy as np
 import pytest
-from brute_force import Sample, best, root_and_score
+from every_case import every_case
+from oracles import Sample, best, root_and_score
 from problems import quietly, rising
+from refusals import refused
 from scipy.stats import norm
 
 import subsetprivacy as sp
@@ -37,7 +39,7 @@ def direct(*counts):
 
 @pytest.mark.parametrize("shape", [rising, skewed], ids=["rising", "near 0"])
 @pytest.mark.parametrize("name", DESIGNS)
-def test_statistics_are_those_of_a_general_optimizer(name, shape):
+def test_statistics_are_those_of_certified_maxima(name, shape):
     design = DESIGNS[name]
     counts = sp.simulate(design, shape(design.p), 300, seed=5)
     fit, sample = sp.estimate(counts), Sample(counts)
@@ -70,8 +72,8 @@ def test_statistics_of_a_joint_margin(method):
         assert result.pvalue == pytest.approx(2 * norm.sf(abs(result.zscore)))
 
 
-@pytest.mark.parametrize(("x", "n"), [(3, 40), (0, 25), (25, 25), (1, 3), (700, 1000)])
-@pytest.mark.parametrize("level", [0.95, 0.8])
+@every_case(("x", "n"), [(3, 40), (0, 25), (25, 25), (1, 3), (700, 1000)])
+@every_case("level", [0.95, 0.8])
 def test_one_share_seen_directly_has_wilsons_interval(x, n, level):
     result = direct(x, n - x).contrast({"a": 1}, level=level)
     z, f = norm.ppf(0.5 + level / 2), x / n
@@ -95,8 +97,8 @@ def test_two_shares_of_a_multinomial_are_compared_as_mcnemar_does():
 # Intervals ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", ["score", "profile", "wald"])
-@pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
+@every_case("method", ["score", "profile", "wald"])
+@every_case("alternative", ["two-sided", "less", "greater"])
 def test_an_interval_holds_the_values_that_the_test_keeps(method, alternative):
     fit = sp.estimate(sp.simulate(U4, [0.1, 0.2, 0.3, 0.4], 400, seed=1))
     options = {"method": method, "alternative": alternative}
@@ -175,24 +177,24 @@ def fit():
     return sp.estimate(sp.simulate(U4, [0.1, 0.2, 0.3, 0.4], 400, seed=1))
 
 
-@pytest.mark.parametrize("null", [30, -0.1, 1.01])
+@every_case("null", [30, -0.1, 1.01])
 def test_a_null_out_of_range_is_refused(fit, null):
-    with pytest.raises(ArgumentError, match="`null` must be a value that the sum can have, from 0 to 1"):
+    with refused(ArgumentError, "null"):
         fit.contrast({"a": 1}, null=null)
 
 
-@pytest.mark.parametrize("null", ["0.3", True, float("nan"), float("inf")])
+@every_case("null", ["0.3", True, float("nan"), float("inf")])
 def test_a_null_that_is_no_number_is_refused(fit, null):
-    with pytest.raises(ArgumentError, match=r"`null` must be (a number|finite)"):
+    with refused(ArgumentError, "null"):
         fit.contrast({"a": 1}, null=null)
 
 
 def test_unknown_choices_are_refused(fit):
-    with pytest.raises(ArgumentError, match="`alternative` must be one of two-sided, less, greater; got 'bigger'"):
+    with refused(ArgumentError, "alternative"):
         fit.contrast({"a": 1}, alternative="bigger")
-    with pytest.raises(ArgumentError, match="`method` must be one of auto, wald, score, profile; got 'adjusted'"):
+    with refused(ArgumentError, "method"):
         fit.contrast({"a": 1}, method="adjusted")
-    with pytest.raises(ArgumentError, match="`level` must be between 0 and 1"):
+    with refused(ArgumentError, "level"):
         fit.contrast({"a": 1}, level=95)
 
 
@@ -232,14 +234,14 @@ def test_a_contrast_as_a_frame_and_a_table(fit):
     assert "Interval and test by method 'score'." in text
 
 
-def test_undetermined_shares_against_a_general_optimizer():
+def test_undetermined_shares_against_certified_maxima():
     # Subsets ad, bd and cd: moving weight from a, b and c to d changes nothing, and some sums have many maxima.
     with quietly():
         fit = sp.estimate(sp.SubsetCounts([9, 10, 12], [2, 2, 1], U4))
     sample, c = Sample(fit.counts), np.eye(4)[3]
     top = best([sample])[0]
     for v in (0.02, 0.08, 0.3, 0.5):
-        root = np.sqrt(2 * (best([sample], ([c], v))[0] - top))
+        root = np.sqrt(2 * (top - best([sample], ([c], v))[0]))
         assert fit.contrast({"d": 1}, null=v, method="profile").zscore == pytest.approx(root, rel=1e-3)
 
 
@@ -248,11 +250,11 @@ def test_an_interval_is_never_a_point(method):
     # Of a share that is truly 0 a sample often asks for less. The unconstrained score then rejects 0 as well, and once
     # left the interval from 0 to 0 in one sample of thirty.
     cut = 0
-    for counts in sp.simulate_many(U4, [0.5, 0.4, 0.1, 0], 100, 40, seed=1):
+    for counts in sp.simulate_many(U4, [0.5, 0.4, 0.1, 0], 100, 24, seed=1):
         fit = sp.estimate(counts)
         result = fit.contrast({"d": 1}, method=method)
         assert result.upper - result.lower > 0.03
         if fit.w[3] < 1e-9:
             cut += 1
             assert (result.zscore, result.pvalue) == pytest.approx((0, 1), abs=1e-6)
-    assert cut > 10
+    assert cut > 6

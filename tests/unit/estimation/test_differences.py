@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
-from brute_force import Sample, best, root_and_score
+from every_case import every_case
+from oracles import Sample, best, root_and_score
 from problems import lopsided, quietly, rising
+from refusals import refused
 from scipy.optimize import brentq, minimize_scalar
 from scipy.stats import chi2, chi2_contingency, norm
 
@@ -52,7 +54,7 @@ def mee(x1, n1, x2, n2, d):
 PROPORTIONS = [(56, 70, 48, 80), (90, 100, 83, 110), (7, 40, 5, 65)]
 
 
-@pytest.mark.parametrize("counts", PROPORTIONS)
+@every_case("counts", PROPORTIONS)
 def test_proportions_have_the_statistic_and_the_interval_of_mee(counts):
     x1, n1, x2, n2 = counts
     result = direct(x1, n1 - x1).difference(direct(x2, n2 - x2))
@@ -95,7 +97,7 @@ def test_both_at_zero():
     assert result.pvalue == pytest.approx(1)
 
 
-@pytest.mark.parametrize("tables", [((56, 14), (48, 32)), ((30, 50, 20), (60, 45, 33)), ((5, 9, 30, 2), (8, 8, 20, 9))])
+@every_case("tables", [((56, 14), (48, 32)), ((30, 50, 20), (60, 45, 33)), ((5, 9, 30, 2), (8, 8, 20, 9))])
 def test_the_test_of_all_is_pearsons(tables):
     result = direct(*tables[0]).difference(direct(*tables[1])).test
     statistic, pvalue, df, _ = chi2_contingency(tables, correction=False)
@@ -122,7 +124,7 @@ PAIRS = {
 
 
 @pytest.mark.parametrize("name", PAIRS)
-def test_statistics_are_those_of_a_general_optimizer(name):
+def test_statistics_are_those_of_certified_maxima(name):
     first, second, w, v = PAIRS[name]
     one, two = drawn(first, w, 200, 1), drawn(second, v, 300, 2)
     result = one.difference(two)
@@ -240,7 +242,7 @@ def test_moments_have_walds_difference():
     D, V = result.estimate, result.cov
     assert result.test.statistic == pytest.approx(D[:3] @ np.linalg.solve(V[:3, :3], D[:3]), rel=1e-6)
     assert result.test.df == 3
-    with pytest.raises(ArgumentError, match="must be used with a likelihood estimate") as caught:
+    with refused(ArgumentError, "method") as caught:
         result.interval(method="score")
     assert caught.value.advice.advice is CONTRAST_BY_WALD
 
@@ -262,7 +264,7 @@ def test_too_many_categories_for_a_matrix():
 # The same people ----------------------------------------------------------------------------------------
 
 
-def test_two_answers_of_the_same_people_against_a_general_optimizer():
+def test_two_answers_of_the_same_people_against_certified_maxima():
     joint = sp.product({"before": sp.uniform(range(4)), "after": sp.uniform(range(4))})
     w = np.full((4, 4), 0.02) + np.diag([0.2, 0.2, 0.2, 0.08])
     fit = sp.estimate(sp.simulate(joint, w.ravel() / w.sum(), 800, seed=4))
@@ -296,7 +298,7 @@ def test_two_yes_no_answers_seen_directly_have_mcnemars_statistic():
 def test_the_advice_about_the_same_people_works():
     before, after = (sp.privatize(list("abcd") * 50, U4, seed=seed) for seed in (1, 2))
     one, two = sp.estimate(before), sp.estimate(after)
-    with pytest.raises(MismatchError, match="must be counted together, person by person") as caught:
+    with pytest.raises(MismatchError) as caught:
         one.difference(two, same_people=True)
     assert caught.value.advice.advice is JOINT_WAVES
     names = {"sp": sp, "first": before, "second": after}
@@ -312,30 +314,30 @@ def test_the_advice_about_the_same_people_works():
 
 def test_what_cannot_be_subtracted():
     fit, other = drawn(), drawn(sp.uniform(list("abce")), seed=2)
-    with pytest.raises(MismatchError, match="same categories; 3 are in both, 1 only here and 1 only there") as caught:
+    with pytest.raises(MismatchError) as caught:
         fit.difference(other)
     assert caught.value.advice.advice is COLLAPSE_FIRST
-    with pytest.raises(MismatchError, match="`other` must come from another sample; got the same"):
+    with refused(MismatchError, "other"):
         fit.difference(fit)
-    with pytest.raises(MismatchError, match="`other` must come from another sample; got the same"):
+    with refused(MismatchError, "other"):
         fit.difference(sp.estimate(fit.counts, "em"))
     for wrong in (fit.counts, None, [0.1, 0.2, 0.3, 0.4]):
-        with pytest.raises(ArgumentError, match="`other` must be an estimate or a margin; got"):
+        with refused(ArgumentError, "other"):
             fit.difference(wrong)
     for names in ("ab", ("a", "b", "c"), 5):
-        with pytest.raises(ArgumentError, match="`names` must be two names"):
+        with refused(ArgumentError, "names"):
             fit.difference(drawn(seed=3), names=names)
 
 
 def test_questions_out_of_range():
     result = drawn().difference(drawn(seed=2))
-    with pytest.raises(ArgumentError, match="`null` must be a difference of shares, from -1 to 1; got 2"):
+    with refused(ArgumentError, "null"):
         result.pvalues(null=2)
-    with pytest.raises(ArgumentError, match="`method` must be one of auto, wald, score, profile; got 'adjusted'"):
+    with refused(ArgumentError, "method"):
         result.interval(method="adjusted")
-    with pytest.raises(ArgumentError, match="`level` must be between 0 and 1"):
+    with refused(ArgumentError, "level"):
         result.interval(95)
-    with pytest.raises(ArgumentError, match="`alternative` must be one of"):
+    with refused(ArgumentError, "alternative"):
         result.pvalues(alternative="more")
 
 
@@ -401,7 +403,7 @@ def test_a_joint_distribution_of_two_samples():
 
 
 @pytest.mark.parametrize("sizes", [(5, 5), (300, 5), (12, 30)])
-def test_few_people_against_a_general_optimizer(sizes):
+def test_few_people_against_certified_maxima(sizes):
     # Few distinct subsets leave shares undetermined, and the profile has straight parts.
     for seed in (3, 4):
         with quietly():
@@ -411,7 +413,7 @@ def test_few_people_against_a_general_optimizer(sizes):
         for k, null in ((3, 0.3), (1, -0.6), (0, 0.8)):
             c = np.eye(4)[k]
             at, _ = best(samples, ([c, -c], null))
-            root = np.sqrt(2 * max(at - best(samples)[0], 0.0))
+            root = np.sqrt(2 * max(best(samples)[0] - at, 0.0))
             assert norm.isf(result.pvalues(null=null, method="profile")[k] / 2) == pytest.approx(
                 root, rel=5e-3, abs=2e-3
             )

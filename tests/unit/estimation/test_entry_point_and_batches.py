@@ -5,7 +5,9 @@ import warnings
 
 import numpy as np
 import pytest
+from every_case import every_case
 from problems import lopsided, lopsided_conditional, quietly
+from refusals import refused
 from scipy.optimize import linprog
 
 import subsetprivacy as sp
@@ -32,7 +34,7 @@ def counts():
     return sp.simulate(lopsided(), W, 500, seed=1)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@every_case("method", METHODS)
 def test_methods_have_names_of_their_own(counts, method):
     if method == "mom-uniform":
         counts = sp.simulate(sp.uniform(list("abcd")), W, 500, seed=1)
@@ -47,99 +49,97 @@ def test_data_and_their_counts_give_the_same(counts):
 # What is refused ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", METHODS)
+@every_case("method", METHODS)
 def test_a_design_that_cannot_tell_is_refused(method):
     design = sp.conditional(list("abcd"), {("a", "b"): 1.0, ("c", "d"): 1.0})
     counts = sp.SubsetCounts([3, 12], [10, 10], design)
-    with pytest.raises(NotIdentifiableError, match=r"moving weight from \{a\} to \{b\} changes no subset"):
+    with pytest.raises(NotIdentifiableError):
         sp.estimate(counts, method)
 
 
 def test_nothing_published_and_nobody_asked():
     silent = sp.privatize(list("abcd"), sp.fully_private(list("abcd")))
-    with pytest.raises(NoDataError, match=r"only full sets \(4\), which carry no information"):
+    with pytest.raises(NoDataError):
         sp.estimate(silent)
-    with pytest.raises(NoDataError, match="got none"):
+    with pytest.raises(NoDataError):
         sp.estimate(sp.SubsetData([], lopsided()))
-    with pytest.raises(NoDataError, match="got none"):
+    with pytest.raises(NoDataError):
         sp.estimate(sp.SubsetCounts([3, 12], [0, 0], lopsided()))
 
 
 def test_one_subset_reported_by_everybody():
     coarse = sp.count([{"a", "b"}] * 9 + [None], categories=list("abc"))
-    with pytest.raises(NotIdentifiableError, match="more than one distinct subset"):
+    with pytest.raises(NotIdentifiableError):
         sp.estimate(coarse)
     with quietly():  # under a known design it is a sample like any other
         assert sp.estimate(sp.SubsetCounts([3], [9], lopsided())).w[:2].sum() == pytest.approx(1)
 
 
-@pytest.mark.parametrize("method", ["MLE", "", None, 3, ["mle"]])
+@every_case("method", ["MLE", "", None, 3, ["mle"]])
 def test_an_unknown_method_is_answered_with_the_list(counts, method):
-    with pytest.raises(ArgumentError, match="`method` must be one of mle, em, icm, mom, mom-uniform"):
+    with refused(ArgumentError, "method"):
         sp.estimate(counts, method)
-    with pytest.raises(ArgumentError, match="`method` must be one of mle"):
+    with refused(ArgumentError, "method"):
         sp.estimate_many([counts], method)
 
 
-@pytest.mark.parametrize(
-    ("method", "option"), [("mle", {"accelerate": True}), ("mom", {"tol": 1e-6}), ("em", {"x": 1})]
-)
+@every_case(("method", "option"), [("mle", {"accelerate": True}), ("mom", {"tol": 1e-6}), ("em", {"x": 1})])
 def test_an_unknown_option_is_named(counts, method, option):
     with pytest.raises(ArgumentError, match=f"options of method '{method}' .*'{next(iter(option))}'"):
         sp.estimate(counts, method, **option)
 
 
-@pytest.mark.parametrize("data", [[3, 12], {"a": 3}, "3", None, np.array([3, 12]), lopsided()], ids=str)
+@every_case("data", [[3, 12], {"a": 3}, "3", None, np.array([3, 12]), lopsided()], ids=str)
 def test_only_subset_data_and_counts_are_taken(data):
-    with pytest.raises(ArgumentError, match="`data` must be SubsetData or SubsetCounts; got"):
+    with refused(ArgumentError, "data"):
         sp.estimate(data)
 
 
-@pytest.mark.parametrize("tol", [0, -1e-9, 1, float("nan"), "small", None])
-@pytest.mark.parametrize("method", ["mle", "em", "icm", "conic"])
+@every_case("tol", [0, -1e-9, 1, float("nan"), "small", None])
+@every_case("method", ["mle", "em", "icm", "conic"])
 def test_a_bad_tolerance(counts, method, tol):
-    with pytest.raises(ArgumentError, match="`tol` must be a small positive number"):
+    with refused(ArgumentError, "tol"):
         sp.estimate(counts, method, tol=tol)
 
 
-@pytest.mark.parametrize("max_iter", [0, -1, 2.5, "many", True])
+@every_case("max_iter", [0, -1, 2.5, "many", True])
 def test_a_bad_limit(counts, max_iter):
-    with pytest.raises(ArgumentError, match="`max_iter` must be a whole number of at least 1"):
+    with refused(ArgumentError, "max_iter"):
         sp.estimate(counts, "em", max_iter=max_iter)
 
 
-@pytest.mark.parametrize("method", ["mle", "em", "icm"])
+@every_case("method", ["mle", "em", "icm"])
 def test_a_bad_start(counts, method):
-    with pytest.raises(DistributionError, match="`start` must sum to 1; got 2"):
+    with refused(DistributionError, "start"):
         sp.estimate(counts, method, start=[0.5] * 4)
-    with pytest.raises(DistributionError, match="`start` must give one number per category"):
+    with refused(DistributionError, "start"):
         sp.estimate(counts, method, start={"a": 1.0})
 
 
 def test_a_start_of_one_step_is_a_name(counts):
-    with pytest.raises(ArgumentError, match="`start` must be one of auto, mom, mom-conditional; got 'em'"):
+    with refused(ArgumentError, "start"):
         sp.estimate(counts, "one-step", start="em")
-    with pytest.raises(NotIndependentError, match="'mom-conditional' must have data that tell the question"):
+    with pytest.raises(NotIndependentError):
         sp.estimate(sp.simulate(lopsided_conditional(), W, 300, seed=1), "one-step", start="mom-conditional")
 
 
 def test_moments_need_their_design(counts):
     coarse = sp.count([{"a", "b"}, {"b", "c"}, {"a", "c"}], categories=list("abc"))
     for method in ("mom", "one-step"):
-        with pytest.raises(UnknownDesignError, match="only maximum likelihood estimates need none"):
+        with pytest.raises(UnknownDesignError):
             sp.estimate(coarse, method)
-    with pytest.raises(NotIndependentError, match="got a coarse design"):
+    with pytest.raises(NotIndependentError):
         sp.estimate(coarse, "mom-conditional")
-    with pytest.raises(ArgumentError, match="must have data of a uniform design; got the kind independent"):
+    with refused(ArgumentError, "method"):
         sp.estimate(counts, "mom-uniform")
-    with pytest.raises(NotIdentifiableError, match="the 2 subsets in this sample do not"):
+    with pytest.raises(NotIdentifiableError):
         sp.estimate(sp.SubsetCounts([3, 12], [5, 5], lopsided()), "mom-conditional")
 
 
 # Doubt --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", ["mle", "em", "icm", "conic"])
+@every_case("method", ["mle", "em", "icm", "conic"])
 def test_several_maxima_are_named(method):
     # Only ab and cd were seen, under a design that could have asked more: a and b can trade.
     counts = sp.SubsetCounts([3, 12], [6, 4], sp.uniform(list("abcd")))
@@ -206,7 +206,7 @@ def test_coarse_estimates_say_what_they_assume():
 # Large and odd samples ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n", [30, 60, 1000, 20_000])
+@every_case("n", [30, 60, 1000, 20_000])
 def test_forty_eight_categories(n):
     rng = np.random.default_rng(1)
     w = rng.random(48) ** 3
@@ -286,18 +286,18 @@ def test_samples_without_a_unique_estimate_are_counted(counts):
 
 def test_a_failing_sample_is_named(counts):
     empty = sp.SubsetCounts([3], [0], lopsided())
-    with pytest.raises(NoDataError, match="sample 2: there must be at least one informative subset"):
+    with pytest.raises(NoDataError):
         sp.estimate_many([counts, counts, empty])
     with pytest.raises(ArgumentError, match=r"sample 0: .*must be SubsetData or SubsetCounts"):
         sp.estimate_many([[1, 2, 3]])
 
 
 def test_no_samples():
-    with pytest.raises(ArgumentError, match="`batch` must contain at least one sample; got none"):
+    with refused(ArgumentError, "batch"):
         sp.estimate_many([])
 
 
-@pytest.mark.parametrize("method", ["mle", "em", "mom", "mom-conditional", "mom-uniform", "one-step"])
+@every_case("method", ["mle", "em", "mom", "mom-conditional", "mom-uniform", "one-step"])
 def test_estimates_travel(method):
     # To another process, or into a cache.
     fit = sp.estimate(sp.simulate(sp.uniform(range(5)), np.full(5, 0.2), 500, seed=1), method)

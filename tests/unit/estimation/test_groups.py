@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from problems import quietly
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.errors import CategoryError, MismatchError
@@ -41,9 +42,9 @@ def test_groups_are_found_by_name(people):
     assert "x" not in fits
     assert dict(fits.items())["m"] is fits["m"]
     assert len(fits) == 2
-    with pytest.raises(CategoryError, match="`name` must be one of the 2 groups by group; got another"):
+    with refused(CategoryError, "name"):
         fits["x"]
-    with pytest.raises(CategoryError, match="`name` must be one of"):
+    with refused(CategoryError, "name"):
         fits[["f"]]
 
 
@@ -78,9 +79,9 @@ def test_the_difference_of_two_groups(people):
     result = fits.difference("f", "m")
     assert result.names == ("f", "m")
     assert result.estimate == pytest.approx(fits["f"].w - fits["m"].w)
-    with pytest.raises(MismatchError, match="from another sample"):
+    with pytest.raises(MismatchError):
         fits.difference("f", "f")
-    with pytest.raises(CategoryError, match="`name` must be one of"):
+    with refused(CategoryError, "name"):
         fits.difference("f", "x")
 
 

@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from every_case import every_case
 from every_design import DESIGNS
 from problems import lopsided, lopsided_conditional, with_full_question
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.design import Coarse
@@ -39,7 +41,7 @@ def distributions(p, size, seed=1):
 # The law of D -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", LISTED)
+@every_case("name", LISTED)
 def test_mean_given_the_value_is_the_indicator_of_the_value(name):
     design = LISTED[name]
     _, mu, rows = informative_subsets(design)
@@ -49,7 +51,7 @@ def test_mean_given_the_value_is_the_indicator_of_the_value(name):
         assert np.allclose(D.sum(axis=0), 1, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["four", "lopsided", "hadamard", "given", "thirds"])
+@every_case("name", ["four", "lopsided", "hadamard", "given", "thirds"])
 def test_no_other_working_distribution_has_a_smaller_variance(name):
     design = LISTED[name]
     _, mu, rows = informative_subsets(design)
@@ -70,9 +72,7 @@ def test_indicator_without_a_list_of_subsets_is_that_of_an_even_distribution():
     assert np.allclose(table._without_w(rows), table.of(rows), atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "make", [lopsided, lopsided_conditional, with_full_question, lambda: sp.warner(["a", "b"], 0.3)]
-)
+@every_case("make", [lopsided, lopsided_conditional, with_full_question, lambda: sp.warner(["a", "b"], 0.3)])
 def test_indicator_by_moments_is_unbiased_and_sums_to_one(make):
     design = make()
     _, mu, rows = informative_subsets(design)
@@ -273,7 +273,7 @@ def test_anything_with_probabilities_serves_whatever_the_order_of_its_categories
 
 def test_a_fit_of_other_people_is_refused(modelled):
     data, _, fit = modelled
-    with pytest.raises(MismatchError, match="a fit to the same people; got one of 1200 for 600 people"):
+    with pytest.raises(MismatchError):
         sp.indicator(sp.SubsetData(data.codes[:600], data.design), fit)
 
 
@@ -333,7 +333,7 @@ def test_looking_up_pairs_and_working_out_people_agree():
 
 
 def test_unknown_design():
-    with pytest.raises(UnknownDesignError, match="must be known for unbiased indicators"):
+    with pytest.raises(UnknownDesignError):
         sp.indicator(np.array([3, 5]), design=Coarse(sp.Categories(list("abc"))))
 
 
@@ -346,12 +346,12 @@ def test_dummy_rows():
 
 def test_design_that_cannot_tell():
     design = sp.fully_private(list("abc"))
-    with pytest.raises(NotIdentifiableError, match="must be identifiable"):
+    with pytest.raises(NotIdentifiableError):
         sp.indicator(np.array([7, 7]), design=design)
 
 
 def test_nothing_but_missing_answers():
-    with pytest.raises(NoDataError, match="informative subset"):
+    with pytest.raises(NoDataError):
         sp.indicator(np.array([15, 15]), design=lopsided())
 
 
@@ -360,26 +360,26 @@ def test_codes_of_another_design():
         sp.indicator(np.array([3, 7]), design=lopsided())
 
 
-@pytest.mark.parametrize(
-    ("change", "error", "match"),
+@every_case(
+    ("change", "error", "argument"),
     [
-        (lambda W: W[:-1], MismatchError, "one row per person; got 499 rows for 500 people"),
-        (lambda W: W[:, :3], MismatchError, "a column for each of the 4 categories; got 3"),
-        (lambda W: np.where(np.arange(500)[:, None] == 7, 0.3, W), DistributionError, "1 row that is not, first row 7"),
-        (lambda W: np.where(np.arange(500)[:, None] >= 498, np.nan, W), DistributionError, "2 rows that are not"),
-        (lambda W: pd.DataFrame(W, columns=list("abce")), CategoryError, "1 that is none"),
-        (lambda W: pd.DataFrame(W[:, :3] / 0.75, columns=list("abc")), MismatchError, "got none for 'd'"),
+        (lambda W: W[:-1], MismatchError, "w"),
+        (lambda W: W[:, :3], MismatchError, "w"),
+        (lambda W: np.where(np.arange(500)[:, None] == 7, 0.3, W), DistributionError, "w"),
+        (lambda W: np.where(np.arange(500)[:, None] >= 498, np.nan, W), DistributionError, "w"),
+        (lambda W: pd.DataFrame(W, columns=list("abce")), CategoryError, "w"),
+        (lambda W: pd.DataFrame(W[:, :3] / 0.75, columns=list("abc")), MismatchError, "w"),
     ],
 )
-def test_working_distributions_of_others(people, change, error, match):
-    with pytest.raises(error, match=match):
+def test_working_distributions_of_others(people, change, error, argument):
+    with refused(error, argument):
         sp.indicator(people, change(np.full((500, 4), 0.25)))
 
 
 def test_wrong_w(people):
-    with pytest.raises(DistributionError, match="must sum to 1"):
+    with pytest.raises(DistributionError):
         sp.indicator(people, [0.5, 0.5, 0.5, 0.5])
-    with pytest.raises(ArgumentError, match="at least 1"):
+    with refused(ArgumentError, "blocks"):
         sp.indicator(people, blocks=0)
 
 
@@ -387,7 +387,7 @@ def test_shapes_of_a_table():
     table = IndicatorTable(lopsided(), np.full((2, 4), 0.25))
     with pytest.raises(ArgumentError, match=r"`rows` must have shape \(4, m\)"):
         table.of(np.ones((3, 5)))
-    with pytest.raises(ArgumentError, match="`block` must be given with 2"):
+    with refused(ArgumentError, "block"):
         table.of(np.ones((4, 5)))
-    with pytest.raises(ArgumentError, match=r"shape \(blocks, 4\)"):
+    with refused(ArgumentError, "w"):
         IndicatorTable(lopsided(), np.full(3, 1 / 3))

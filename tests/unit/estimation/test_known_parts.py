@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ABCD, ASKED, BIT, BIT3, COVERED, RECORDED, WARNER
 from problems import exact_counts, exact_shares, quietly, rising
 
@@ -34,8 +35,8 @@ def test_all_likelihood_methods_find_one_maximum(name):
     best = sp.estimate(counts, tol=1e-12)
     assert loglik(counts, best.w) == pytest.approx(mean_loglik(counts.incidence, counts.shares, best.w), abs=1e-12)
     for method, options in (
-        ("em", {"tol": 1e-12, "accelerate": True}),
-        ("icm", {"tol": 1e-12}),
+        ("em", {"tol": 1e-10, "accelerate": True}),
+        ("icm", {"tol": 1e-10}),
         ("conic", {"tol": 1e-11}),
     ):
         assert sp.estimate(counts, method, **options).w == pytest.approx(best.w, abs=2e-5)
@@ -46,7 +47,7 @@ def test_all_likelihood_methods_find_one_maximum(name):
         assert loglik(counts, other / other.sum()) <= loglik(counts, best.w) + 1e-12
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@every_case("name", SAMPLES)
 def test_the_certificate_holds_with_held_weights(name):
     counts = SAMPLES[name]()
     best = sp.estimate(counts, tol=1e-12)
@@ -105,7 +106,7 @@ def test_sampling_weights_with_a_bit():
     assert np.abs((weighted.w - [18 / 32, 14 / 32]) / weighted.se).max() < 4.5
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@every_case("name", SAMPLES)
 def test_intervals_of_every_kind(name):
     counts = SAMPLES[name]()
     fit = sp.estimate(counts)
@@ -116,7 +117,7 @@ def test_intervals_of_every_kind(name):
     assert boot == pytest.approx(wald, abs=0.05)
 
 
-@pytest.mark.parametrize("name", ["warner", "bit", "covered", "product"])
+@every_case("name", ["warner", "bit", "covered", "product"])
 def test_one_step_ends_near_the_maximum(name):
     counts = SAMPLES[name]()
     assert sp.estimate(counts, "one-step").w == pytest.approx(sp.estimate(counts).w, abs=2e-3)

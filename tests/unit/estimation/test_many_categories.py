@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from every_case import every_case
 from problems import quietly
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, TooLargeError
@@ -18,12 +20,12 @@ def falling(p):
     return w / w.sum()
 
 
-@pytest.mark.parametrize(
+@every_case(
     "design",
     [sp.uniform(range(6)), sp.fixed_size(range(7), 3), sp.partition(range(8), 3), sp.hadamard(range(60))],
     ids=lambda design: design.kind,
 )
-@pytest.mark.parametrize("weighted", [False, True])
+@every_case("weighted", [False, True])
 def test_moments_of_alike_pairs_are_those_of_the_matrix(design, weighted):
     counts = sp.simulate(design, falling(design.p), 5000, seed=1)
     if weighted:
@@ -48,10 +50,10 @@ def test_a_single_error_by_gradients_is_that_of_the_matrix():
 
 
 def test_the_quick_inverse_is_that_of_the_eigenvectors():
-    counts = sp.simulate(sp.hadamard(range(300)), np.full(300, 1 / 300), 200_000, seed=5)
-    J = observed_information(counts.incidence, counts.shares, np.full(300, 1 / 300))
+    counts = sp.simulate(sp.hadamard(range(150)), np.full(150, 1 / 150), 200_000, seed=5)
+    J = observed_information(counts.incidence, counts.shares, np.full(150, 1 / 150))
     quick = _of_regular(J)
-    B, _ = np.linalg.qr(np.vstack([np.eye(299), -np.ones(299)]))
+    B, _ = np.linalg.qr(np.vstack([np.eye(149), -np.ones(149)]))
     assert quick == pytest.approx(B @ np.linalg.inv(B.T @ J @ B) @ B.T, rel=1e-8, abs=1e-12)
     assert tangent_inverse(J) == pytest.approx(quick)
     J[:, 3] = J[3, :] = 0
@@ -98,13 +100,11 @@ def test_five_thousand_categories_have_no_matrix():
     assert "method='mom' gives all of them" in text
     assert len(fit.to_frame()) == p
     assert "30 largest of 5,000" in fit.plot().get_title().replace("\n", " ")
-    with pytest.raises(TooLargeError, match="profile intervals must have at most 512 categories; got 5000"):
+    with pytest.raises(TooLargeError):
         fit.interval(method="profile")
 
 
-@pytest.mark.parametrize(
-    ("method", "limit"), [("one-step", 1024), ("conic", 512), ("mom-conditional", 4096)], ids=lambda x: str(x)
-)
+@every_case(("method", "limit"), [("one-step", 1024), ("conic", 512), ("mom-conditional", 4096)], ids=lambda x: str(x))
 def test_methods_that_need_a_matrix_say_how_many_they_take(method, limit):
     counts = sp.simulate(sp.hadamard(5000), falling(5000), 1000, seed=8)
     with pytest.raises(TooLargeError, match=rf"at most {limit}.*got 5000.*Hint: method="):
@@ -121,7 +121,7 @@ def test_uniqueness_is_certain_only_if_every_question_was_asked():
 
 def test_a_margin_of_one_variable_is_refused():
     fit = sp.estimate(sp.simulate(sp.uniform(list("abcd")), [0.1, 0.2, 0.3, 0.4], 100, seed=1))
-    with pytest.raises(ArgumentError, match="must be called on an estimate of several variables"):
+    with refused(ArgumentError, "margin"):
         fit.margin("a")
 
 

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ASKED, GIVEN3, TRIPLE
 from problems import exact_shares, quietly, rising
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, BoundaryWarning, CategoryError
@@ -44,7 +46,7 @@ def test_errors_of_margins_are_those_of_the_sums():
     assert margin.se[1] == pytest.approx(by_contrast.se)
 
 
-@pytest.mark.parametrize("method", ["mle", "mom", "em"])
+@every_case("method", ["mle", "mom", "em"])
 def test_expected_counts_have_the_margins_of_the_single_variables(method):
     joint = sp.estimate(exact_shares(BOTH, W), method)
     table = W.reshape(4, 3)
@@ -66,8 +68,9 @@ def test_intervals_contrasts_and_frames():
         np.column_stack([margin.w - 1.6448536 * margin.se, margin.w + 1.6448536 * margin.se])
     )
     # The default follows the likelihood: near Wald's in a large sample, and not the same.
-    assert margin.interval(0.9) == pytest.approx(margin.interval(0.9, method="adjusted"), abs=1e-12)
-    gap = np.abs(margin.interval(0.9) - bounds) / margin.se[:, None]
+    default = margin.interval(0.9)
+    assert default == pytest.approx(margin.interval(0.9, method="adjusted"), abs=1e-12)
+    gap = np.abs(default - bounds) / margin.se[:, None]
     assert 1e-4 < gap.max() < 0.05
     contrast = margin.contrast({"a": 1, "d": -1})
     spread = margin.cov
@@ -80,7 +83,6 @@ def test_intervals_contrasts_and_frames():
     assert text.startswith("Estimated shares of x, maximum likelihood, n = ")
     assert "lower 95%" in text
     assert repr(margin).startswith("<Margin of x: a ")
-    assert margin._repr_html_().count("<tr>") == 5
     assert margin.plot(reference=W.reshape(4, 3).sum(axis=1)) is not None
 
 
@@ -130,12 +132,12 @@ def test_arrays_are_locked():
 
 
 def test_what_has_no_margin():
-    with pytest.raises(CategoryError, match="`name` must be one of the variables x, y; got 'z'"):
+    with refused(CategoryError, "name"):
         FIT.margin("z")
-    with pytest.raises(ArgumentError, match="`names` must contain at least one of the variables x, y"):
+    with refused(ArgumentError, "names"):
         FIT.margin()
     alone = sp.estimate(sp.simulate(ASKED, [0.1, 0.2, 0.3, 0.4], 500, seed=1))
-    with pytest.raises(ArgumentError, match="`margin` must be called on an estimate of several variables"):
+    with refused(ArgumentError, "margin"):
         alone.margin("x")
     assert alone.table().shape == (4,)
 

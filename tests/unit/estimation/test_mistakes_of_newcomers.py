@@ -6,6 +6,8 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from every_case import every_case
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CategoryError, InvalidDesignError, MismatchError
@@ -31,10 +33,10 @@ def test_groups_that_list_their_categories_otherwise_are_put_in_order():
 
 def test_groups_with_other_categories_are_refused():
     other = sp.simulate(sp.uniform(list("abcd")), W, 500, seed=1)
-    with pytest.raises(MismatchError, match=r"the same categories; those of group 1 \(counted from 0\) differ"):
+    with pytest.raises(MismatchError):
         sp.estimate_many({"a": COUNTS, "b": other})
     for wrong in (None, COUNTS, 3):
-        with pytest.raises(ArgumentError, match="`batch` must be several samples"):
+        with refused(ArgumentError, "batch"):
             sp.estimate_many(wrong)
 
 
@@ -52,11 +54,11 @@ def test_the_mean_of_an_ordered_variable_has_an_interval_and_no_test_of_zero():
     assert np.isnan(mean.pvalue)
     assert "no test" in str(mean)
     assert FIT.contrast([1, 2, 3, 4], null=2.0).pvalue == pytest.approx(FIT.contrast([0, 1, 2, 3], null=1.0).pvalue)
-    with pytest.raises(ArgumentError, match="from 1 to 4; got 0"):
+    with refused(ArgumentError, "null"):
         FIT.contrast([1, 2, 3, 4], null=0)
 
 
-@pytest.mark.parametrize("level", [0.5, 0.95, 0.999, 0.9999, 0.999999])
+@every_case("level", [0.5, 0.95, 0.999, 0.9999, 0.999999])
 def test_intervals_that_hold_together_are_never_shorter_than_single_ones(level):
     single, together = (FIT.interval(level, method="wald", simultaneous=many) for many in (False, True))
     assert (np.diff(together) >= np.diff(single)).all()
@@ -75,28 +77,28 @@ def test_shares_minus_themselves_are_refused():
     joint = sp.estimate(sp.simulate(sp.product({"x": DESIGN, "y": DESIGN}), np.full(16, 1 / 16), 1000, seed=1))
     merged = {"often": ["weekly", "daily"]}
     for one, two in ((FIT.collapse(merged), FIT.collapse(merged)), (joint.margin("x"), joint.margin("x"))):
-        with pytest.raises(MismatchError, match="got the same shares"):
+        with pytest.raises(MismatchError):
             one.difference(two)
-    with pytest.raises(ArgumentError, match="`names` must be two different names"):
+    with refused(ArgumentError, "names"):
         joint.margin("x").difference(joint.margin("y"), names=("x", "x"))
 
 
 def test_a_reference_that_is_ruled_out_says_so():
     test = sp.fit_test(COUNTS, [0.5, 0.5, 0, 0], seed=1)
     assert [note.kind for note in test.notes] == [NoteKind.IMPOSSIBLE]
-    with pytest.raises(ArgumentError, match="a picture must have a finite statistic"):
+    with pytest.raises(ArgumentError):
         test.plot()
 
 
-@pytest.mark.parametrize("wrong", [{}, None, [], {"statistic": 1}])
-@pytest.mark.parametrize("kind", [sp.FitTest, sp.Contrast, sp.SubsetCounts, sp.Power, sp.PairTests, sp.GroupedCounts])
+@every_case("wrong", [{}, None, [], {"statistic": 1}])
+@every_case("kind", [sp.FitTest, sp.Contrast, sp.SubsetCounts, sp.Power, sp.PairTests, sp.GroupedCounts])
 def test_what_no_result_wrote_is_not_read_back(kind, wrong):
-    with pytest.raises(ArgumentError, match="`facts` must"):
+    with refused(ArgumentError, "facts"):
         kind.from_dict(wrong)
 
 
 def test_an_estimate_in_the_place_of_counts_is_recognized():
-    with pytest.raises(ArgumentError, match=r"got Estimate\. Hint: pass the counts of the estimate, fit\.counts\."):
+    with refused(ArgumentError, "data"):
         sp.fit_test(FIT, W)
 
 
@@ -124,7 +126,7 @@ def test_many_comparisons_are_by_standard_errors():
     fits = {k: sp.estimate(sp.simulate(DESIGN, W, 300, seed=k)) for k in range(40)}
     result = sp.compare(fits).to_dict()
     assert (result["method"], result["test"]["method"]) == ("wald", "score")  # one test, however many pairs
-    with pytest.raises(CategoryError, match="`pair` must be two of the 40 names"):
+    with refused(CategoryError, "pair"):
         sp.compare(fits)[0, "other"]
     assert sp.compare(fits, baseline=0)._method("auto") == "score"
     design, even = sp.uniform(range(32)), np.full(32, 1 / 32)

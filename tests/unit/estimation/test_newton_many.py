@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ASKED, GIVEN, GIVEN3, RECORDED, WARNER
 
 import subsetprivacy as sp
@@ -47,7 +48,7 @@ PROBLEMS = {
 }
 
 
-@pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
+@every_case("problem", PROBLEMS.values(), ids=PROBLEMS)
 def test_every_sample_is_fitted_as_by_itself(problem):
     rows, f = samples(*problem, size=25, seed=1)
     result = newton_many(DenseRows(rows), f, tol=TOLERANCE)

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from problems import quietly
 from scipy.optimize import brentq
 from scipy.special import ndtr
@@ -20,16 +22,37 @@ def equicorrelated(p, r):
 
 
 @pytest.mark.parametrize("r", [0.0, 0.3, 0.5, 0.9])
-def test_equal_correlations_against_numerical_integration(r):
+@pytest.mark.parametrize("p", [4, 8, 32])
+def test_equal_correlations_against_numerical_integration(p, r):
     # Given a common normal x the errors are independent: an integral over one variable.
     def joint(q):
         x, weight = np.polynomial.hermite_e.hermegauss(200)
         inside = ndtr((q - np.sqrt(r) * x) / np.sqrt(1 - r)) - ndtr((-q - np.sqrt(r) * x) / np.sqrt(1 - r))
-        return float(weight @ inside**4) / np.sqrt(2 * np.pi)
+        return float(weight @ inside**p) / np.sqrt(2 * np.pi)
 
-    scale = np.diag([0.1, 1, 2, 50])
+    scale = np.diag(np.geomspace(0.1, 50, p))
     expected = brentq(lambda q: joint(q) - 0.95, 1, 4)
-    assert largest_error_quantile(scale @ equicorrelated(4, r) @ scale, 0.95) == pytest.approx(expected, abs=0.004)
+    quantile = largest_error_quantile(scale @ equicorrelated(p, r) @ scale, 0.95)
+    assert quantile == pytest.approx(expected, abs=0.002 if p <= 8 else 0.005)
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 2**32))
+def test_the_quantile_does_not_depend_on_the_choice_of_eigenvectors(seed):
+    # Where eigenvalues are equal, or nearly, each kind of processor chooses others: a change in the last digits turns
+    # all of them.
+    source = np.random.default_rng(seed)
+    noise = source.normal(size=(5, 5)) * 1e-13
+    cov = equicorrelated(5, 0.3)
+    assert largest_error_quantile(cov + noise + noise.T, 0.95) == pytest.approx(
+        largest_error_quantile(cov, 0.95), rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("level", [1e-6, 0.2, 0.9999, 1 - 1e-9])
+def test_the_quantile_is_between_that_of_one_error_and_bonferronis(level):
+    q = largest_error_quantile(equicorrelated(6, 0.4), level)
+    assert norm.ppf(0.5 + level / 2) <= q <= norm.ppf(1 - (1 - level) / 12) + 1e-9
 
 
 def test_two_errors_against_the_bivariate_normal():
@@ -39,7 +62,7 @@ def test_two_errors_against_the_bivariate_normal():
 
 
 def test_independent_errors_have_sidaks_quantile():
-    assert largest_error_quantile(np.eye(6), 0.95) == pytest.approx(norm.ppf(0.5 + 0.5 * 0.95 ** (1 / 6)), abs=0.004)
+    assert largest_error_quantile(np.eye(6), 0.95) == pytest.approx(norm.ppf(0.5 + 0.5 * 0.95 ** (1 / 6)), abs=0.002)
 
 
 def test_an_estimate_against_independent_draws():
@@ -122,11 +145,11 @@ def test_hundreds_of_intervals_take_bonferronis_level():
 
 
 def test_joint_coverage():
-    fits = sp.estimate_many(sp.simulate_many(U4, W, 1000, 300, seed=5))
+    fits = sp.estimate_many(sp.simulate_many(U4, W, 1000, 120, seed=5))
     level = {}
     for together in (True, False):
         with quietly():
             bounds = np.array([fit.interval(0.9, method="wald", simultaneous=together) for fit in fits])
         level[together] = ((bounds[..., 0] <= W) & (bounds[..., 1] >= W)).all(axis=1).mean()
-    assert level[True] == pytest.approx(0.9, abs=0.06)  # the standard error is .017
+    assert level[True] == pytest.approx(0.9, abs=0.08)  # the standard error is .027; many samples are slow tests
     assert level[False] < 0.82

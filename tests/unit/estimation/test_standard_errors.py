@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from every_case import every_case
 from problems import exact_counts, lopsided, lopsided_conditional, quietly, with_full_question
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, NotUniqueWarning, TooLargeError, UnknownDesignError
@@ -22,7 +24,7 @@ METHODS_WITH_WEIGHTS = ("mle", "em", "one-step", "mom", "mom-uniform", "mom-cond
 # The inverse on the simplex -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("design", "w"),
     [
         (U5, W5),
@@ -78,7 +80,7 @@ def test_a_category_that_the_sample_does_determine_keeps_its_error():
 # Observed and expected ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("design", "w", "n"),
     [
         (U5, W5, 100),
@@ -113,17 +115,17 @@ def test_the_score_is_the_derivative_and_the_information_the_curvature():
         assert observed_information(inc, f, W5)[j] == pytest.approx(curve, rel=1e-6)
 
 
-@pytest.mark.parametrize("method", ["mle", "em", "icm", "one-step"])
+@every_case("method", ["mle", "em", "icm", "one-step"])
 def test_expected_information_is_refused_without_a_design(method):
     coarse = sp.count([{"a", "b"}, {"b", "c"}, {"a", "c"}] * 5, categories=list("abc"))
-    with pytest.raises(UnknownDesignError, match="design of these data must be known"):
+    with pytest.raises(UnknownDesignError):
         sp.estimate(coarse, method, information="expected")
 
 
 @pytest.mark.parametrize("method", ["mle", "one-step"])
 def test_expected_information_is_refused_beyond_22_categories(method):
     large = sp.simulate(sp.uniform(range(30)), np.full(30, 1 / 30), 3000, seed=1)
-    with pytest.raises(TooLargeError, match="at most 22 categories; got 30"):
+    with pytest.raises(TooLargeError):
         sp.estimate(large, method, information="expected")
 
 
@@ -141,7 +143,7 @@ def test_expected_information_of_a_subset_without_weight_counts_as_one_person():
 
 
 def test_unknown_information_is_refused():
-    with pytest.raises(ArgumentError, match="`information` must be one of observed, expected; got 'fisher'"):
+    with refused(ArgumentError, "information"):
         sp.estimate(sp.simulate(U5, W5, 100, seed=1), information="fisher")
 
 
@@ -150,10 +152,10 @@ def test_unknown_information_is_refused():
 
 @pytest.mark.parametrize("method", ["mle", "one-step", "mom", "mom-uniform", "mom-conditional"])
 def test_standard_errors_are_those_of_replications(method):
-    # 2000 replications: the standard error of a standard deviation is 1.6 %, and 8 % is five of them.
-    samples = sp.simulate_many(U5, W5, 3000, 2000, seed=7)
+    # 1000 replications: the standard error of a standard deviation is 2.2 %, and 9 % is four of them.
+    samples = sp.simulate_many(U5, W5, 3000, 1000, seed=7)
     fits = sp.estimate_many(samples, method)
-    assert fits.se.mean(axis=0) == pytest.approx(fits.w.std(axis=0), rel=0.08)
+    assert fits.se.mean(axis=0) == pytest.approx(fits.w.std(axis=0), rel=0.09)
 
 
 def test_covariances_of_moments_are_those_of_replications():
@@ -173,7 +175,7 @@ def people():
     return sp.privatize(rng.choice(5, 2000, p=W5), U5, seed=rng)
 
 
-@pytest.mark.parametrize("method", METHODS_WITH_WEIGHTS)
+@every_case("method", METHODS_WITH_WEIGHTS)
 def test_equal_weights_are_no_weights(method, people):
     plain = sp.estimate(people, method)
     weighted = sp.estimate(sp.count(people, weights=np.full(len(people), 2.5), weights_kind="sampling"), method)
@@ -185,7 +187,7 @@ def test_equal_weights_are_no_weights(method, people):
     assert weighted.se == pytest.approx(plain.se, rel=1e-6 if exact else 0.03)
 
 
-@pytest.mark.parametrize("method", METHODS_WITH_WEIGHTS)
+@every_case("method", METHODS_WITH_WEIGHTS)
 def test_the_scale_of_weights_does_not_matter(method, people):
     weights = np.random.default_rng(2).gamma(2.0, size=len(people))
     fits = [
@@ -244,7 +246,7 @@ def test_sandwich_errors_are_those_of_replications(method):
 
 def test_a_bootstrap_refuses_sampling_weights(people):
     fit = sp.estimate(sp.count(people, weights=np.ones(len(people)), weights_kind="sampling"))
-    with pytest.raises(ArgumentError, match="a bootstrap interval must come from unweighted people"):
+    with pytest.raises(ArgumentError):
         fit.interval(method="bootstrap")
 
 

@@ -5,6 +5,8 @@ import warnings
 
 import numpy as np
 import pytest
+from every_case import every_case
+from refusals import refused
 from survey_samples import LABELS, small_sample
 
 import subsetprivacy as sp
@@ -51,7 +53,7 @@ def covariance_of_means(sample, inside):
     return shares, cov
 
 
-@pytest.mark.parametrize("method", ["mle", "mom", "one-step"])
+@every_case("method", ["mle", "mom", "one-step"])
 def test_values_that_are_seen_have_the_errors_of_weighted_shares(method):
     shares, cov = covariance_of_means(SAMPLE, np.ones(len(SAMPLE.values)))
     fit = sp.estimate(seen(SAMPLE), method, sampling=drawn(SAMPLE))
@@ -68,7 +70,7 @@ def test_a_part_of_the_people_keeps_all_clusters():
     assert fit.degrees_of_freedom == 18 - 6
 
 
-@pytest.mark.parametrize("method", ["mle", "mom", "mom-conditional", "mom-uniform"])
+@every_case("method", ["mle", "mom", "mom-conditional", "mom-uniform"])
 def test_influence_is_the_derivative_by_a_weight(method):
     data, sampling = private(LARGE), drawn(LARGE)
     fit = sp.estimate(data, method, sampling=sampling)
@@ -205,7 +207,7 @@ def test_the_same_people_asked_twice():
     change = first.difference(second, same_people=True)
     apart = sp.estimate(private(LARGE, 2), sampling=drawn(LARGE))  # as if of other people
     assert (change._se < first.difference(apart)._se).all()
-    with pytest.raises(MismatchError, match="two answers of the same people"):
+    with pytest.raises(MismatchError):
         first.difference(apart, same_people=True)
 
 
@@ -297,18 +299,16 @@ def test_can_be_pickled():
 
 def test_bad_input():
     data = private(SAMPLE)
-    with pytest.raises(
-        ArgumentError, match="must contain a subset per person if `sampling` is given; got SubsetCounts"
-    ):
+    with refused(ArgumentError, "data"):
         sp.estimate(data.counts(), sampling=drawn(SAMPLE))
-    with pytest.raises(ArgumentError, match="`sampling` must be a Sampling; got list"):
+    with refused(ArgumentError, "sampling"):
         sp.estimate(data, sampling=[1, 2])
     with pytest.raises(MismatchError, match="`sampling` must describe the people of `data`; got 3 rows for"):
         sp.estimate(data, sampling=sp.Sampling([1, 2, 3]))
-    with pytest.raises(ArgumentError, match="must have columns, not only their names, before it is used"):
+    with pytest.raises(ArgumentError):
         sp.estimate(data, sampling=sp.Sampling("w"))
     covered = sp.covered(UNIFORM, 0.2)
-    with pytest.raises(ArgumentError, match="covered release"):
+    with refused(ArgumentError, "sampling"):
         sp.estimate(sp.SubsetData(covered.support()[0][:3], covered), sampling=sp.Sampling([1, 1, 1]))
 
 
@@ -328,7 +328,7 @@ def test_several_variables():
     assert margin._se[0] == pytest.approx(np.sqrt(drawn(LARGE).covariance(score)[0, 0]), rel=1e-5)
 
 
-@pytest.mark.parametrize(("clusters", "level"), [(2, 0.95), (3, 0.99), (5, 0.999), (2, 0.999)])
+@every_case(("clusters", "level"), [(2, 0.95), (3, 0.99), (5, 0.999), (2, 0.999)])
 def test_intervals_with_few_clusters_are_those_of_t(clusters, level):
     # The level of such a quantile of t, taken as a normal one, rounds to 1, and intervals were infinite.
     from scipy.stats import t

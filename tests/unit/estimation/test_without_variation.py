@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ASKED, GIVEN, RECORDED
 
 import subsetprivacy as sp
@@ -36,7 +37,7 @@ def agreeing(design, n=50):
     return sp.SubsetCounts(drawn.observed_codes[:1], [n], design)
 
 
-@pytest.mark.parametrize("name", ONE_SUBSET)
+@every_case("name", ONE_SUBSET)
 def test_one_distinct_subset_leaves_the_error_unknown(name):
     design, method = ONE_SUBSET[name]
     fit = sp.estimate(agreeing(design), method)
@@ -84,5 +85,5 @@ def test_where_reports_vary_nothing_changes():
     fit = sp.estimate(sp.SubsetCounts([3, 12], [49, 1], U4), "mom")
     assert (fit.se > 0).any()
     assert np.isfinite(fit.se).all()
-    with pytest.raises(NotIdentifiableError, match="the questions asked must identify the distribution"):
+    with pytest.raises(NotIdentifiableError):
         sp.estimate(sp.SubsetCounts([3, 12], [49, 1], U4), "mom-conditional")
