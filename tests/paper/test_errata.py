@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from every_case import every_case
 
 import subsetprivacy as sp
 from subsetprivacy.estimation.likelihood import expected_information, mean_loglik, tangent_inverse
@@ -34,7 +35,7 @@ def test_urn_sizes():
     assert sp.audit(URN_DESIGN, URN).to_dict()["size_coverage"] == pytest.approx(0.684133, abs=1e-6)
 
 
-@pytest.mark.parametrize(
+@every_case(
     "design",
     [
         sp.conditional(["x", "y", "z"], {("x", "y"): 0.5, ("y", "z"): 0.5, ("x", "z"): 0.5}),
@@ -131,7 +132,7 @@ def test_adult_loss_limits():
     assert mom / mle > 3
 
 
-@pytest.mark.parametrize(
+@every_case(
     "design",
     [
         URN_DESIGN,
@@ -146,7 +147,7 @@ def test_information_identity(design):
     assert np.trace(information @ (np.diag(w) - np.outer(w, w))) == pytest.approx(design.S - 1)
 
 
-@pytest.mark.parametrize(("p", "printed"), [(4, 0.67), (5, 0.42), (8, 0.14)])
+@every_case(("p", "printed"), [(4, 0.67), (5, 0.42), (8, 0.14)])
 def test_two_answers_intersect(p, printed):
     codes = sp.uniform(range(p)).support()[0]
     first = codes[codes & 1 == 1]  # whoever has value 0 reports one of these, all alike
@@ -154,7 +155,7 @@ def test_two_answers_intersect(p, printed):
     assert np.mean(both == 1) == pytest.approx(printed, abs=0.005)
 
 
-@pytest.mark.parametrize("p", [4, 5, 8, 16, 32, 48])
+@every_case("p", [4, 5, 8, 16, 32, 48])
 def test_growing_p_needs_no_logarithm(p):
     # The closed form is (r 1_A - 1)/(r - 1) on average, so a coordinate's variance is at most (r/(r - 1))^2/4 <= 1 per
     # person, and E of the L1 error at most p/sqrt(n) (thm_mom_dim asks for p^2 ln p / n -> 0).

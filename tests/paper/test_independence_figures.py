@@ -35,7 +35,7 @@ def share(pvalues):
 @pytest.mark.parametrize("margin", MARGINS)
 @pytest.mark.parametrize("method", METHODS)
 def test_level_is_held_at_every_size_and_margin(method, margin, n, record_property):
-    tables = tables_without_dependence(margin, n, 2000, seed=[n, len(margin)])
+    tables = tables_without_dependence(margin, n, 2000, seed=np.random.SeedSequence([n, len(margin)]))
     statistics, pvalues, limits = outcomes(tables, method, 199)
     record_property("rate", share(pvalues))
     record_property("asymptotic", share(limits))

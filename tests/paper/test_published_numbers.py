@@ -6,6 +6,7 @@ enumeration (docs/errata.md lists what is wrong in print).
 
 import numpy as np
 import pytest
+from every_case import every_case
 from problems import exact_counts, lopsided_conditional, quietly, random_design, random_distribution
 
 import subsetprivacy as sp
@@ -70,7 +71,7 @@ def test_adult_population():
     assert ADULT_CASES == {12: "White", 13: "Black", 14: "Asian-Pac-Islander", 15: "Amer-Indian-Eskimo"}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("design", "size", "bits", "guess"),
     [
         (sp.nonprivate(adult.races), 0.2598, 0.7987, 1.0),
@@ -116,7 +117,7 @@ def test_adult_case_14():
 # Limits of the scaled loss ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("method", "limit", "digits"),
     [
         ("mle", 0.864, 3),
@@ -140,7 +141,7 @@ def test_adult_limit_of_the_sample():
     assert counts.n * np.trace(sp.estimate(counts).cov) == printed(0.260, 3)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("method", "limit", "noted"), [("mom", 1.9738, 1.94), ("mom-conditional", 1.4214, 1.39), ("mle", 1.4214, 1.39)]
 )
 def test_urn_limits_of_the_loss(method, limit, noted):
@@ -153,7 +154,7 @@ def test_urn_limits_of_the_loss(method, limit, noted):
     assert result == pytest.approx(noted, rel=0.03)
 
 
-@pytest.mark.parametrize(
+@every_case(
     "design",
     [RACE, sp.nonprivate(adult.races), random_design(5, np.random.default_rng(1))],
     ids=["uniform", "nonprivate", "random"],

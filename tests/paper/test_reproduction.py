@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 
 import subsetprivacy as sp
 from subsetprivacy.reproduce import LABELS, load, read_all, reproduce
@@ -16,7 +17,7 @@ RESULTS = ROOT / "docs" / "reproduction" / "results"
 EXACT = ("toy_example", "tab:race_pop_dist", "fig:adult_privacy_leak", "fig:adult_privacy", "tab:cont_full")
 
 
-@pytest.mark.parametrize("label", LABELS)
+@every_case("label", LABELS)
 def test_a_stored_result_is_of_the_full_form_and_holds(label):
     record = read(RESULTS, label)
     assert record is not None
@@ -37,7 +38,7 @@ def test_nothing_else_is_stored():
     assert names - made_from_them == expected
 
 
-@pytest.mark.parametrize("label", EXACT)
+@every_case("label", EXACT)
 def test_exact_results_are_what_the_code_gives_today(label):
     outcome = load(label).perform(Run(label, load(label).full))
     assert tuple(outcome.checks) == read(RESULTS, label).checks

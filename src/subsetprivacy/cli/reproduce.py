@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from time import monotonic
@@ -95,8 +96,11 @@ def reproduce(
     if not labels:
         _list(output)
         return
-    from subsetprivacy.processes import cores
+    from subsetprivacy.processes import ONE_THREAD, cores
 
+    # Times are taken in this process, with one thread as in the others: threads that wait for each other on a busy
+    # machine take many times as long.
+    os.environ.update(ONE_THREAD)
     options = {"output": output, "quick": quick, "seed": seed, "jobs": jobs or cores(), "again": again}
     if adult_file is not None:
         from subsetprivacy.reproduce.adult_file import read_adult

@@ -8,6 +8,8 @@ HOLDS, ERRATUM, STATED, UNCHECKED, DIFFERS = "holds", "erratum", "stated", "not 
 VERDICTS = (HOLDS, ERRATUM, STATED, UNCHECKED, DIFFERS)
 SOURCES = ("paper", "theory", "ours")
 
+NOT_MEASURED = "could not be measured here: the ratios of times vary too much, as they do on a busy machine"
+
 MONTE_CARLO = 3.0
 """How many joint standard errors a published number may differ by."""
 
@@ -24,7 +26,8 @@ class Check:
         As shown on the page.
     verdict
         ``"holds"``. ``"erratum"``: the paper's statement is wrong, and the correction in the errata holds.
-        ``"stated"``: a number that the paper does not give. ``"not checked"``: something needed is not installed.
+        ``"stated"``: a number that the paper does not give. ``"not checked"``: something needed is not installed, or
+        times could not be compared on this machine.
         ``"differs"``: anything else; the experiment has failed.
     note
         An explanation of the verdict, if needed.
@@ -71,26 +74,28 @@ def theory(claim: str, expected: float, obtained: float, error: float, *, digits
     return Check(claim, shown, spread(obtained, error, digits), f"± {allowed:.{digits}f}", verdict, source="theory")
 
 
-def says(claim: str, printed: str, obtained: str, true: bool, tolerance: str, *, source: str = "paper") -> Check:
-    """Check a sentence; `tolerance` describes what counts as true.
+def says(claim: str, printed: str, obtained: str, true: bool | None, tolerance: str, *, source: str = "paper") -> Check:
+    """Check a sentence; `tolerance` describes what counts as true, and None that the times measured do not tell.
 
     `printed` quotes the paper. If the sentence is not the paper's, `source` says so.
     """
-    return Check(claim, printed, obtained, tolerance, HOLDS if true else DIFFERS, source=source)
+    note = NOT_MEASURED if true is None else ""
+    return Check(claim, printed, obtained, tolerance, _verdict(true, HOLDS), note, source)
 
 
 def corrected(
     claim: str,
     printed: str,
     obtained: str,
-    true: bool,
+    true: bool | None,
     tolerance: str,
     *,
     erratum: str,
     how: str = "wrong in print",
 ) -> Check:
     """Check the corrected form of a statement; `erratum` is its place in docs/errata.md, `how` describes the error."""
-    return Check(claim, printed, obtained, tolerance, ERRATUM if true else DIFFERS, f"{how}: errata, {erratum}")
+    note = NOT_MEASURED if true is None else f"{how}: errata, {erratum}"
+    return Check(claim, printed, obtained, tolerance, _verdict(true, ERRATUM), note)
 
 
 def stated(claim: str, obtained: str, note: str = "") -> Check:
@@ -106,6 +111,10 @@ def unchecked(claim: str, printed: str, why: str, *, source: str = "paper") -> C
 def spread(value: float, error: float, digits: int = 4) -> str:
     """Return a number with its standard error in brackets, as the paper writes them."""
     return f"{value:.{digits}f} ({error:.{digits}f})" if error else f"{value:.{digits}f}"
+
+
+def _verdict(true: bool | None, verdict: str) -> str:
+    return UNCHECKED if true is None else verdict if true else DIFFERS
 
 
 def _half_a_unit(printed: str) -> float:

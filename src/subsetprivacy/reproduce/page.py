@@ -63,8 +63,9 @@ def summary(records: Sequence[Record]) -> str:
         f"<p>{sums or 'Nothing yet'}. <span class='how'>A published number ✓ holds if it is within three Monte Carlo "
         "standard errors, combined for both sides, plus half a unit of its last digit. A sentence holds by the "
         "tolerance in its row. An ✎ erratum is wrong in print, and the result agrees with the errata. A number that "
-        "the paper does not give is · stated. A claim that needs something not installed is – not checked. Anything "
-        "else ✗ differs, and the command fails.</span></p>\n"
+        "the paper does not give is · stated. A claim that needs something not installed, or that compares times "
+        "which vary too much on this machine, is – not checked. Anything else ✗ differs, and the command fails."
+        "</span></p>\n"
         '<div class="wide"><table><thead><tr><th>label</th><th>what</th><th>claims</th><th>time</th></tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )

@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from attrs import evolve
+from every_case import every_case
 from problems import exact_counts, quietly
 
 from subsetprivacy.data import SubsetCounts
@@ -119,7 +120,7 @@ def test_two_numbers_are_cut_off_in_print():
     assert [round(1 - (RACE**2).sum(), 2), round(brute_leakage()[0], 2)] == [0.26, 0.16]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("metric", "place", "value"),
     [
         ("size", 0, 0.2502),
@@ -196,7 +197,7 @@ def test_what_people_of_each_category_give_away():
         assert each.guessed[j] == pytest.approx(right)
 
 
-@pytest.mark.parametrize("p", [4, 5, 7])
+@every_case("p", [4, 5, 7])
 def test_size_leakage_keeps_the_same_share_for_every_category(p):
     # (Qw)_j = w_j + q(1 - w_j), so that of 1 - w_j the share 1 - q is left, rare or not.
     w = np.random.default_rng(p).dirichlet(np.ones(p))
@@ -245,7 +246,7 @@ def test_one_sample():
     assert len(result.table["race"]) == 30
 
 
-@pytest.mark.parametrize("name", ["Sample", "EM", "MLE"])
+@every_case("name", ["Sample", "EM", "MLE"])
 def test_a_sample_beyond_its_law_differs(name):
     law = race_sample.limits(DESIGN, RACE)[name]
     most = quadratic_form_quantile(np.linalg.eigvalsh(law), 0.999)
@@ -257,7 +258,7 @@ def test_a_sample_beyond_its_law_differs(name):
     assert fig_race_diff.one(name, fig_race_diff.N * float(wrong @ wrong), law).verdict == "differs"
 
 
-@pytest.mark.parametrize("name", ["ONE", "MoM", "MoM:cond"])
+@every_case("name", ["ONE", "MoM", "MoM:cond"])
 def test_the_others_are_stated(name):
     assert fig_race_diff.one(name, 1.0, race_sample.limits(DESIGN, RACE)[name]).verdict == "stated"
 
@@ -397,7 +398,7 @@ def curves(null=0.05, lost=0.025, **scales):
     return fig_adult_power.Decisions(*(np.array(part, float) for part in (main, level, seen, ratio))), laws
 
 
-@pytest.mark.parametrize("name", ["LRT:MLE", "Pearson", "LRT, fair bits", "PT:X", "PT:Y"])
+@every_case("name", ["LRT:MLE", "Pearson", "LRT, fair bits", "PT:X", "PT:Y"])
 def test_interpolation_finds_the_exact_number(name):
     result, laws = curves()
     log, error = result.size_at(name)
@@ -463,7 +464,7 @@ def test_a_test_that_is_behind_differs():
     assert "short form" in fig_adult_power.better(evolve(slow, ratio=None), laws)[0].tolerance
 
 
-@pytest.mark.parametrize("lost", [-0.02, 0, 0.045, 0.1])
+@every_case("lost", [-0.02, 0, 0.045, 0.1])
 def test_no_loss_by_moments_differs_and_so_does_a_large_one(lost):
     assert fig_adult_power.degrades(curves(lost=lost)[0]).verdict == "differs"
 
@@ -477,7 +478,7 @@ def test_moments_lose_a_little_power():
     assert both + neither > 0.9
 
 
-@pytest.mark.parametrize(("i", "name"), list(enumerate(["PT:X", "PT:Y", "LRT:MLE", "Pearson", "LRT, fair bits"])))
+@every_case(("i", "name"), list(enumerate(["PT:X", "PT:Y", "LRT:MLE", "Pearson", "LRT, fair bits"])))
 def test_a_power_beside_its_law_differs(i, name):
     for scale in (0.5, 2):
         checks = fig_adult_power.limit_checks(*curves(**{name: scale}), W)

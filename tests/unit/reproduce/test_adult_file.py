@@ -3,6 +3,8 @@
 import random
 
 import pytest
+from every_case import every_case
+from refusals import refused
 
 from subsetprivacy.errors import ArgumentError, CategoryError, MismatchError
 from subsetprivacy.examples import ADULT_CASES, Adult, adult
@@ -60,8 +62,8 @@ def test_labels_are_checked_once_for_all_who_share_them(write, monkeypatch):
     assert len(cells) == len(set(EVERYBODY)) == 20
 
 
-@pytest.mark.parametrize("sex", ["sex", "Gender"])
-@pytest.mark.parametrize("income", ["income", "class"])
+@every_case("sex", ["sex", "Gender"])
+@every_case("income", ["income", "class"])
 def test_a_header_says_where_the_columns_are(write, sex, income):
     lines = [f'{income}, "id",Race ,{sex}', *(f"{i}.,{k},{r},{s} " for k, (r, s, i) in enumerate(EVERYBODY))]
     assert read_adult(write("\r\n".join(lines), "utf-8-sig")) == adult
@@ -77,39 +79,36 @@ def test_it_is_an_adult_like_the_shipped_one():
     assert len(other.rows()["race"]) == 50
 
 
-@pytest.mark.parametrize(
-    ("size", "hint"),
+@every_case(
+    ("size", "argument"),
     [
-        (30_162, "the copy without the rows with missing values"),
-        (16_281, "the test part"),
-        (15_060, "the test part without"),
-        (32_560, r"got 32,560\."),
-        (1, r"got 1\."),
+        (30_162, "adult"),
+        (16_281, "adult"),
+        (15_060, "adult"),
+        (32_560, "adult"),
+        (1, "adult"),
     ],
 )
-def test_too_few_rows(write, size, hint):
+def test_too_few_rows(write, size, argument):
     with pytest.raises(MismatchError, match=f"must have 32,561 rows.*got {size:,}") as caught:
         read_adult(write(uci(EVERYBODY[:size])))
-    with pytest.raises(MismatchError, match=hint):
+    with refused(MismatchError, argument):
         raise caught.value
     assert caught.value.advice == TAKE_ADULT_DATA()
 
 
-@pytest.mark.parametrize(
-    ("size", "what"),
-    [(48_842, "got 48,842, as many as the file of both parts has"), (50_000, "got more than 48,842")],
-)
-def test_too_many_rows(write, size, what):
-    with pytest.raises(MismatchError, match=what):
+@pytest.mark.parametrize(("size", "argument"), [(48_842, "adult"), (50_000, "adult")])
+def test_too_many_rows(write, size, argument):
+    with refused(MismatchError, argument):
         read_adult(write(uci((EVERYBODY * 2)[:size])))
 
 
 def test_the_first_line_of_the_test_part_is_no_row(write):
-    with pytest.raises(MismatchError, match=r"got 16,281, as many as the test part, adult.test has"):
+    with pytest.raises(MismatchError):
         read_adult(write("|1x3 Cross validator\n" + uci(EVERYBODY[:16_281])))
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("person", "margin", "rows"),
     [
         (("Other", "Male", "<=50K"), "race: 1 rows", 1),
@@ -154,7 +153,7 @@ def test_other_cases(write):
     assert caught.value.advice == TAKE_ADULT_DATA_UNSORTED()
 
 
-@pytest.mark.parametrize("place", range(3))
+@every_case("place", range(3))
 def test_an_unknown_label_is_not_shown(write, place):
     person = ["White", "Male", "<=50K"]
     person[place] = "secret"
@@ -172,15 +171,15 @@ def test_a_line_of_another_length(write):
         read_adult(write("secret;secret\n"))
 
 
-@pytest.mark.parametrize("header", ["race,income", "race,sex,gender,income", "race,sex,class,income"])
+@every_case("header", ["race,income", "race,sex,gender,income", "race,sex,class,income"])
 def test_a_header_without_a_column(write, header):
     with pytest.raises(ArgumentError, match="one column each of race, sex or gender, and income"):
         read_adult(write(f"{header}\n"))
 
 
-@pytest.mark.parametrize("content", [b"\xff\xfe\x00secret", b'39, "secret\n', b"a\x00b,secret\n" * 3])
+@every_case("content", [b"\xff\xfe\x00secret", b'39, "secret\n', b"a\x00b,secret\n" * 3])
 def test_what_is_no_text(write, content):
-    with pytest.raises(ArgumentError, match=r"must be a text file|must have 15 fields") as caught:
+    with refused(ArgumentError, "adult") as caught:
         read_adult(write(content))
     assert "secret" not in str(caught.value)
 
@@ -188,7 +187,7 @@ def test_what_is_no_text(write, content):
 def test_no_rows_and_no_file(write, tmp_path):
     with pytest.raises(MismatchError, match=r"`adult` must be the file adult\.data; got a file without rows"):
         read_adult(write("\n \n"))
-    with pytest.raises(ArgumentError, match="`adult` must be a file that can be read; got No such file"):
+    with refused(ArgumentError, "adult"):
         read_adult(tmp_path / "nowhere")
-    with pytest.raises(ArgumentError, match="a file that can be read"):
+    with refused(ArgumentError, "adult"):
         read_adult(tmp_path)

@@ -1,11 +1,12 @@
 """Verdicts: what holds, what differs, and by how little."""
 
 import pytest
+from every_case import every_case
 
 from subsetprivacy.reproduce.checks import Check, corrected, number, says, stated, theory, unchecked
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("printed", "obtained", "verdict"),
     [
         ("0.684", 0.684133, "holds"),
@@ -23,7 +24,7 @@ def test_exact_numbers_hold_to_the_last_printed_digit(printed, obtained, verdict
     assert number("a number", printed, obtained).verdict == verdict
 
 
-@pytest.mark.parametrize(("obtained", "verdict"), [(2.0 + 0.154, "holds"), (2.0 + 0.156, "differs"), (1.8, "differs")])
+@every_case(("obtained", "verdict"), [(2.0 + 0.154, "holds"), (2.0 + 0.156, "differs"), (1.8, "differs")])
 def test_simulated_numbers_have_three_joint_standard_errors(obtained, verdict):
     # 3 hypot(.03, .04) = .15, and .005 for the rounding.
     check = number("a loss", "2.00", obtained, printed_error=0.03, error=0.04, digits=3)

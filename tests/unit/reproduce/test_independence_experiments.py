@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from every_case import every_case
 from scipy.stats import chi2_contingency
 
 import subsetprivacy as sp
@@ -71,7 +72,7 @@ def test_the_joint_distribution_is_the_papers():
     assert auc.dependent(w, v, 0.05) * 1.2 == pytest.approx(np.outer(w, v) + 0.05 * np.eye(4))
 
 
-@pytest.mark.parametrize(("method", "df"), [value for value in auc.TESTS.values() if "mom" not in value[0]])
+@every_case(("method", "df"), [value for value in auc.TESTS.values() if "mom" not in value[0]])
 def test_pvalues_are_those_of_the_package(method, df):
     table = crossing(rho=0.2)
     result = sp.independence_test(table.table, method, permutations=0, df=df)
@@ -115,7 +116,7 @@ def areas(lines, error=0.01):
     return auc.Areas((1.0, 2.0, 3.0), values, covariances)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("line", "up", "verdict"),
     [
         ((0.6, 0.7, 0.8), True, HOLDS),
@@ -185,7 +186,7 @@ def test_the_people_with_whom_pearson_does_as_well():
     assert fig_auc_n._worth(result).obtained.startswith("about 2000, 2000 to 2000")
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("ahead", "least", "verdict"),
     [
         ((0.7, 0.8, 0.9), 0, HOLDS),
@@ -212,7 +213,7 @@ def test_errors_of_a_lead_use_the_covariance():
     assert same.mean_lead("LRT:MLE", "Pearson")[1] == pytest.approx(0.01 * np.sqrt(2 / 3))
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("moments", "quick", "verdict"),
     [
         ((0.79, 0.75, 0.7), False, ERRATUM),
@@ -336,10 +337,10 @@ def test_em_finds_the_likelihood_ratio_that_newton_finds(p):
 def times(people, moments, newton):
     size = len(fig_ct_time.CATEGORIES)
     lines = {fig_ct_time.BY_PEOPLE: people, fig_ct_time.BY_PAIRS: 1.0, "LRT:MoM": moments, "LRT:MLE, ours": newton}
-    return {name: np.full(size, value) for name, value in lines.items()}
+    return {name: [np.full(5, value)] * size for name, value in lines.items()}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("given", "verdicts"),
     [
         ((10.0, 0.2, 0.5), [HOLDS, STATED, ERRATUM, STATED]),

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from attrs import evolve
+from every_case import every_case
 
 import subsetprivacy as sp
 from subsetprivacy.errors import MissingDependencyError, SubsetPrivacyWarning
@@ -102,8 +103,8 @@ def dense_price(design, w):
     return np.trace(inverse @ C @ inverse) / (1 - w @ w)
 
 
-@pytest.mark.parametrize("design", [sp.hadamard(14), sp.uniform(range(6)), sp.hadamard(60)], ids=["14", "6", "60"])
-@pytest.mark.parametrize("even", [True, False])
+@every_case("design", [sp.hadamard(14), sp.uniform(range(6)), sp.hadamard(60)], ids=["14", "6", "60"])
+@every_case("even", [True, False])
 def test_the_price_of_moments_without_matrices(design, even):
     w = np.ones(design.p) if even else np.arange(1.0, design.p + 1)
     w /= w.sum()
@@ -117,12 +118,12 @@ def test_simulated_prices_must_agree_with_theory():
     assert ours_large_p._agreement(exact, exact + 3 * errors, errors).verdict == DIFFERS
 
 
-@pytest.mark.parametrize(("factor", "verdict"), [(1.01, HOLDS), (0.99, DIFFERS), (1.05, DIFFERS)])
+@every_case(("factor", "verdict"), [(1.01, HOLDS), (0.99, DIFFERS), (1.05, DIFFERS)])
 def test_the_price_is_just_above_the_bound(factor, verdict):
     assert ours_large_p._bound(factor * (np.array(ours_large_p.SIZES) - 1)).verdict == verdict
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("steps", "verdict"),
     [
         (lambda p: p, HOLDS),
@@ -243,7 +244,7 @@ def test_orderings_are_judged_on_the_same_samples():
     assert verdicts(ours_power._orderings("a case", reverse, quick=True)) == [HOLDS, *[DIFFERS] * 4]
 
 
-@pytest.mark.parametrize(("least", "verdict"), [(3.0, DIFFERS), (0.0, HOLDS), (-3.0, HOLDS)])
+@every_case(("least", "verdict"), [(3.0, DIFFERS), (0.0, HOLDS), (-3.0, HOLDS)])
 def test_a_lead_of_two_standard_errors(least, verdict):
     decisions = np.ones((400, 5))
     decisions[:4, 2] = 0  # of pearson: a lead of .01, two standard errors

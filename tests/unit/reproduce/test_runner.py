@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import pytest
 from attrs import evolve
+from refusals import refused
 
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.examples import adult
@@ -34,8 +35,7 @@ def shelf(monkeypatch):
         if Shelf.value is None:
             raise RuntimeError("nothing came out")
         Shelf.runs.append((run.label, run.k, run.quick, run.seed))
-        figure = Figure()
-        figure.subplots().plot([0, 1])
+        figure = Figure(figsize=(1, 1))  # small and empty: every run saves it
         checks = [number("size <of> a", "0.11", Shelf.value), stated("note", "1 & 2")]
         return ExperimentResult(checks, {"name": ["a", "b, c"], "value": [1 / 3, 2]}, figure)
 
@@ -68,9 +68,9 @@ def test_selecting():
     assert select(("all",)) == LABELS
     assert select(("fig:dist", "toy_example")) == ("toy_example", "fig:dist")  # the paper's order
     assert select(("fig:auc-*",)) == ("fig:auc-rho", "fig:auc-n", "fig:auc-p")
-    with pytest.raises(ArgumentError, match=r"got 'tab:consistncy'. Hint: did you mean tab:consistency"):
+    with refused(ArgumentError, "label"):
         select(("tab:consistncy",))
-    with pytest.raises(ArgumentError, match=r"got 'zzzz'. Hint: subsetprivacy reproduce lists them"):
+    with refused(ArgumentError, "label"):
         select(("zzzz",))
 
 
@@ -216,15 +216,9 @@ def test_a_run_that_was_cut_off_counts_as_not_done(shelf, tmp_path, monkeypatch)
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]  # no half files
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"jobs": 0}, "`jobs` must be a whole number of at least 1"),
-        ({"seed": -1}, "`seed` must be a whole number of at least 0"),
-    ],
-)
-def test_bad_numbers(options, message, tmp_path):
-    with pytest.raises(ArgumentError, match=message):
+@pytest.mark.parametrize(("options", "argument"), [({"jobs": 0}, "jobs"), ({"seed": -1}, "seed")])
+def test_bad_numbers(options, argument, tmp_path):
+    with refused(ArgumentError, argument):
         reproduce("toy_example", output=tmp_path, **options)
 
 
