@@ -63,7 +63,7 @@ def _filled(path, known):
 
 
 @pytest.mark.parametrize("text", [SMALL, CODES], ids=["open", "code"])
-@pytest.mark.parametrize("people", [12, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("people", [6, pytest.param(100, marks=pytest.mark.slow)])
 def test_nothing_changes_between_releases(tmp_path, text, people):
     """After each single submission all routes are byte-identical, headers and all, unless there was a release.
 

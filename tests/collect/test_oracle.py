@@ -429,7 +429,7 @@ def test_no_order_of_requests_tells_two_keys_apart(sqlite_template):
 
 @pytest.mark.slow
 def test_no_order_of_requests_tells_two_keys_apart_at_length(sqlite_template):
-    play(sqlite_template, 300)
+    play(sqlite_template, 150)
 
 
 # Choosing the question ----------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from subsetprivacy.collect.survey import coin
 from subsetprivacy.design import uniform
 
 
-@pytest.fixture(params=[2000, pytest.param(8000, marks=pytest.mark.slow)])
+@pytest.fixture(params=[1000, pytest.param(8000, marks=pytest.mark.slow)])
 def people(request):
     return request.param
 

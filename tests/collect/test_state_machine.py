@@ -451,13 +451,13 @@ def test_a_release_while_a_copy_is_made_is_no_fault(sqlite_template, monkeypatch
 
 
 @pytest.mark.filterwarnings("ignore::subsetprivacy.errors.SubsetPrivacyWarning")
-@pytest.mark.parametrize(("database", "examples"), [("sqlite", 6), ("postgres", 2)])
+@pytest.mark.parametrize(("database", "examples"), [("sqlite", 4), ("postgres", 2)])
 def test_any_order(stores, database, examples):
     run(stores(database), examples, 20, at_length=False)
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::subsetprivacy.errors.SubsetPrivacyWarning")
-@pytest.mark.parametrize(("database", "examples"), [("sqlite", 1000), ("postgres", 200)])
+@pytest.mark.parametrize(("database", "examples"), [("sqlite", 400), ("postgres", 80)])
 def test_any_order_at_length(stores, database, examples):
     run(stores(database), examples, 50, at_length=True)

@@ -105,7 +105,7 @@ def test_upgrade_refuses_a_newer_schema(path):
     with sqlite3.connect(path) as connection:
         connection.execute(f"UPDATE {VERSION_TABLE} SET version_num = '0099'")
     connection.close()
-    assert "got schema 0099, of a newer version. Hint: pip install -U" in error_of(run("upgrade", "--db", path))
+    assert "got schema 0099, of a newer version. Hint: in the clone, git pull" in error_of(run("upgrade", "--db", path))
 
 
 @pytest.mark.parametrize("command", [["check"], ["backup", "x.db"], ["upgrade"]], ids=lambda words: words[0])
@@ -165,7 +165,7 @@ def test_an_address_of_another_kind():
 def test_without_the_extra(path, monkeypatch):
     monkeypatch.setitem(sys.modules, "alembic", None)
     line = error_of(run("check", "--db", path))
-    assert line == "Error: the survey server needs alembic. Hint: pip install 'subsetprivacy[serve]'."
+    assert line == "Error: the survey server needs alembic. Hint: in the clone, pip install '.[serve]'."
 
 
 @pytest.mark.parametrize(

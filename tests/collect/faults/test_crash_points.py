@@ -87,7 +87,7 @@ def is_open(engine, manifest):
 
 
 # Between how many statements it dies: in the fast tests at some points, in the slow ones at every one.
-steps = pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.slow)])
+steps = pytest.mark.parametrize("step", [8, pytest.param(1, marks=pytest.mark.slow)])
 
 
 @steps

@@ -39,7 +39,7 @@ def remembered(serve):
     return start
 
 
-@pytest.mark.parametrize("seconds", [1.0, pytest.param(8.0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seconds", [0.5, pytest.param(8.0, marks=pytest.mark.slow)])
 def test_no_more_room_in_the_file(remembered, engine, sqlite_url, seconds):
     """The kernel refuses to let the file grow, as it would on a full disk."""
     go_through(

@@ -56,7 +56,7 @@ def run_two(serve, url, seconds, people, *, kills=0, releases=1):
 
 
 def test_two_servers_on_postgres(serve, postgres_url):
-    held, _ = run_two(serve, postgres_url, 2.0, 8)
+    held, _ = run_two(serve, postgres_url, 0.2, 8)
     assert held
 
 

@@ -6,6 +6,7 @@ import time
 
 import psycopg
 import pytest
+from refusals import refused
 
 from subsetprivacy.collect.service import secure_delete
 from subsetprivacy.collect.service.collecting import Collector
@@ -89,9 +90,9 @@ def test_key_that_was_kept_for_more_waves_is_published_later(store):
     close(store, manifest.id, last_wave=False)
     assert not is_public(store)
     wave = published(store)
-    with pytest.raises(PublishingError, match="all surveys of the study 'drinks' must be closed"):
+    with pytest.raises(PublishingError):
         publish_key(store, manifest.id)
-    with pytest.raises(PublishingError, match="must be closed"):
+    with pytest.raises(PublishingError):
         publish_key(store, wave.id)
     assert not is_public(store)
     close(store, wave.id, last_wave=False)
@@ -116,10 +117,10 @@ def test_after_the_last_open_survey_is_deleted_the_key_can_be_published(store):
 def test_key_is_of_no_use_without_codes(store):
     manifest = published(store, TEA.replace("batch", 'mode = "open"\nbatch'))
     close(store, manifest.id, last_wave=False)
-    with pytest.raises(PublishingError, match="must be one with codes"):
+    with pytest.raises(PublishingError):
         publish_key(store, manifest.id)
     assert not is_public(store)
-    with pytest.raises(NotFoundError, match="none with this id"):
+    with pytest.raises(NotFoundError):
         publish_key(store, "a" * 26)
 
 
@@ -130,11 +131,11 @@ def test_a_study_forgets_how_a_deleted_survey_asked(store):
     """Nothing is left of it, so nothing is compared with it; while it is there, closed or not, it is."""
     first, other = published(store), published(store, COFFEE)
     close(store, first.id, last_wave=False)
-    with pytest.raises(PublishingError, match="must have the same `design`"):
+    with refused(PublishingError, "design"):
         published(store, OTHERWISE)
     delete(store, first.id)
     assert published(store, OTHERWISE).study == other.study
-    with pytest.raises(PublishingError, match="must have the same `design`"):
+    with refused(PublishingError, "design"):
         published(store, TEA)
 
 
@@ -154,7 +155,7 @@ def wait_until(held, seconds=100):
         time.sleep(0.02)
 
 
-def test_who_is_in_the_way_of_erasing_is_waited_for_in_the_background(hurried, postgres, postgres_url):
+def test_who_is_in_the_way_of_erasing_is_waited_for_in_the_background(hurried, postgres, postgres_url, monkeypatch):
     engine = open_store(postgres_url)
     manifest, other = published(engine), published(engine, COFFEE)
     with psycopg.connect(postgres.conninfo(engine.url.database), autocommit=True) as reader:
@@ -166,6 +167,7 @@ def test_who_is_in_the_way_of_erasing_is_waited_for_in_the_background(hurried, p
         assert delete(engine, other.id) is False
         assert secure_delete._at_work[engine] is at_work  # which sees to both
         assert at_work.is_alive()
+        monkeypatch.setattr(secure_delete, "PATIENCE_SECONDS", 100)  # a busy machine would try again and again
         reader.execute("COMMIT")
     wait_until(lambda: not is_erasing(engine))
     assert delete(engine, published(engine).id) is True

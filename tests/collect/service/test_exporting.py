@@ -13,6 +13,7 @@ from zipfile import ZipFile
 
 import numpy as np
 import pytest
+from analysing import analysed
 from attrs import evolve
 from released import KEY, Manners, drawn, options, survey_of, values
 
@@ -55,8 +56,13 @@ def found(released):
 
 
 @pytest.fixture(scope="module")
-def archive(released, found):
-    return ZipFile(io.BytesIO(export_zip(released, found)))
+def whole(released, found):
+    return export_zip(released, found)
+
+
+@pytest.fixture(scope="module")
+def archive(whole):
+    return ZipFile(io.BytesIO(whole))
 
 
 @pytest.fixture(scope="module")
@@ -215,12 +221,13 @@ def test_manifest_and_results_are_inside(archive, released, found):
     assert released.releases[-1].chain_sha256 in readme
 
 
-def test_the_same_release_gives_the_same_bytes_whenever_and_in_whatever_order(released, found):
+def test_the_same_release_gives_the_same_bytes_whenever_and_in_whatever_order(released, whole):
     items = list(released.rows[0].items())
     Random(3).shuffle(items)
     again = evolve(released, rows=(dict(items), *released.rows[1:]))
-    assert export_zip(again) == export_zip(released, found)
-    assert {entry.date_time for entry in ZipFile(io.BytesIO(export_zip(again))).infolist()} == {(1980, 1, 1, 0, 0, 0)}
+    made = export_zip(again)
+    assert made == whole
+    assert {entry.date_time for entry in ZipFile(io.BytesIO(made)).infolist()} == {(1980, 1, 1, 0, 0, 0)}
 
 
 def test_an_export_before_the_first_release(released):
@@ -234,7 +241,7 @@ def test_an_export_before_the_first_release(released):
 
 
 def test_the_program_finds_the_numbers_of_the_dashboard(unpacked, found):
-    written, printed = analysed(unpacked, unpacked / "analyse.py")
+    written, printed = analysed_alone(unpacked)
     expected = results_document(found)["findings"]
     assert untitled(written) == untitled(expected)
     for part in ("pairs", "rows", "alarm", "notes"):
@@ -254,7 +261,7 @@ def test_the_program_reads_a_file_that_was_saved_alone(tmp_path, released, found
     for ending, write in (("csv", export_csv), ("parquet", export_parquet)):
         path = tmp_path / saved_name(released.manifest, 1, f"0.{ending}")
         path.write_bytes(write(released, 0))
-        written, _ = analysed(tmp_path, tmp_path / "analyse.py", path)
+        written, _ = analysed(tmp_path, path)
         shown = {"checks", "alarms", "moments_hold", "notes"}
         for name, one in untitled(written).items():
             assert {key: held for key, held in one.items() if key not in shown} == {
@@ -283,10 +290,10 @@ def numbers_of_pair(pair):
     return {**{key: held for key, held in pair.items() if key not in ("test", "strength", "notes")}, "test": test}
 
 
-def analysed(folder, *command):
-    """Run the program; return what it writes, and the lines that it prints, with two spaces between their parts."""
+def analysed_alone(folder):
+    """Run the program in a process of its own; return what it writes, and its lines, two spaces between their parts."""
     run = subprocess.run(
-        [sys.executable, "-W", "error", *map(str, command)],
+        [sys.executable, "-W", "error", "analyse.py"],
         capture_output=True,
         text=True,
         check=False,
@@ -301,7 +308,7 @@ def analysed(folder, *command):
 def test_the_program_of_an_export_before_the_first_release(tmp_path, released):
     empty = evolve(released, releases=(), rows=tuple({} for _ in released.rows), framings={})
     ZipFile(io.BytesIO(export_zip(empty))).extractall(tmp_path)
-    written, _ = analysed(tmp_path, tmp_path / "analyse.py")
+    written, _ = analysed(tmp_path)
     assert written["alarm"]["tests"] == 0
     assert all(one["shares"] is None for one in written["variables"])
 

@@ -6,13 +6,12 @@ the SHA-256 of every file of the export. `as_version_1` says where every number 
 
 import io
 import json
-import subprocess
-import sys
 from hashlib import sha256
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+from analysing import analysed
 from every_design import KEPT, kept_survey
 
 import subsetprivacy as sp
@@ -250,15 +249,6 @@ def test_a_parquet_file_holds_what_the_sealed_csv_file_holds(exported, tmp_path)
 
 
 # The program of an export -----------------------------------------------------------------------
-
-
-def analysed(folder, *paths):
-    """Run the program of an unpacked export, and return what it writes."""
-    run = subprocess.run(
-        [sys.executable, "-W", "error", "analyse.py", *paths], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert (run.returncode, run.stderr) == (0, "")
-    return json.loads((folder / "findings.json").read_text("utf-8")), run.stdout
 
 
 def by_name(found):

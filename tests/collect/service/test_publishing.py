@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import pytest
+from refusals import refused
 
 from subsetprivacy.collect.service import publishing
 from subsetprivacy.collect.service.publishing import (
@@ -72,7 +73,7 @@ def test_what_publishing_would_refuse_is_told_and_nothing_is_written(store):
     first = published(store)
     assert told(TEA) is None
     for text in (TEA.replace('"none"', '"no tea"'), OPEN.replace('"none"', '"no tea"')):
-        with pytest.raises(PublishingError, match="must have the same `options`") as caught:
+        with refused(PublishingError, "options") as caught:
             published(store, text)
         assert str(told(text)) == str(caught.value)
         assert told(text).advice.name == "ask_alike"
@@ -100,7 +101,7 @@ def test_a_draft_is_kept_as_it_was_written(store):
 
 
 def test_a_draft_that_is_no_survey_is_refused_with_its_problems(engine):
-    with pytest.raises(SurveyError, match="variable 1") as caught:
+    with pytest.raises(SurveyError) as caught:
         save_draft(engine, TEA.replace("options", "opinions"), "toml")
     assert caught.value.problems
     assert drafts(engine) == []
@@ -129,7 +130,7 @@ def test_a_draft_from_before_whose_options_look_alike_is_shown_and_not_published
     ids=["save", "delete a draft", "publish", "close", "delete", "codes"],
 )
 def test_what_is_not_there_is_said_so(engine, act):
-    with pytest.raises(NotFoundError, match="there is none with this id"):
+    with pytest.raises(NotFoundError):
         act(engine)
     assert read_draft(engine, "aaaaaaaaaaaaaaaa") is None
 
@@ -175,7 +176,7 @@ def test_only_the_revision_that_was_seen_is_published_replaced_or_deleted(store)
         lambda: delete_draft(store, seen.id, revision=seen.revision),
         lambda: delete_draft(store, seen.id, revision=""),
     ):
-        with pytest.raises(ChangedError, match="must be the one that was read") as caught:
+        with pytest.raises(ChangedError) as caught:
             act()
         assert caught.value.draft == present
     assert (surveys(store), drafts(store)) == ([], [present])
@@ -197,12 +198,12 @@ def test_revision_is_that_of_text_and_format():
 def test_a_version_is_published_once(store):
     draft = save_draft(store, TEA, "toml")
     manifest = publish(store, draft.id, version=1)
-    with pytest.raises(AlreadyPublishedError, match="must be published only once") as caught:
+    with pytest.raises(AlreadyPublishedError) as caught:
         publish(store, draft.id, version=1)
     assert caught.value.survey_id == manifest.id
     save_draft(store, COFFEE, "toml", draft.id)
     for version in (1, 3, 0):
-        with pytest.raises(ChangedError, match="as many versions as the page showed"):
+        with pytest.raises(ChangedError):
             publish(store, draft.id, version=version)
     assert [line.version for line in surveys(store)] == [1]
     publish(store, draft.id, version=2)
@@ -219,7 +220,7 @@ def test_what_cannot_be_undone_needs_the_study_as_it_was_seen(store):
     )
     for act in acts:
         for state in (seen, ""):
-            with pytest.raises(ChangedError, match="must be as it was read"):
+            with pytest.raises(ChangedError):
                 act(state)
     assert all(line.is_open for line in surveys(store))
     states = [seen, publishing.state_of_study(store, "drinks")]
@@ -244,7 +245,7 @@ def test_draft_that_changes_before_the_transaction_is_not_published(store, monke
         return read_survey(text, format)
 
     monkeypatch.setattr(publishing, "read_survey", read)
-    with pytest.raises(ChangedError, match="must be the one that was read"):
+    with pytest.raises(ChangedError):
         publish(store, seen.id, revision=seen.revision)
     assert surveys(store) == []
     assert publish(store, seen.id).title == "Coffee"
@@ -307,16 +308,16 @@ def test_a_draft_that_changes_while_it_is_read_is_read_again(engine, monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "argument"),
     [
-        (('"white", ', ""), "must have the same `options` and `design` as in the survey 'Tea'"),
-        (('"none"]', '"none"]\ndesign = "hadamard"'), "must have the same `design` as"),
-        (('"white", "none"', '"none", "white"'), "must have the same `options`"),
+        (('"white", ', ""), "options"),
+        (('"none"]', '"none"]\ndesign = "hadamard"'), "design"),
+        (('"white", "none"', '"none", "white"'), "options"),
     ],
 )
-def test_another_question_about_the_same_variable_is_refused(engine, change, message):
+def test_another_question_about_the_same_variable_is_refused(engine, change, argument):
     first = published(engine)
-    with pytest.raises(PublishingError, match=message) as caught:
+    with refused(PublishingError, argument) as caught:
         published(engine, TEA.replace(*change))
     assert "'tea'" in str(caught.value)
     assert first.id in str(caught.value)
@@ -358,7 +359,7 @@ def test_closing_publishes_the_key_after_the_last_wave(store):
 
 def test_after_the_key_is_published_codes_need_another_study(engine):
     close(engine, published(engine).id)
-    with pytest.raises(PublishingError, match=r"'drinks' was published.*Hint: give the survey another study"):
+    with pytest.raises(PublishingError):
         published(engine)
     assert published(engine, OPEN).mode == "open"
     assert published(engine, TEA.replace("drinks", "drinks-2")).study == "drinks-2"
@@ -427,17 +428,17 @@ def test_codes_that_are_none_are_refused_without_showing_them(engine):
 
 @pytest.mark.parametrize("number", [0, -1, 100_001])
 def test_so_many_codes_at_once(engine, number):
-    with pytest.raises(PublishingError, match=f"from 1 to 100000; got {number}"):
+    with pytest.raises(PublishingError):
         make_codes(engine, published(engine).id, number)
 
 
 def test_codes_need_a_survey_that_takes_them(engine):
     manifest = published(engine, OPEN)
-    with pytest.raises(PublishingError, match="must be one with codes"):
+    with pytest.raises(PublishingError):
         make_codes(engine, manifest.id, 1)
     manifest = published(engine)
     close(engine, manifest.id)
-    with pytest.raises(PublishingError, match="it is closed"):
+    with pytest.raises(PublishingError):
         make_codes(engine, manifest.id, 1)
 
 

@@ -151,7 +151,7 @@ def test_what_cannot_be_had_is_refused_with_little_effort(p, size, most):
     design, forbidden = sp.fixed_size(labels(p), size), ((1 << most) - 1,)
 
     def refuse():
-        with pytest.raises(InvalidDesignError, match="must leave enough sets to hide every answer"):
+        with pytest.raises(InvalidDesignError):
             without(design, forbidden)
 
     _cached_outcome.cache_clear()
@@ -190,7 +190,7 @@ def read(options, never_alone, **others):
 
 
 def said(options, never_alone, **others):
-    with pytest.raises(SurveyError, match="a survey must have no problem") as caught:
+    with pytest.raises(SurveyError) as caught:
         read(options, never_alone, **others)
     return [f"{problem.place}: {problem.text}" for problem in caught.value.problems]
 

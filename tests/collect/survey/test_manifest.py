@@ -101,20 +101,20 @@ def test_publications_differ():
     "text", [b"", b"[]", b"1", b"{", b"\xff", b'{"format":"subsetprivacy.survey"}', b"[" * 100_000]
 )
 def test_what_is_no_manifest_is_refused(text):
-    with pytest.raises(MismatchError, match=r"must have the format subsetprivacy\.survey and version 1"):
+    with pytest.raises(MismatchError):
         read_manifest(text)
 
 
 def test_a_newer_version_is_refused():
     newer = freeze(SURVEY).text.replace(b'"version":1}', b'"version":2}')
     assert newer != freeze(SURVEY).text
-    with pytest.raises(MismatchError, match="a newer version of the package"):
+    with pytest.raises(MismatchError):
         read_manifest(newer)
 
 
 def test_a_design_that_cannot_be_asked_is_not_frozen():
     bad = VariableDefinition("one", "One", "?", ("a", "b"), sp.nonprivate(["a", "b"]))
-    with pytest.raises(InvalidDesignError, match="must leave two of the `options`"):
+    with pytest.raises(InvalidDesignError):
         freeze(SurveyDefinition("t", (bad,), "s"))
 
 

@@ -356,7 +356,7 @@ def test_a_strange_file_is_looked_at_once(monkeypatch):
     """Text that makes a reader look at it again and again: with twice of it there is twice as much to do at most."""
 
     def refuse(read, text):
-        with pytest.raises(UnreadableError, match="must "):
+        with pytest.raises(UnreadableError):
             read(text)
 
     monkeypatch.setattr(yaml_reader, "_MOST_PARTS", 500)

@@ -8,6 +8,7 @@ import yaml
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from lopsided import ABCDE, ASKED, GIVEN, GROUPS, SEVEN, TWO_GROUPS
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.collect.survey.bundled_files import example_text
@@ -96,14 +97,14 @@ UNHURRIED = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.fi
 STEADY = settings(UNHURRIED, derandomize=True)  # the same every time; the many of the slow test are always others
 
 
-@settings(STEADY, max_examples=50)
+@settings(STEADY, max_examples=30)
 @given(surveys())
 def test_every_format_gives_the_survey_back(survey):
     check_round_trips(survey)
 
 
 @pytest.mark.slow
-@settings(UNHURRIED, max_examples=1000)
+@settings(UNHURRIED, max_examples=500)
 @given(surveys())
 def test_every_format_gives_many_surveys_back(survey):
     check_round_trips(survey)
@@ -303,5 +304,5 @@ def test_files_are_pleasant_to_read(form, text):
 
 
 def test_unknown_formats_are_refused():
-    with pytest.raises(ArgumentError, match="`format` must be one of toml, yaml, json; got 'xml'"):
+    with refused(ArgumentError, "format"):
         write_survey(PRETTY, "xml")

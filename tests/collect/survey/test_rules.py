@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from effort import peak
 from lopsided import BIT, BIT3, COVERED, DESIGNS, GIVEN, GROUPS, NEW, RECORDED, TRIPLE, UNKNOWN
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.collect.survey.definition import MOST_OPTIONS
@@ -121,7 +122,7 @@ def test_refused(name):
 
 def test_a_bit_that_hides_nothing_does_not_come_in_by_a_document():
     document = sp.warner(["no", "yes"], 0.001, reveals=True).to_json()
-    with pytest.raises(InvalidDesignError, match="`q` must hide the answer"):
+    with refused(InvalidDesignError, "q"):
         asking(design_from_json(document))
 
 
@@ -129,7 +130,7 @@ def test_refusing_a_huge_design_makes_no_table_of_it():
     design = sp.hadamard(range(48), (1 << 18) - 1)  # the table of all of its questions would take 4 MB
 
     def refuse():
-        with pytest.raises(InvalidDesignError, match="at most 2048 questions"):
+        with pytest.raises(InvalidDesignError):
             asking(design)
 
     assert peak(refuse) < 1e6

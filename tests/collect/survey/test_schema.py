@@ -126,6 +126,6 @@ def test_what_the_schema_refuses_the_reader_refuses():
             holder[key] = random.choice(changes)
         if errors(document):
             refused += 1
-            with pytest.raises(SurveyError, match="a survey must have no problem"):
+            with pytest.raises(SurveyError):
                 survey_from_document(document)
     assert refused > 50

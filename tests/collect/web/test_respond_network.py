@@ -2,11 +2,15 @@
 
 import json
 import time
+from urllib.parse import urlsplit
 
 import pytest
 from browser import chromium, watched
 from fake_collector import INCOME, FakeReply, make_survey
+from sites import Client
 from visitor import TRUTH, Visitor, opened_site
+
+from subsetprivacy.collect.service.respondents import Respondent
 
 # A tab may have a process of its own, which hears a moment later of what another has stored.
 HEARD_OF = 'word => Object.values(localStorage).join().includes(`"${word}"`)'
@@ -33,7 +37,7 @@ def answered(site, visitor, mode="open"):
     return manifest
 
 
-@pytest.mark.parametrize("mode", ["open", "code"])
+@pytest.mark.parametrize("mode", [pytest.param("open", marks=pytest.mark.slow), "code"])
 def test_offline_after_loading_it_is_sent_when_the_network_is_back(site, mode):
     manifest = site.collector.add(make_survey(mode))
     with site.visitor(tolerated=NO_NETWORK) as visitor:
@@ -102,37 +106,19 @@ def test_closing_the_tab_loses_nothing(site):
     assert len(site.collector.counted) == 1
 
 
-def test_a_browser_that_stores_nothing_says_to_leave_the_page_open(site):
-    with site.visitor(tolerated=NO_NETWORK, fresh=True) as visitor:
-        visitor.context.add_init_script("delete window.localStorage; Object.defineProperty(window, 'localStorage', {})")
-        answered(site, visitor)
-        visitor.page.route("**/submit", lambda route: route.abort())
-        visitor.send("unsent")
-        assert visitor.says("limit.unsent")
-        assert not visitor.says("promise.unsent")
-
-
-def test_replies_that_settle_nothing_are_tried_again(site):
+def test_replies_that_settle_nothing_are_tried_again_first_of_all_by_itself(site):
     odd = [(503, {"status": "busy"}), (500, {}), (200, {"status": "counted"}), (429, {}), (404, {}), (201, {})]
     site.collector.twist["submit"] = lambda honest: FakeReply(*odd.pop()) if odd else honest
-    with site.visitor(tolerated=("status of",)) as visitor:
+    with site.visitor(tolerated=("status of",), clock=True) as visitor:
         answered(site, visitor)
+        visitor.stop_time()
         visitor.send("unsent")
+        with visitor.page.expect_response("**/submit"):
+            visitor.page.clock.run_for(1000)  # nobody presses anything
         visitor.insist()
         visitor.wait("done")
         assert odd == []
         assert len(visitor.watched.posts("/submit")) == 7
-
-
-def test_it_tries_again_by_itself(site):
-    busy = [FakeReply(503, {"status": "busy"})]
-    site.collector.twist["submit"] = lambda honest: busy.pop() if busy else honest
-    with site.visitor(tolerated=("status of 503", "status of 409"), clock=True) as visitor:
-        answered(site, visitor)
-        visitor.stop_time()
-        visitor.send("unsent")
-        visitor.page.clock.run_for(1000)
-        visitor.wait("done")
     assert len(site.collector.counted) == 1
 
 
@@ -159,17 +145,29 @@ def test_a_refusal_is_said_clearly_and_the_content_dropped(site):
             assert len(visitor.watched.posts("/submit")) == times
 
 
+def post(site, manifest, act, document):
+    """Send what another device sends, and return the reply."""
+    return Client(urlsplit(site.origin).port).send("POST", f"/s/{manifest.id}/{act}", document).json()
+
+
+def lock_elsewhere(site, manifest, code):
+    """Let somebody else open a link; return the person, who can send later."""
+    person = Respondent(TRUTH, code=code)
+    person.take_share(manifest, post(site, manifest, "lock", person.lock(manifest)))
+    return person
+
+
+def send_elsewhere(site, manifest, person):
+    assert post(site, manifest, "submit", person.submission(manifest)) == {"status": "counted"}
+
+
 def test_a_code_that_was_used_shows_so_at_the_start(site):
     manifest = site.collector.add(make_survey("code", variables=(INCOME,), practice=False))
-    link = site.link(manifest, site.collector.code())
-    with site.visitor() as visitor:
-        visitor.open(link)
-        visitor.start(practised=False)
-        visitor.answer_all(manifest, TRUTH)
-        visitor.send()
-    with site.visitor(tolerated=("status of 409",), fresh=True) as other:  # as whoever kept the list of codes could
+    code = site.collector.code()
+    send_elsewhere(site, manifest, lock_elsewhere(site, manifest, code))
+    with site.visitor(tolerated=("status of 409",)) as other:  # as whoever kept the list of codes could
         for _ in range(2):  # and a second time no different
-            other.open(link)
+            other.open(site.link(manifest, code))
             assert other.says("limit.summary")
             other.appear("problem")
             assert other.heading == other.words["problem.already_counted.title"]
@@ -207,18 +205,16 @@ def test_two_tabs_of_one_link_are_one_person(site):
 
 def test_whoever_sends_after_somebody_else_with_the_same_link_is_told(site):
     manifest = site.collector.add(make_survey("code", variables=(INCOME,), practice=False))
-    link = site.link(manifest, site.collector.code())
-    with site.visitor(fresh=True) as one, site.visitor(tolerated=("status of 409",), fresh=True) as other:
-        one.open(link)
-        one.start(practised=False)
-        one.answer_all(manifest, TRUTH)
-        other.open(link)
+    code = site.collector.code()
+    one = lock_elsewhere(site, manifest, code)
+    with site.visitor(tolerated=("status of 409",)) as other:
+        other.open(site.link(manifest, code))
         other.appear("elsewhere")
         other.press("ask.go")
         other.wait("intro")
         other.start(practised=False)
         other.answer_all(manifest, TRUTH)
-        one.send()
+        send_elsewhere(site, manifest, one)
         other.send("problem")
         assert other.says("problem.already_counted.text")
     assert len(site.collector.counted) == 1
@@ -255,14 +251,26 @@ def test_a_code_is_locked_when_somebody_is_there_and_not_before(site):
                 }[deed](person.page)
             assert len(site.collector.locks) == 1, deed
             assert person.screen == "intro"
-            person.start(practised=False)
-            assert len(person.watched.posts("/lock")) == 1
+            if deed == "mouse":
+                person.start(practised=False)
+                assert len(person.watched.posts("/lock")) == 1
 
 
-def test_start_alone_locks_a_code_and_tells_what_is_wrong(site):
-    """Some software presses a button without a move or a key before it."""
+def test_a_link_that_leads_nowhere_says_why(site):
+    """And one that leads somewhere is locked by "Start" alone: some software presses a button without a move or key."""
     manifest = site.collector.add(make_survey("code", variables=(INCOME,), practice=False))
-    with site.visitor(tolerated=("status of 404",)) as visitor:
+    closed = site.collector.add(make_survey())
+    site.collector.closed.add(closed.id)
+    nowhere = {
+        "/s/aaaaaaaaaaaaaaaa": "unknown_survey",
+        f"/s/{closed.id}": "closed",  # before anything is asked
+        f"/s/{manifest.id}": "no_code",
+        f"/s/{manifest.id}#abc": "broken_code",
+    }
+    with site.visitor(tolerated=("status of 404",), locale="en-GB") as visitor:
+        for path, problem in nowhere.items():
+            visitor.open(site.origin + path, "problem")
+            assert visitor.heading == visitor.words[f"problem.{problem}.title"]
         for code, screen in ((site.collector.code(), "question"), ("a" * 32, "problem")):
             visitor.open(site.link(manifest, code))
             visitor.page.evaluate("document.querySelector('.main').click()")
@@ -270,55 +278,31 @@ def test_start_alone_locks_a_code_and_tells_what_is_wrong(site):
         assert visitor.heading == visitor.words["problem.unknown_code.title"]
 
 
-def test_a_link_that_leads_nowhere_says_why(site):
-    manifest = site.collector.add(make_survey("code"))
-    nowhere = {"/s/aaaaaaaaaaaaaaaa": "unknown_survey", "/s/{id}": "no_code", "/s/{id}#abc": "broken_code"}
-    with site.visitor(tolerated=("status of 404",), locale="en-GB") as visitor:
-        for path, problem in nowhere.items():
-            visitor.open(site.origin + path.format(id=manifest.id), "problem")
-            assert visitor.heading == visitor.words[f"problem.{problem}.title"]
-        visitor.open(site.link(manifest, "a" * 32), then="problem")
-        assert visitor.heading == visitor.words["problem.unknown_code.title"]
-
-
-def test_a_closed_survey_says_so_before_anything_is_asked(site):
-    manifest = site.collector.add(make_survey())
-    site.collector.closed.add(manifest.id)
-    with site.visitor() as visitor:
-        visitor.open(site.link(manifest), "problem")
-        assert visitor.heading == visitor.words["problem.closed.title"]
-
-
 def test_no_connection_at_the_start_is_said_and_tried_again(site):
-    manifest = site.collector.add(make_survey("code"))
+    """And a lock whose reply was lost is the same lock."""
+    manifest = site.collector.add(make_survey("code", variables=(INCOME,), practice=False))
+    lost = []
+
+    def lose(route):
+        """Lose the request; then let the server have it, and lose its reply."""
+        if lost:
+            route.fetch()
+        lost.append(route.request)
+        route.abort()
+
     with site.visitor(tolerated=NO_NETWORK) as visitor:
-        visitor.page.route("**/lock", lambda route: route.abort())
+        visitor.page.route("**/lock", lose)
         visitor.open(site.link(manifest, site.collector.code()))
         with visitor.page.expect_event("requestfailed"):
             visitor.appear("intro")  # nothing is lost yet: somebody reads
+        assert site.collector.locks == {}
         visitor.press("intro.start")
         visitor.wait("problem")
         assert visitor.heading == visitor.words["problem.unreachable.title"]
+        assert len(site.collector.locks) == 1
         visitor.page.unroute("**/lock")
         visitor.press("problem.reload")
         visitor.wait("intro")
-        visitor.start()
-
-
-def test_a_lock_whose_reply_was_lost_is_the_same_lock(site):
-    manifest = site.collector.add(make_survey("code", variables=(INCOME,), practice=False))
-    with site.visitor(tolerated=NO_NETWORK) as visitor:
-
-        def lose(route):
-            route.fetch()
-            route.abort()
-
-        visitor.page.route("**/lock", lose)
-        visitor.open(site.link(manifest, site.collector.code()))
-        visitor.press("intro.start")
-        visitor.wait("problem")
-        visitor.page.unroute("**/lock")
-        visitor.reload()
         visitor.start(practised=False)  # not "opened before": the lock is this browser's own
         assert len(set(visitor.watched.posts("/lock"))) == 1
 

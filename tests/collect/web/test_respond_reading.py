@@ -36,7 +36,13 @@ def strike(visitor, key):
     visitor.page.evaluate(struck.replace("code", "code: /\\d/.test(key) ? `Digit${key}` : ''"), key)
 
 
-@pytest.mark.parametrize("language", WORDS)
+OTHERS_SLOW = [
+    pytest.param(language, marks=[] if language == "en" else pytest.mark.slow)  # `test_respond_languages` compares them
+    for language in WORDS
+]
+
+
+@pytest.mark.parametrize("language", OTHERS_SLOW)
 def test_where_two_numbers_are_compared_nothing_answers_yes_or_no(site, language):
     manifest = site.collector.add(make_survey(variables=(DRUGS,), language=language))
     with site.visitor(language) as visitor:
@@ -98,7 +104,10 @@ def test_the_heading_is_what_the_buttons_answer_and_the_topic_is_smaller(site):
             page.keyboard.press("s" if variable is DRUGS else "1")
 
 
-@pytest.mark.parametrize("language", WORDS)
+@pytest.mark.parametrize(
+    "language",
+    [pytest.param(language, marks=[] if language == "de" else pytest.mark.slow) for language in WORDS],  # long words
+)
 def test_on_a_small_phone_topic_numbers_question_and_buttons_are_all_in_view(site, language):
     manifest = site.collector.add(make_survey(variables=(DRUGS,), language=language, practice=False))
     with site.visitor(language, **PHONE) as visitor:

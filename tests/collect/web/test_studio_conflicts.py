@@ -401,7 +401,11 @@ def test_difference_of_long_texts_is_whole_and_quick():
     ("old", "new"),
     [
         (["a", "b"] * 995, ["b", "b", "a"] * 663),
-        ([line for k in range(995) for line in ("a", f"x{k}")], [line for k in range(995) for line in ("a", f"y{k}")]),
+        pytest.param(
+            [line for k in range(995) for line in ("a", f"x{k}")],
+            [line for k in range(995) for line in ("a", f"y{k}")],
+            marks=pytest.mark.slow,
+        ),
         ([line for k in range(9000) for line in (f"{k}", "x")], [line for k in range(9000) for line in (f"{k}", "y")]),
     ],
     ids=["repeated", "repeated and different", "in turn"],

@@ -59,11 +59,7 @@ def test_form_edits_the_file_and_the_preview_follows(visit, site):
     assert survey.variable("colour").options == ("black", "red", "green", "blue")
     preview.locator("h1", has_text="Edited <b>here</b>").wait_for()
     assert page.inner_text("h1") == "Edited <b>here</b>"
-
-
-def test_form_links_guesses_and_designs(visit, site):
-    draft = publishing.save_draft(site.engine, SMALL, "toml").id
-    page = visit(f"/studio/drafts/{draft}")
+    # Links, guesses and designs.
     first = page.get_by_role("region", name="Question 1")
     first.get_by_label("How it is asked").select_option("partition")
     first.get_by_label("How many groups").fill("2")
@@ -73,12 +69,18 @@ def test_form_links_guesses_and_designs(visit, site):
     page.get_by_role("button", name="Link questions").click()
     for name in ("Colour", "Smokes"):
         page.get_by_role("group", name="Link 1").get_by_label(name).check()
-    page.get_by_role("button", name="Save", exact=True).click()
-    page.get_by_text("Saved", exact=True).wait_for()
+    save(page)
     survey = read_survey(publishing.read_draft(site.engine, draft).text, "toml")
     assert survey.links == (("colour", "smokes"),)
     assert survey.variable("colour").written == {"kind": "partition", "groups": 2}
     assert sum(survey.variable("colour").guess) == pytest.approx(1)
+
+
+def save(page):
+    """Press Save, and wait until it is: what was changed before is not saved yet."""
+    page.get_by_text("Not saved", exact=True).wait_for()
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_text("Saved", exact=True).wait_for()
 
 
 def test_sets_that_are_never_left_alone_follow_the_answers(visit, site):
@@ -113,9 +115,10 @@ def test_sets_that_are_never_left_alone_follow_the_answers(visit, site):
     assert first.get_by_role("button", name="Add a set").is_enabled()
 
 
-def test_enter_goes_on_to_the_next_answer_and_empty_ones_at_the_end_are_dropped(visit, site):
+def test_answers_are_typed_pasted_and_mended(visit, site):
+    """Enter goes on to the next answer, and empty ones at the end are dropped."""
     draft = publishing.save_draft(site.engine, SMALL, "toml").id
-    page = visit(f"/studio/drafts/{draft}")
+    page = visit(f"/studio/drafts/{draft}", tolerated=("status of 422",))
     page.get_by_role("button", name="Add a question").click()
     page.keyboard.type("How tall are you?")
     page.get_by_label("Answer 1 of question 4").focus()
@@ -135,8 +138,26 @@ def test_enter_goes_on_to_the_next_answer_and_empty_ones_at_the_end_are_dropped(
     assert page.get_by_label("Answer 2 of question 4").input_value() == ""
     assert page.get_by_label("Answer 3 of question 4").input_value() == "medium"
     page.get_by_role("button", name="Remove answer 2").last.click()
-    page.keyboard.press("Control+s")
-    page.get_by_text("Saved", exact=True).wait_for()
+    # A pasted list fills the answers.
+    page.get_by_label("Answer 1 of question 3").focus()
+    page.evaluate(
+        """() => {
+          const data = new DataTransfer();
+          data.setData("text/plain", "one\\ntwo\\nthree");
+          const how = { clipboardData: data, bubbles: true, cancelable: true };
+          document.activeElement.dispatchEvent(new ClipboardEvent("paste", how));
+        }"""
+    )
+    values = [page.get_by_label(f"Answer {k} of question 3").input_value() for k in (1, 2, 3, 4)]
+    assert values == ["one", "two", "three", "no"]
+    # A problem leads to its field.
+    page.get_by_label("Answer 2 of question 1").fill("black")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.locator("#problems li a").first.click()
+    assert page.evaluate("document.activeElement.value") == "black"
+    page.get_by_label("Answer 2 of question 1").fill("red")
+    save(page)
+    assert page.locator("#problems").is_hidden()
 
 
 @pytest.mark.parametrize("place", ["", "/file"])
@@ -183,7 +204,12 @@ def test_placeholders_are_written_over(visit, site):
 
 def test_file_is_saved_without_leaving_it(visit, site):
     draft = publishing.save_draft(site.engine, SMALL, "toml").id
-    page = visit(f"/studio/drafts/{draft}/file")
+    page = visit(f"/studio/drafts/{draft}/file", tolerated=("status of 422",))
+    page.fill("#text", SMALL.replace("batch = 10", "batch = 2"))
+    page.keyboard.press("Control+s")
+    go_to_line_4(page)
+    assert page.evaluate("document.getSelection().toString()") == "batch = 2"
+    assert page.inner_text("#where").startswith("Line 4")
     page.fill("#text", SMALL.replace("Small survey", "Seen in the preview"))
     page.evaluate("window.stayed = true")
     page.keyboard.press("Control+s")
@@ -215,58 +241,15 @@ def go_to_line_4(page):
     page.get_by_text("Line 4").click()
 
 
-def test_problems_lead_to_their_fields(visit, site):
-    draft = publishing.save_draft(site.engine, SMALL, "toml").id
-    page = visit(f"/studio/drafts/{draft}", tolerated=("status of 422",))
-    page.get_by_label("Answer 2 of question 1").fill("black")
-    page.get_by_role("button", name="Save", exact=True).click()
-    page.locator("#problems li a").first.click()
-    assert page.evaluate("document.activeElement.value") == "black"
-    page.get_by_label("Answer 2 of question 1").fill("red")
-    page.get_by_role("button", name="Save", exact=True).click()
-    page.get_by_text("Saved", exact=True).wait_for()
-    assert page.locator("#problems").is_hidden()
-
-
-def test_problem_of_the_file_leads_to_its_line(visit, site):
-    page = visit(f"/studio/drafts/{site.draft}/file", tolerated=("status of 422",))
-    page.fill("#text", SMALL.replace("batch = 10", "batch = 2"))
-    page.keyboard.press("Control+s")
-    go_to_line_4(page)
-    assert page.evaluate("document.getSelection().toString()") == "batch = 2"
-    assert page.inner_text("#where").startswith("Line 4")
-
-
-def test_pasted_list_fills_the_answers(visit, site):
-    draft = publishing.save_draft(site.engine, SMALL, "toml").id
-    page = visit(f"/studio/drafts/{draft}")
-    page.get_by_label("Answer 1 of question 3").focus()
-    page.evaluate(
-        """() => {
-          const data = new DataTransfer();
-          data.setData("text/plain", "one\\ntwo\\nthree");
-          const how = { clipboardData: data, bubbles: true, cancelable: true };
-          document.activeElement.dispatchEvent(new ClipboardEvent("paste", how));
-        }"""
-    )
-    values = [page.get_by_label(f"Answer {k} of question 3").input_value() for k in (1, 2, 3, 4)]
-    assert values == ["one", "two", "three", "no"]
-    page.keyboard.press("Control+s")
-    page.get_by_text("Saved", exact=True).wait_for()
-
-
 # Two tabs ---------------------------------------------------------------------------------------
 
 THEIRS = SMALL.replace("On which day were you born?", "On which day were they born?")
 
 
 def check_conflict(page):
-    """The page that shows both versions: on a phone, too."""
+    """The page that shows both versions."""
     page.get_by_role("heading", name="was changed while you edited it").wait_for()
     assert page.locator(".diff .old", has_text="On which day were they born?").is_visible()
-    page.set_viewport_size({"width": 390, "height": 800})
-    assert faults(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_form_shows_both_versions_where_someone_else_has_saved(visit, site):
@@ -283,6 +266,9 @@ def test_form_shows_both_versions_where_someone_else_has_saved(visit, site):
     page.get_by_label("Title").fill("Typed <here>")
     page.get_by_role("link", name="Publish…").click()
     check_conflict(page)
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert 'title = "Typed <here>"' in page.input_value("#text")
     page.click("text=Save my version")
     page.get_by_role("heading", name="Typed <here>", level=1).wait_for()

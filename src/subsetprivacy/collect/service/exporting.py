@@ -18,10 +18,10 @@ from subsetprivacy.collect.survey.submission import SKIPPED, Framing
 from subsetprivacy.collect.survey.tallies import Released
 from subsetprivacy.design.text import text_of
 from subsetprivacy.finding.document import document_text
-from subsetprivacy.frames.file_errors import arrow
 from subsetprivacy.frames.files import TABLE_FORMAT, sidecar_of
 from subsetprivacy.frames.metadata import WeightsColumn
 from subsetprivacy.frames.output import open_output
+from subsetprivacy.messages.installing import how_to_install
 from subsetprivacy.tables import safe_header
 
 __all__ = ["export_csv", "export_parquet", "export_zip", "file_stem", "python_snippet", "saved_name", "survey_slug"]
@@ -57,9 +57,9 @@ framings.csv          How each question was asked and answered, counted separate
                       about, where that is stored, and what was answered.
 manifest.json         The survey as it was published, byte for byte. Its SHA-256 is the fingerprint.
 results.json          What the dashboard shows, as data.
-analyse.py            Computes the dashboard's numbers from these files. Run pip install "subsetprivacy[frames]",
-                      then python analyse.py, or python analyse.py FILE for a single file. A single file has fewer
-                      tests than the whole survey, so its alarm level is higher.
+analyse.py            Computes the dashboard's numbers from these files. It needs the Python package subsetprivacy
+                      ({install}). Run python analyse.py, or python analyse.py FILE for a
+                      single file. A single file has fewer tests than the whole survey, so its alarm level is higher.
 
 These files contain no row per person, no time and no order.
 """
@@ -126,7 +126,8 @@ def export_parquet(released: Released, group: int) -> bytes:
 
 def _written(released: Released, group: int, ending: str) -> tuple[bytes, bytes]:
     """Return a file of counts that contains its describing document, and the same document as a separate file."""
-    pa = arrow()
+    import pyarrow as pa
+
     rows = group_rows(released, group)
     designs = {name: released.manifest.designs[name] for name in rows.names}
     count = count_column(rows.names)
@@ -221,4 +222,5 @@ def _readme(released: Released) -> str:
         seal=released.releases[-1].chain_sha256 if number else "–",
         folder=FOLDER,
         column=TABLE_FORMAT,
+        install=how_to_install(),
     )

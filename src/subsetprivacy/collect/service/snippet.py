@@ -2,13 +2,15 @@
 
 from subsetprivacy.collect.service.results import BUDGET
 from subsetprivacy.collect.survey.tallies import Released
+from subsetprivacy.messages.installing import how_to_install
 
 FOLDER = "data"  # of the tables in an export
 FRAMINGS = "framings.csv"
 _PROGRAM = '''\
-"""Compute the numbers of the dashboard from an export: pip install "subsetprivacy[frames]", then python analyse.py.
+"""Compute the numbers of the dashboard from an export: python analyse.py
 
 For one or some of the files: python analyse.py FILE ...
+It needs the Python package subsetprivacy: @INSTALL@
 """
 
 import sys
@@ -48,7 +50,13 @@ def python_snippet(released: Released) -> str:
         The survey and its released counters.
     """
     seal = released.releases[-1].chain_sha256 if released.releases else ""
-    filled = {"SEAL": repr(seal), "FOLDER": FOLDER, "FRAMINGS": FRAMINGS, "BUDGET": repr(BUDGET)}
+    filled = {
+        "SEAL": repr(seal),
+        "FOLDER": FOLDER,
+        "FRAMINGS": FRAMINGS,
+        "BUDGET": repr(BUDGET),
+        "INSTALL": how_to_install(),
+    }
     text = _PROGRAM
     for name, value in filled.items():
         text = text.replace(f"@{name}@", value)
