@@ -92,7 +92,7 @@ def _cvxpy() -> Any:
     try:
         import cvxpy
     except ImportError:
-        raise Skip("CVXPY is not installed. Hint: pip install 'subsetprivacy[bench]'") from None
+        raise Skip("CVXPY is not installed. Hint: in the clone, make bench") from None
     return cvxpy
 
 
@@ -133,7 +133,7 @@ def _aes_ctr() -> Any:
     try:
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
     except ImportError:
-        raise Skip("cryptography is not installed. Hint: pip install 'subsetprivacy[bench]'") from None
+        raise Skip("cryptography is not installed. Hint: in the clone, make bench") from None
     return Cipher(algorithms.AES(os.urandom(16)), modes.CTR(bytes(16))).encryptor()
 
 

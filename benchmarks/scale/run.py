@@ -153,7 +153,7 @@ def on_spark(bench: Bench) -> list[Row]:
     try:
         import pyspark
     except ImportError:
-        print("skipped: Spark (pip install 'subsetprivacy[spark]', and Java 17)", file=sys.stderr)
+        print("skipped: Spark (in the clone, pip install '.[spark]', and Java 17)", file=sys.stderr)
         return []
     source = str(bench.values(bench.rows))
     out = str(bench.folder / "spark")

@@ -19,7 +19,9 @@ from typing import Any
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages.for_files import CALL_UNDER_A_GUARD
 
-_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+"""What gives the linear algebra one thread, if it is in the environment before NumPy is imported."""
+
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 _NAME = "subsetprivacy worker"
 _PATIENCE = 10.0  # seconds that a killed process and the thread that serves it have to end
@@ -45,8 +47,8 @@ def process_pool(processes: int) -> Iterator[Executor | None]:
         yield None
         return
     exit_if_reimported()
-    before = {name: os.environ.get(name) for name in _THREADS}
-    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(ONE_THREAD)
     pool = _Pool(processes)
     try:
         yield pool

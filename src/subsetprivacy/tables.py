@@ -226,21 +226,21 @@ def frame(columns: Mapping[str, Any], engine: Engine) -> Any:
         If that library is not installed.
     """
     check_choice(engine, ENGINES, "engine")
+    if engine == "pyarrow":
+        import pyarrow as pa
+
+        return pa.table(dict(columns))
     try:
         if engine == "pandas":
             import pandas as pd
 
             return pd.DataFrame(columns)
-        if engine == "polars":
-            import polars as pl
-
-            return pl.DataFrame(columns)
-        import pyarrow as pa
+        import polars as pl
     except ImportError:
         raise MissingDependencyError(
             f"data frames of this kind need {engine}.", INSTALL_LIBRARY(library=engine)
         ) from None
-    return pa.table(dict(columns))
+    return pl.DataFrame(columns)
 
 
 def safe_header(name: str) -> str:

@@ -32,7 +32,7 @@ _METHODS: dict[str, Estimator] = {"maximum likelihood": "mle", "one step": "one-
 def demo(output: Path, seed: int | None) -> None:
     """Privatize the Adult data, then estimate, audit and test, and save pictures.
 
-    The pictures need matplotlib: pip install 'subsetprivacy[plot]'. Everything else works without it.
+    The pictures need matplotlib, which the extra plot installs. Everything else works without it.
 
     \b
     Example:

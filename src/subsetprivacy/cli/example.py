@@ -71,10 +71,10 @@ def _write(columns: Mapping[str, Sequence[Any]], output: Path, format: str | Non
 
 
 def _write_arrow(columns: Mapping[str, Sequence[Any]], path: Path, ending: str, force: bool) -> None:
-    from subsetprivacy.frames.file_errors import arrow
+    import pyarrow as pa
+
     from subsetprivacy.frames.files import replacing
 
-    pa = arrow()
     made = pa.table({name: pa.array(list(values)) for name, values in columns.items()})
     with replacing(path, overwrite=force) as draft:
         if ending == ".parquet":

@@ -9,7 +9,7 @@ import click
 from subsetprivacy.cli.categories import FILE, LISTED, declared
 from subsetprivacy.cli.options import numbers
 from subsetprivacy.cli.shell_wording import sets
-from subsetprivacy.cli.show import echo_json, echo_table, echo_warning
+from subsetprivacy.cli.show import echo_json, echo_table
 
 
 @click.command(short_help="Compute how many people each design needs.")
@@ -81,12 +81,6 @@ def plan(
     """
     from subsetprivacy.planning import plan as run
 
-    if listed is not None and _is_number(listed):
-        echo_warning(
-            f"--categories takes labels joined by commas; a number is deprecated. Write --n-categories "
-            f"{listed.strip()}."
-        )
-        number, listed = int(listed), None
     if sum([bool(labels), listed is not None, file is not None, number is not None]) != 1:
         raise click.UsageError("give the categories once: as LABELS, or with --categories, --file or --n-categories")
     if number_of_groups is not None and groups:

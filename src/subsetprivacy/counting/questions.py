@@ -16,7 +16,7 @@ from subsetprivacy.data.questions import ANSWERS, KINDS, SKIPPED, UNKNOWN, are_q
 from subsetprivacy.design import Design, require_design
 from subsetprivacy.design.text import has_text_form, looks_like_codes
 from subsetprivacy.engines import Groups, Key, check_columns, is_ordered, tally
-from subsetprivacy.errors import ArgumentError, CodeError, MissingDependencyError, SubsetPrivacyError
+from subsetprivacy.errors import ArgumentError, CodeError, SubsetPrivacyError
 from subsetprivacy.messages.for_data import IS_THIS_THE_DESIGN
 
 _YES, _NO, _NONE = 0, 1, -2
@@ -145,7 +145,7 @@ def count_question_columns(table: Any, columns: QuestionColumns) -> QuestionCoun
         # Repeat in row order, so that the message can name a row.
         try:
             numbered = grouped(True)
-        except (MissingDependencyError, SubsetPrivacyError):
+        except SubsetPrivacyError:
             raise refusal from None
         columns.read(numbered)
     raise refusal

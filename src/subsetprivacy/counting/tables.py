@@ -23,7 +23,7 @@ from subsetprivacy.engines import (
     native_column,
     tally,
 )
-from subsetprivacy.errors import ArgumentError, MissingDependencyError, SubsetPrivacyError
+from subsetprivacy.errors import ArgumentError, SubsetPrivacyError
 from subsetprivacy.messages.for_data import NAME_GROUP_COLUMNS
 from subsetprivacy.subsets import is_missing
 
@@ -131,10 +131,10 @@ class CountRequest:
         return tally(table, self.keys, self.weights, bits=self.bits, whole=self.whole, in_order=in_order)
 
     def in_order(self, table: Any) -> Groups | None:
-        """Group again in row order, so that a message can name a row; None if Arrow is not installed or cannot."""
+        """Group again in row order, so that a message can name a row; None if the engine cannot."""
         try:
             return self.tally(table, in_order=True)
-        except (MissingDependencyError, SubsetPrivacyError):
+        except SubsetPrivacyError:
             return None
 
     def read(

@@ -8,7 +8,6 @@ import numpy as np
 from attrs import field, frozen
 
 from subsetprivacy._checks import read_only
-from subsetprivacy._deprecated import warn_deprecated
 from subsetprivacy._types import AnyArray, FloatArray, IntArray, Label
 from subsetprivacy._words import counted, whole
 from subsetprivacy.data.describing import (
@@ -262,11 +261,6 @@ class SubsetCounts(Result):
             for a, c in zip(self.codes.tolist(), self.counts, strict=True)
             if c > 0
         }
-
-    def frequencies(self) -> dict[str, float]:
-        """Return `subset_shares()`. Deprecated former name."""
-        warn_deprecated("`frequencies()`", "`subset_shares()`")
-        return self.subset_shares()
 
     def __add__(self, other: object) -> "SubsetCounts":
         if not isinstance(other, SubsetCounts):

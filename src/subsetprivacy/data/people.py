@@ -5,7 +5,6 @@ from typing import Any, Self
 
 from attrs import Attribute, field, frozen
 
-from subsetprivacy._deprecated import warn_deprecated
 from subsetprivacy._types import IntArray, Label
 from subsetprivacy._words import counted
 from subsetprivacy.data.counts import SubsetCounts
@@ -131,8 +130,3 @@ class SubsetData(Result):
     def subset_shares(self) -> dict[str, float]:
         """Return the share of people who reported each subset, including full sets. Keys are labels joined by a bar."""
         return self.counts().subset_shares()
-
-    def frequencies(self) -> dict[str, float]:
-        """Return `subset_shares()`. Deprecated former name."""
-        warn_deprecated("`frequencies()`", "`subset_shares()`")
-        return self.subset_shares()

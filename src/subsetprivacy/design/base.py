@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import evolve, frozen
 
-from subsetprivacy._deprecated import warn_deprecated
 from subsetprivacy._types import AnyArray, BoolArray, Codes, FloatArray, IntArray, Label, RandomSource
 from subsetprivacy.design import draws, identify
 from subsetprivacy.design.composed import Composed
@@ -348,11 +347,6 @@ class Design(Composed):
         codes, mu = self.support()
         smaller, first = np.unique(np.minimum(codes, self.complement(codes)), return_index=True)
         return np.column_stack([smaller, self.complement(smaller)]), mu[first]
-
-    def question_law(self) -> tuple[IntArray, FloatArray] | None:
-        """Return `question_distribution()`, under its old name."""
-        warn_deprecated("`question_law()`", "`question_distribution()`")
-        return self.question_distribution()
 
     def complement(self, codes: Codes) -> Codes:
         """Return the code of "no" for each code of "yes"."""

@@ -10,7 +10,6 @@ import numpy as np
 from attrs import evolve, frozen
 
 from subsetprivacy._checks import read_only
-from subsetprivacy._deprecated import warn_deprecated
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label
 from subsetprivacy._words import counted, people
 from subsetprivacy.design.base import Design
@@ -184,11 +183,6 @@ class Covered(Design):
     def realized(self, people: int) -> "Covered":
         """Return the design of data about this many people, with the number of their dummy rows."""
         return evolve(self, people=people, dummies=self.dummies_for(people))
-
-    def realised(self, people: int) -> "Covered":
-        """Return `realized(people)`, under its old name."""
-        warn_deprecated("`realised()`", "`realized()`")
-        return self.realized(people)
 
     def pooled(self, other: Design) -> Design | None:
         """Return the design of the combined data of two designs that differ only in their numbers; else None."""

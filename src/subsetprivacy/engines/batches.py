@@ -10,7 +10,6 @@ from subsetprivacy.engines.kinds import (
     plain_table,
     quoted,
     raw_names,
-    require_arrow,
 )
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages.for_files import WRITE_IT_AS_PARQUET
@@ -64,7 +63,6 @@ def arrow_batches(table: Any, columns: Sequence[str], size: int = BATCH_ROWS) ->
         raise ArgumentError(
             f"`table` must be on this machine to be streamed; got one of {engine}.", WRITE_IT_AS_PARQUET
         )
-    require_arrow()
     check_columns(table, list(columns))
     native_names = {str(name): name for name in raw_names(table)}
     return _computed(table, _STREAMS[engine], [native_names[name] for name in columns], size)
@@ -93,7 +91,7 @@ def _pandas_type(series: Any, name: str) -> Any:
     if series.dtype != object:
         return None
     try:
-        return pa.infer_type(series, from_pandas=True)
+        return pa.infer_type(series.to_numpy(), from_pandas=True)  # old versions look a Series up by its labels
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         pass
     raise _mixed(name)  # outside the handler: the inner message shows a cell

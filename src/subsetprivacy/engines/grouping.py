@@ -13,12 +13,10 @@ from subsetprivacy.engines.headers import check_columns
 from subsetprivacy.engines.kinds import (
     computing,
     engine_of,
-    missing_library,
     native_column,
     plain_table,
     quoted,
     raw_names,
-    require_arrow,
 )
 from subsetprivacy.errors import ArgumentError
 
@@ -65,8 +63,6 @@ def tally(
     check_columns(table, wanted)
     if in_order or engine in {"pyarrow", "pyarrow-dataset"}:
         return tally_batches(arrow_batches(table, wanted), keys, weights, progress, bits, whole=whole)
-    if engine in {"duckdb", "pyspark", "ibis"}:  # whose results are Arrow tables
-        require_arrow()
     if engine == "pandas":
         _check_single(table, keys)
     with computing(table):
@@ -85,10 +81,8 @@ def column_kinds(table: Any, names: Sequence[str]) -> list[str]:
 
 def _lazy(table: Any, names: list[str]) -> Any:
     """Return the named columns as a lazy narwhals frame, renamed to key_0, key_1, … to avoid clashes."""
-    try:
-        import narwhals.stable.v2 as nw
-    except ImportError:
-        raise missing_library("narwhals") from None
+    import narwhals.stable.v2 as nw
+
     numbered = [f"key_{k}" for k in range(len(names))]
     if engine_of(table) in {"pandas", "dask"}:  # whose column names may be numbers, which narwhals does not support
         native_names = {str(name): name for name in raw_names(table)}

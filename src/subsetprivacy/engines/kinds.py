@@ -6,7 +6,6 @@ from typing import Any
 
 from subsetprivacy.errors import ArgumentError, DataFileError, MissingDependencyError, SubsetPrivacyError
 from subsetprivacy.messages.for_files import COMPUTE_IT_ALONE
-from subsetprivacy.messages.for_general import INSTALL
 
 # Library and class of every supported table, and the name of its engine.
 _ENGINES = {
@@ -153,22 +152,3 @@ def column_names(table: Any) -> list[str]:
 def quoted(name: str, mark: str = '"') -> str:
     """Return the name of a column, quoted for SQL."""
     return mark + name.replace(mark, 2 * mark) + mark
-
-
-def missing_library(name: str) -> MissingDependencyError:
-    """Return the error for a library that is not installed."""
-    return MissingDependencyError(f"this kind of table needs {name}.", INSTALL(extra="frames"))
-
-
-def require_arrow() -> None:
-    """Raise if PyArrow is not installed.
-
-    Raises
-    ------
-    MissingDependencyError
-        If it is not, with install advice.
-    """
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        raise missing_library("pyarrow") from None

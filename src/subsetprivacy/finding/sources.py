@@ -7,7 +7,6 @@ from typing import Any, Protocol
 from attrs import field, frozen
 
 from subsetprivacy._checks import shown
-from subsetprivacy._deprecated import warn_deprecated
 from subsetprivacy.data import JointCounts, QuestionCounts, SubsetCounts, SubsetData, SubsetTable, as_counts
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError
@@ -152,10 +151,6 @@ class CachedSource:
 
     def unique_rows(self) -> int | None:
         """Return how many rows are unique in the columns that are kept."""
-        if not hasattr(self.source, "unique_rows") and hasattr(self.source, "alone"):
-            warn_deprecated("`alone()` of a source", "`unique_rows()`")
-            old: int | None = self.source.alone()
-            return old
         return self.source.unique_rows()
 
     def count(self, column: str, **options: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Compressed CSV files: gzip by Python, Zstandard by PyArrow or Python 3.14."""
+"""Compressed CSV files: gzip by Python, Zstandard by PyArrow."""
 
 import gzip
 import io
@@ -6,9 +6,6 @@ import os
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 from weakref import finalize
-
-from subsetprivacy.errors import MissingDependencyError
-from subsetprivacy.messages.for_files import INSTALL_OR_USE_GZIP
 
 _BLOCK = 1 << 20
 _LEVEL = 6  # of gzip
@@ -36,13 +33,7 @@ class RereadFile:
         self._closed = finalize(self, os.close, self._number)
 
     def from_start(self) -> BinaryIO:
-        """Return a stream of its bytes, from the start.
-
-        Raises
-        ------
-        MissingDependencyError
-            If no installed library can decompress them.
-        """
+        """Return a stream of its bytes, from the start."""
         os.lseek(self._number, 0, os.SEEK_SET)
         return _decompressed(open(os.dup(self._number), "rb"), self._name)
 
@@ -61,7 +52,7 @@ def _decompressed(raw: BinaryIO, name: str) -> BinaryIO:
         if name.lower().endswith(".gz"):
             return cast(BinaryIO, _GzipReader(raw))
         if name.lower().endswith(".zst"):
-            return cast(BinaryIO, io.BufferedReader(_ZstandardReader(raw, name), _BLOCK))
+            return cast(BinaryIO, io.BufferedReader(_ZstandardReader(raw), _BLOCK))
     except BaseException:
         raw.close()
         raise
@@ -81,8 +72,9 @@ def open_to_write(path: str | Path, name: str) -> BinaryIO:
     if name.lower().endswith(".gz"):
         return cast(BinaryIO, _GzipWriter(path))
     if name.lower().endswith(".zst"):
-        arrow, python = _zstandard(name)
-        return cast(BinaryIO, arrow.output_stream(str(path), compression="zstd") if arrow else python.open(path, "wb"))
+        import pyarrow as pa
+
+        return cast(BinaryIO, pa.output_stream(str(path), compression="zstd"))
     return open(path, "wb")
 
 
@@ -119,12 +111,11 @@ class _GzipReader(gzip.GzipFile):
 class _ZstandardReader(io.RawIOBase):
     """A Zstandard reader that closes the underlying file."""
 
-    def __init__(self, raw: BinaryIO, name: str) -> None:
+    def __init__(self, raw: BinaryIO) -> None:
+        import pyarrow as pa
+
         self._raw = raw
-        arrow, python = _zstandard(name)
-        self._stream: Any = (
-            arrow.CompressedInputStream(arrow.PythonFile(raw, "r"), "zstd") if arrow else python.open(raw, "rb")
-        )
+        self._stream: Any = pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd")
 
     def readable(self) -> bool:
         """Return True."""
@@ -142,22 +133,3 @@ class _ZstandardReader(io.RawIOBase):
             self._stream.close()
             self._raw.close()
         super().close()
-
-
-def _zstandard(path: str | Path) -> tuple[Any, Any]:
-    """Return the module for Zstandard: PyArrow, or Python 3.14's own."""
-    try:
-        import pyarrow
-
-        if pyarrow.Codec.is_available("zstd"):
-            return pyarrow, None
-    except ImportError:
-        pass
-    try:
-        from compression import zstd  # type: ignore[import-not-found, unused-ignore]
-    except ImportError:
-        raise MissingDependencyError(
-            f"the file {str(path)!r} is compressed by Zstandard, which needs PyArrow.",
-            INSTALL_OR_USE_GZIP,
-        ) from None
-    return None, zstd

@@ -17,7 +17,7 @@ from subsetprivacy._words import counted
 from subsetprivacy.engines.headers import SAMPLE, judge_header, no_such_column
 from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.compression import RereadFile, is_compressed
-from subsetprivacy.frames.file_errors import arrow, file_error, reading
+from subsetprivacy.frames.file_errors import file_error, reading
 from subsetprivacy.messages.for_files import SAVE_AS_UTF8
 from subsetprivacy.tables import plain_header
 
@@ -157,7 +157,8 @@ class CsvFile:
                 yield from self._batches(header, wanted, at, block)
 
     def _batches(self, header: Header, wanted: list[str], at: list[int], block: int) -> Iterator[Any]:
-        pa = arrow()
+        import pyarrow as pa
+
         rows = 0
         with self._file.from_start() as raw, _lent_to_arrow(watched := _WatchedFile(raw)) as handle:
             try:
@@ -367,9 +368,11 @@ def _lent_to_arrow(watched: "_WatchedFile") -> Iterator[list[Any]]:
     Arrow reads ahead and releases the file in a separate thread. If Python exits before that thread has called back,
     the whole process is aborted.
     """
+    import pyarrow as pa
+
     handle, let_go = _ArrowHandle(watched), Event()
     finalize(handle, let_go.set)
-    lent = [arrow().PythonFile(handle, mode="r")]
+    lent = [pa.PythonFile(handle, mode="r")]
     del handle
     try:
         yield lent

@@ -8,7 +8,6 @@ import numpy as np
 from subsetprivacy.design.text import texts_of
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.frames.compression import open_to_write
-from subsetprivacy.frames.file_errors import arrow
 from subsetprivacy.frames.files import TABLE_FORMAT
 from subsetprivacy.frames.metadata import TableMetadata
 from subsetprivacy.tables import safe_header
@@ -38,7 +37,7 @@ class CsvWriter:
 
     def write(self, table: Any) -> None:
         """Write the rows of an Arrow table."""
-        pa = arrow()
+        import pyarrow as pa
         from pyarrow import compute as pc
 
         if not table.num_rows:
@@ -65,7 +64,8 @@ class CsvWriter:
             return _kept_cells(column, name)
         if self._stored.forms[name] == "codes":
             return _as_text(column, name)
-        pa = arrow()
+        import pyarrow as pa
+
         codes = column.to_numpy()
         distinct, inverse = np.unique(codes, return_inverse=True)
         texts = pa.array([quoted(text) for text in texts_of(distinct, design)], pa.large_string())
@@ -81,7 +81,7 @@ def quoted(text: str) -> str:
 
 def _kept_cells(column: Any, name: str) -> Any:
     """Return the cells of a kept column, with text made safe for spreadsheets and nulls empty."""
-    pa = arrow()
+    import pyarrow as pa
     from pyarrow import compute as pc
 
     if pa.types.is_dictionary(column.type):
@@ -98,12 +98,14 @@ def _kept_cells(column: Any, name: str) -> Any:
 
 
 def _large(text: str) -> Any:
-    pa = arrow()
+    import pyarrow as pa
+
     return pa.scalar(text, pa.large_string())
 
 
 def _as_text(column: Any, name: str) -> Any:
-    pa = arrow()
+    import pyarrow as pa
+
     try:
         return column.cast(pa.large_string()).combine_chunks()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

@@ -17,7 +17,7 @@ from subsetprivacy.engines.batches import fragment_batches
 from subsetprivacy.engines.headers import judge_table
 from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.csv_reader import CsvFile, Headers, csv_batches, line_of
-from subsetprivacy.frames.file_errors import arrow, file_error, reading
+from subsetprivacy.frames.file_errors import file_error, reading
 from subsetprivacy.frames.files import TABLE_FORMAT, parquet_files
 from subsetprivacy.frames.partitions import Partitions, partitions_of
 from subsetprivacy.tables import plain_header
@@ -155,7 +155,9 @@ class DataFile:
     @contextmanager
     def _opened(self, file: Path) -> Iterator[Any]:
         """Open one of the files as a dataset fragment with one handle."""
-        with arrow().OSFile(str(file)) as handle:
+        import pyarrow as pa
+
+        with pa.OSFile(str(file)) as handle:
             yield self._format().make_fragment(handle, partition_expression=self._parts[1].expression(file))
 
     def _format(self) -> Any:
@@ -244,7 +246,8 @@ def read_batches(file: DataFile, wanted: ColumnSelection, *, parse: bool = False
     readers = {
         name: _SubsetReader(design, wanted.forms.get(name, "codes"), parse) for name, design in wanted.designs.items()
     }
-    pa = arrow()
+    import pyarrow as pa
+
     for batch in file.batches(wanted.columns):
         columns = []
         for name in wanted.columns:
@@ -267,7 +270,8 @@ class _SubsetReader:
         self._known: dict[str, int] = {}
 
     def read(self, column: Any) -> Any:
-        pa = arrow()
+        import pyarrow as pa
+
         if kind_of(column.type) != "text":
             return column
         column = column.cast(pa.string())  # engines use several text types
@@ -289,7 +293,7 @@ class _SubsetReader:
 
 def _whole(column: Any) -> Any:
     """Convert text to integers, with -1 for other text."""
-    pa = arrow()
+    import pyarrow as pa
     from pyarrow import compute as pc
 
     fine = pc.match_substring_regex(column, _CODE)
@@ -298,7 +302,7 @@ def _whole(column: Any) -> Any:
 
 def all_numbers(column: Any) -> Any:
     """Convert text to numbers, ignoring spaces around them; None if some text is not a number."""
-    pa = arrow()
+    import pyarrow as pa
     from pyarrow import compute as pc
 
     for trimmed in (False, True):
@@ -309,8 +313,10 @@ def all_numbers(column: Any) -> Any:
 
 def number_cells(column: Any) -> Any:
     """Convert text to numbers, with NaN for other text, which is counted as unfit."""
+    import pyarrow as pa
+
     numbers = all_numbers(column)
-    return arrow().array([_number(text) for text in column.to_pylist()], "float64") if numbers is None else numbers
+    return pa.array([_number(text) for text in column.to_pylist()], "float64") if numbers is None else numbers
 
 
 def _number(text: str | None) -> float:
@@ -322,8 +328,9 @@ def _number(text: str | None) -> float:
 
 def plain_cells(column: Any) -> Any:
     """Return groups without the apostrophe that protects them in spreadsheets."""
+    import pyarrow as pa
+
     encoded = column.dictionary_encode()
-    pa = arrow()
     names = [plain_header(text) for text in encoded.dictionary.to_pylist()]
     return pa.array(names, pa.string()).take(encoded.indices)
 

@@ -36,7 +36,6 @@ from subsetprivacy.frames.data_file import (
     read_batches,
 )
 from subsetprivacy.frames.encoder import MOST_ROWS, column_values
-from subsetprivacy.frames.file_errors import arrow
 from subsetprivacy.frames.files import format_of
 from subsetprivacy.frames.metadata import TableMetadata
 from subsetprivacy.frames.release import Release
@@ -203,7 +202,8 @@ def release_table(release: Release, names: Sequence[str], coded: Collection[str]
     ArgumentError
         If values are missing or infinite, or a column contains both numbers and text.
     """
-    pa = arrow()
+    import pyarrow as pa
+
     columns: dict[str, Any] = {}
     for name, column in (covariates := FileCovariates([release], names, coded).loaded()).columns.items():
         if isinstance(column, LabelColumn):
@@ -233,7 +233,6 @@ def read_covariates(path: str | Path, names: Sequence[str], coded: Collection[st
     DataFileError
         If the file cannot be read, or a column does not exist.
     """
-    arrow()  # or raise with install advice
     place = local_path(path)
     file = DataFile(place, format_of(place))
     return FileCovariates([Release(file, TableMetadata({}, {}))], list(names) or file.names()[:1], coded).loaded()
@@ -248,7 +247,8 @@ def needs_all_rows(term: str) -> ArgumentError:
 
 def resized(batches: Iterable[Any], size: int) -> Iterator[Any]:
     """Yield the same rows in batches of `size`, with a smaller last one."""
-    pa = arrow()
+    import pyarrow as pa
+
     pending: list[Any] = []
     rows = 0
     for batch in batches:

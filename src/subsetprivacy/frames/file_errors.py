@@ -6,13 +6,11 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from subsetprivacy.errors import ArgumentError, CodeError, DataFileError, MissingDependencyError
+from subsetprivacy.errors import ArgumentError, CodeError, DataFileError
 from subsetprivacy.messages import Advice, Hint
 from subsetprivacy.messages.for_designs import SUBSET_AS_TEXT
 from subsetprivacy.messages.for_files import READ_CODES, SAVE_AS_UTF8
-from subsetprivacy.messages.for_general import INSTALL
 
 _OF_THE_SYSTEM = {
     errno.ENOENT: "must exist; it does not",
@@ -38,21 +36,6 @@ _SIGNS = (  # (part of a library's message, our message), tried in order
     ("malloc", "must fit in memory as its parts say they do; it is damaged, or larger than the memory"),
 )
 _DAMAGED = "must be whole and undamaged; it was cut off or altered"
-
-
-def arrow() -> Any:
-    """Return the module pyarrow.
-
-    Raises
-    ------
-    MissingDependencyError
-        If it is not installed.
-    """
-    try:
-        import pyarrow
-    except ImportError:
-        raise MissingDependencyError("tables and data files need PyArrow.", INSTALL(extra="frames")) from None
-    return pyarrow
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from secrets import token_hex
 from typing import Any
 
 from subsetprivacy.errors import DataFileError
-from subsetprivacy.frames.file_errors import arrow, file_error, file_error_from, reading
+from subsetprivacy.frames.file_errors import file_error, file_error_from, reading
 from subsetprivacy.messages.for_files import READ_ONE_OF_ITS_FILES, REPLACE_OUTPUT
 
 KEY = "subset_privacy"
@@ -196,7 +196,8 @@ def _flush_to_disk(place: Path) -> None:
 
 def schema_of(names: Iterable[str], document: str | None, kept_fields: Iterable[Any] = ()) -> Any:
     """Return the Arrow schema of code columns and kept columns, with the document as metadata."""
-    pa = arrow()
+    import pyarrow as pa
+
     fields = [pa.field(name, pa.int64()) for name in names]
     return pa.schema([*fields, *kept_fields], None if document is None else {KEY: document})
 
@@ -241,4 +242,6 @@ def parquet_writer(
 
 def arrow_writer(path: str | Path, names: Iterable[str], document: str | None, kept_fields: Iterable[Any] = ()) -> Any:
     """Open an Arrow file like `parquet_writer`, uncompressed so that it can be memory-mapped."""
-    return arrow().ipc.new_file(str(path), schema_of(names, document, kept_fields))
+    import pyarrow as pa
+
+    return pa.ipc.new_file(str(path), schema_of(names, document, kept_fields))

@@ -13,7 +13,7 @@ from subsetprivacy.engines.imputed import columns_of_metadata, refuse_imputed
 from subsetprivacy.errors import ArgumentError, DataFileError
 from subsetprivacy.frames.csv_reader import CsvFile
 from subsetprivacy.frames.data_file import DataFile
-from subsetprivacy.frames.file_errors import arrow, reading
+from subsetprivacy.frames.file_errors import reading
 from subsetprivacy.frames.files import format_of, parquet_files
 from subsetprivacy.frames.partitions import partitions_of
 from subsetprivacy.frames.table_reader import TableReader, Unit, numbered, regrouped
@@ -76,10 +76,7 @@ def open_input(path: Path) -> Input:
     ------
     DataFileError
         If it does not exist, cannot be read, or has another format.
-    MissingDependencyError
-        If PyArrow is not installed.
     """
-    arrow()  # or raise with install advice
     kind = format_of(path)
     return _CsvInput(path) if kind == "csv" else _ArrowInput(path) if kind == "arrow" else _ParquetInput(path)
 

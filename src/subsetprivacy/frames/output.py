@@ -13,7 +13,7 @@ from subsetprivacy.design.text import has_text_form, text_of
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.frames.csv_writer import CsvWriter
 from subsetprivacy.frames.data_file import DataFile
-from subsetprivacy.frames.file_errors import arrow, file_error
+from subsetprivacy.frames.file_errors import file_error
 from subsetprivacy.frames.files import arrow_writer, check_free, format_of, parquet_writer, replacing, schema_of
 from subsetprivacy.frames.jobs import mark
 from subsetprivacy.frames.metadata import FORMS, TableMetadata, WeightsColumn
@@ -142,7 +142,8 @@ class Output:
 
     def write(self, rows: Any) -> None:
         """Write an Arrow table or record batch of codes and kept columns."""
-        pa = arrow()
+        import pyarrow as pa
+
         table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
         table = table.select(self._order)
         self._rows += table.num_rows

@@ -10,8 +10,6 @@ from urllib.parse import unquote
 
 from attrs import frozen
 
-from subsetprivacy.frames.file_errors import arrow
-
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
 
@@ -38,8 +36,9 @@ class Partitions:
 
     def values(self, file: Path) -> dict[str, Any]:
         """Return the value of each column in a file, None if missing."""
+        import pyarrow as pa
+
         texts = _values_in_path(file, self.folder)
-        pa = arrow()
         return {
             each.name: None
             if (text := texts.get(each.name)) is None
@@ -62,7 +61,8 @@ class Partitions:
 
 def partitions_of(path: Path, files: Sequence[Path]) -> Partitions:
     """Read the partition columns from folder names; a single file has none."""
-    pa = arrow()
+    import pyarrow as pa
+
     by_name: dict[str, list[str]] = {}
     for file in files if path.is_dir() else ():
         for name, text in _values_in_path(file, path).items():

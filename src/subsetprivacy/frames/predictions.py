@@ -10,7 +10,7 @@ from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy._words import counted
 from subsetprivacy.errors import CategoryError
 from subsetprivacy.frames.data_file import ColumnSelection, DataFile, check_present, read_batches
-from subsetprivacy.frames.file_errors import arrow, reading
+from subsetprivacy.frames.file_errors import reading
 from subsetprivacy.frames.files import format_of
 from subsetprivacy.frames.release import Release
 from subsetprivacy.messages.for_analyses import GUESS_CATEGORIES
@@ -37,7 +37,6 @@ def read_guesses(path: str | Path, column: str, categories: Categories) -> IntAr
     CategoryError
         If a cell is not a category. The message gives the count and the first row.
     """
-    arrow()  # or raise with install advice
     place = local_path(path)
     file = DataFile(place, format_of(place))
     check_present(file, [column])

@@ -20,7 +20,6 @@ from subsetprivacy.engines.kinds import plain_table
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.frames.cleaning import Cleaning
 from subsetprivacy.frames.clusters import check_cluster, privatize_on_cluster
-from subsetprivacy.frames.file_errors import arrow
 from subsetprivacy.frames.files import format_of
 from subsetprivacy.frames.input_files import Input, open_input
 from subsetprivacy.frames.jobs import RunOptions, check_same, job_facts
@@ -135,7 +134,6 @@ def prepare(
     >>> plan.run().shape
     (3, 1)
     """
-    arrow()  # or raise with install advice
     kernel = Kernel(
         variables_of(designs),
         missing=check_choice(missing, get_args(Missing), "missing"),

@@ -9,7 +9,7 @@ import numpy as np
 from subsetprivacy._paths import local_path
 from subsetprivacy._types import FloatArray, Label
 from subsetprivacy.frames.data_file import DataFile, check_present
-from subsetprivacy.frames.file_errors import arrow, reading
+from subsetprivacy.frames.file_errors import reading
 from subsetprivacy.frames.files import format_of
 from subsetprivacy.tables import label_text
 
@@ -34,7 +34,6 @@ def read_probabilities(path: str | Path, categories: Iterable[Label]) -> FloatAr
     DataFileError
         If the file cannot be read, or a category has no column.
     """
-    arrow()  # or raise with install advice
     place = local_path(path)
     file = DataFile(place, format_of(place))
     names = [label_text(label) for label in categories]
@@ -46,7 +45,8 @@ def read_probabilities(path: str | Path, categories: Iterable[Label]) -> FloatAr
 
 def _as_floats(column: Any) -> FloatArray:
     """Convert numbers or text to floats, without PyArrow's errors, which quote cells."""
-    pa = arrow()
+    import pyarrow as pa
+
     try:
         cast = column.cast(pa.float64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

@@ -10,7 +10,6 @@ from subsetprivacy.design import Design, require_design
 from subsetprivacy.design.text import has_text_form, looks_like_codes, text_of
 from subsetprivacy.errors import ArgumentError, DataFileError
 from subsetprivacy.frames.data_file import DataFile, check_present
-from subsetprivacy.frames.file_errors import arrow
 from subsetprivacy.frames.files import format_of
 from subsetprivacy.frames.metadata import FORMS, TableMetadata, agreed, documents_of
 from subsetprivacy.frames.release import Release
@@ -60,7 +59,6 @@ def read_release(
     ...     read_release(path, {"letter": uniform(list("abcd"))}).count("letter").subset_shares()
     {'a|b': 0.666..., 'b|c': 0.333...}
     """
-    arrow()  # or raise with install advice
     place = local_path(path).absolute()  # the working directory may change; links are not resolved
     file = DataFile(place, format_of(place))
     documents = documents_of(file)

@@ -11,7 +11,6 @@ from attrs import field, frozen
 
 from subsetprivacy._checks import shown
 from subsetprivacy._choices import Engine, Missing, WeightsKind
-from subsetprivacy._deprecated import warn_deprecated
 from subsetprivacy._types import IntArray
 from subsetprivacy.counting.tables import CountRequest
 from subsetprivacy.data import GroupedCounts, JointCounts, SubsetCounts
@@ -89,11 +88,6 @@ class Release(Result):
     def unique_rows(self) -> int | None:
         """Return how many rows are unique in the kept columns, or None if that is not known."""
         return count_unique_rows(self.file, self.kept) if self.kept else 0
-
-    def alone(self) -> int | None:
-        """Return `unique_rows()`, under its old name."""
-        warn_deprecated("`alone()`", "`unique_rows()`")
-        return self.unique_rows()
 
     @cached_property
     def rows(self) -> int:

@@ -14,7 +14,6 @@ from subsetprivacy.engines.arrow import tally_batches
 from subsetprivacy.engines.imputed import imputed_columns, refuse_imputed
 from subsetprivacy.engines.kinds import plain_table
 from subsetprivacy.errors import ArgumentError, CodeError, MismatchError
-from subsetprivacy.frames.file_errors import arrow
 from subsetprivacy.frames.metadata import WeightsColumn
 from subsetprivacy.frames.output import open_output
 from subsetprivacy.frames.release import Release
@@ -159,7 +158,8 @@ def _write(
     overwrite: bool,
     weights: WeightsColumn | None = None,
 ) -> Release:
-    pa = arrow()
+    import pyarrow as pa
+
     table = pa.table({name: pa.array(values, pa.int64()) for name, values in columns.items()})
     kept = [table.schema.field(name) for name in columns if name not in designs]
     with open_output(path, designs, form=form, overwrite=overwrite) as output:
@@ -212,6 +212,7 @@ def _kept_fields(table: Any, keep: tuple[str, ...]) -> list[Any]:
     """Return the Arrow fields of kept columns, from the first rows."""
     if not keep:
         return []
-    pa = arrow()
+    import pyarrow as pa
+
     first = next(iter(arrow_batches(table, list(keep), _ROWS)), None)
     return list(pa.schema([(name, pa.null()) for name in keep]) if first is None else first.schema)

@@ -8,7 +8,6 @@ from scipy.special import ndtri
 
 from subsetprivacy import draw
 from subsetprivacy._checks import check_count, read_only
-from subsetprivacy._deprecated import warn_deprecated
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy._words import counted
 from subsetprivacy.errors import NotIdentifiableError
@@ -43,12 +42,6 @@ class Residuals(Result):
     table: AnswerTable
     expected: FloatArray
     standardized: FloatArray
-
-    @property
-    def standardised(self) -> FloatArray:
-        """The old name of `standardized`."""
-        warn_deprecated("`standardised`", "`standardized`")
-        return self.standardized
 
     @property
     def notes(self) -> tuple[Note, ...]:

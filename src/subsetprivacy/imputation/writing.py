@@ -10,7 +10,7 @@ import numpy as np
 from subsetprivacy._paths import local_path
 from subsetprivacy.engines.imputed import metadata
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.frames.file_errors import arrow, file_error
+from subsetprivacy.frames.file_errors import file_error
 from subsetprivacy.frames.files import format_of, replacing
 from subsetprivacy.imputation.completing import completed_sets, read_observed
 from subsetprivacy.messages.for_analyses import DISTINCT_NAMES, WRITE_PARQUET
@@ -31,7 +31,6 @@ def write_imputations(imputations: Imputations, path: str | Path, table: Any, *,
     ArgumentError
         If the table has columns with the names that the file uses.
     """
-    pa = arrow()
     place = local_path(path)
     kind = format_of(place, must_exist=False)
     if kind not in ("parquet", "arrow"):
@@ -48,7 +47,7 @@ def write_imputations(imputations: Imputations, path: str | Path, table: Any, *,
         writer: Any = None
         try:
             for k, frame in enumerate(completed_sets(imputations, seen)):
-                rows = _numbered(pa, frame, k)
+                rows = _numbered(frame, k)
                 if writer is None:
                     rows = rows.replace_schema_metadata(metadata(imputations.document))
                     schema = rows.schema
@@ -60,8 +59,10 @@ def write_imputations(imputations: Imputations, path: str | Path, table: Any, *,
     return place
 
 
-def _numbered(pa: Any, frame: Any, k: int) -> Any:
+def _numbered(frame: Any, k: int) -> Any:
     """Return the rows of a set, preceded by the number of the set, from 1, and of the row, from 0."""
+    import pyarrow as pa
+
     n = frame.num_rows
     numbers = (np.full(n, k + 1, np.int32), np.arange(n, dtype=np.int64))
     for at, (name, column) in enumerate(zip(NUMBERS, numbers, strict=True)):
@@ -71,7 +72,9 @@ def _numbered(pa: Any, frame: Any, k: int) -> Any:
 
 def _writer(path: Path, schema: Any, kind: str) -> Any:
     if kind == "arrow":
-        return arrow().ipc.new_file(str(path), schema)
+        import pyarrow as pa
+
+        return pa.ipc.new_file(str(path), schema)
     from pyarrow import parquet
 
     return parquet.ParquetWriter(str(path), schema, compression="zstd", write_page_checksum=True)

@@ -11,7 +11,6 @@ import numpy as np
 from attrs import frozen
 
 from subsetprivacy._checks import check_codes, check_count, check_same_index
-from subsetprivacy._deprecated import renamed_argument
 from subsetprivacy._types import AnyArray, ArrayLike, IntArray, Label, RandomSource, Seed
 from subsetprivacy._words import counted
 from subsetprivacy.data import SubsetData, SubsetTable
@@ -114,7 +113,7 @@ def _choices(options: int | None) -> str:
 def ask(design: Product, *, seed: Seed | RandomSource | None = ...) -> dict[str, Question]: ...  # type: ignore[overload-overlap]
 @overload
 def ask(design: Design, *, seed: Seed | RandomSource | None = ...) -> Question: ...
-def ask(design: Design, *, seed: Seed | RandomSource | None = None, rng: Any = None) -> Question | dict[str, Question]:
+def ask(design: Design, *, seed: Seed | RandomSource | None = None) -> Question | dict[str, Question]:
     """Draw one question for one person.
 
     Parameters
@@ -126,8 +125,6 @@ def ask(design: Design, *, seed: Seed | RandomSource | None = None, rng: Any = N
         For experiments only: a number, or a NumPy Generator or SeedSequence.
         The draw can then be repeated and is **not private**. The default is
         cryptographic.
-    rng
-        Deprecated: use `seed`.
 
     Notes
     -----
@@ -147,7 +144,7 @@ def ask(design: Design, *, seed: Seed | RandomSource | None = None, rng: Any = N
     >>> print(ask(partition(range(6), groups=3), seed=1))
     Which of these groups holds your answer? A: 0, 5; B: 1, 3; C: 2, 4
     """
-    source = random_source(renamed_argument("rng", rng, "seed", seed))
+    source = random_source(seed)
     several = require_design(design).product
     if several is not None:
         return {name: ask(factor, seed=source) for name, factor in several.by_name().items()}
@@ -174,13 +171,13 @@ def draw_questions(  # type: ignore[overload-overlap]
 @overload
 def draw_questions(design: Design, n: int, *, seed: Seed | RandomSource | None = ...) -> IntArray: ...
 def draw_questions(
-    design: Design, n: int, *, seed: Seed | RandomSource | None = None, rng: Any = None
+    design: Design, n: int, *, seed: Seed | RandomSource | None = None
 ) -> IntArray | dict[str, IntArray]:
     """Draw the questions of n people, as codes.
 
     Parameters
     ----------
-    design, seed, rng
+    design, seed
         As in `ask`.
     n
         The number of people.
@@ -193,7 +190,7 @@ def draw_questions(
         `Question(code, design)` gives the text of a question.
     """
     size = check_count(n, "n")
-    source = random_source(renamed_argument("rng", rng, "seed", seed))
+    source = random_source(seed)
     several = require_design(design).product
     if several is not None:
         return {name: draw_questions(factor, size, seed=source) for name, factor in several.by_name().items()}

@@ -1,11 +1,9 @@
 """Add dummy rows to reports (`sec:dummy`), without any value."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
-from subsetprivacy._deprecated import renamed_argument
 from subsetprivacy._types import IntArray, RandomSource, Seed
 from subsetprivacy.data import SubsetData
 from subsetprivacy.design import Covered, covered, draws
@@ -23,7 +21,6 @@ def cover(
     *,
     reveals: bool = False,
     seed: Seed | RandomSource | None = None,
-    rng: Any = None,
 ) -> SubsetData:
     """Add dummy rows to collected reports and shuffle them, before publishing.
 
@@ -43,8 +40,6 @@ def cover(
         For experiments only: a number, or a NumPy Generator or SeedSequence.
         Anyone who has the seed can identify the dummy rows, so the output is
         then **not private**. By default the randomness is cryptographic.
-    rng
-        Deprecated: use `seed`.
 
     Returns
     -------
@@ -67,7 +62,7 @@ def cover(
         )
     design = covered(data.design, floor, reveals=reveals)
     reports = data.codes[~data.design.is_missing(data.codes)] if data.design.mu_full == 0 else data.codes
-    source = random_source(renamed_argument("rng", rng, "seed", seed))
+    source = random_source(seed)
     rows, realized = add_dummies(reports, design, source, missing=len(data) - len(reports))
     return SubsetData.trusted(rows, realized)
 

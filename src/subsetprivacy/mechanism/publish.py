@@ -8,7 +8,6 @@ import numpy as np
 
 from subsetprivacy._checks import check_choice, check_same_index
 from subsetprivacy._choices import Missing
-from subsetprivacy._deprecated import renamed_argument
 from subsetprivacy._types import IntArray, RandomSource, Seed
 from subsetprivacy.data import SubsetData, SubsetTable
 from subsetprivacy.design import Design, Product, require_design
@@ -57,7 +56,6 @@ def privatize(
     ids: Any = None,
     variable: str | None = None,
     seed: Seed | RandomSource | None = None,
-    rng: Any = None,
 ) -> SubsetData | SubsetTable:
     r"""Replace every value with a random subset that contains it.
 
@@ -86,8 +84,6 @@ def privatize(
         For experiments only: a number, or a NumPy Generator or SeedSequence.
         Anyone who has the seed can repeat the draw, so the output is then
         **not private**. By default the randomness is cryptographic.
-    rng
-        Deprecated: use `seed`.
 
     Returns
     -------
@@ -130,7 +126,7 @@ def privatize(
     warn_if_revealing(design, stacklevel=3)
     _refuse_imputed(values, design)
     check_same_index({"values": values, "ids": ids})
-    source_of = _sources(design, key, ids, variable, renamed_argument("rng", rng, "seed", seed))
+    source_of = _sources(design, key, ids, variable, seed)
     if design.product is not None:
         return _privatize_table(values, design.product, missing, source_of)
     publisher = Publisher(design, missing=missing)

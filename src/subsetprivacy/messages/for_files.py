@@ -8,7 +8,6 @@ EXPORT_OF_A_SURVEY = advise(
     "export_of_a_survey", "the export of a survey has a file framings.csv, with one line for each way to answer"
 )
 READ_ONE_OF_ITS_FILES = advise("read_one_of_its_files", "read one of the files in it")
-INSTALL_OR_USE_GZIP = advise("install_or_use_gzip", "pip install 'subsetprivacy[frames]', or use .csv.gz")
 TAKE_A_NEWER_PACKAGE = advise("take_a_newer_package", "a newer version of the package may read it")
 GIVE_DESIGNS_OF_COLUMNS = advise(
     "give_designs_of_columns",

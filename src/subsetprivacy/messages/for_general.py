@@ -1,14 +1,14 @@
 """Advice that any module gives."""
 
 from subsetprivacy.messages.advice import advise
+from subsetprivacy.messages.installing import how_to_install
 
 NEAREST = advise("nearest", "the nearest is {nearest}")
-INSTALL = advise("install", "pip install 'subsetprivacy[{extra}]'")
+INSTALL = advise("install", how_to_install("{extra}"))
 INSTALL_LIBRARY = advise("install_library", "pip install {library}")
 MORE_PEOPLE = advise("more_people", "more people")
 
 # Of arguments that many functions take
-USE_INSTEAD = advise("use_instead", "use {new}")
 LEVEL_AS_A_SHARE = advise("level_as_a_share", "95% is 0.95")
 PROJECT_THE_SHARES = advise(
     "project_the_shares", python="a moment estimate can leave the simplex; use fit.projected().w"

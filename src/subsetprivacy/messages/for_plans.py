@@ -1,6 +1,7 @@
 """Advice about planning and optimizing."""
 
 from subsetprivacy.messages.advice import advise
+from subsetprivacy.messages.installing import how_to_install
 
 # What is planned: categories and designs
 
@@ -135,7 +136,7 @@ INTERIOR_SOLVER = advise(
 )
 INSTALL_CONIC_SOLVER = advise(
     "install_conic_solver",
-    python="pip install 'subsetprivacy[conic]', or solver='interior'",
+    python=f"{how_to_install('conic')}, or solver='interior'",
     keyword_of=("optimal", "frontier"),
 )
 GROUP_OR_HADAMARD = advise("group_or_hadamard", python="group rare categories, or use sp.hadamard(categories)")

@@ -5,6 +5,7 @@ answers instead of variables and options.
 """
 
 from subsetprivacy.messages.advice import advise
+from subsetprivacy.messages.installing import UPGRADE_SERVER
 
 # Words and keys
 MEANT = advise("meant", "{word}?")
@@ -100,7 +101,7 @@ ASK_ALIKE = advise(
 )
 
 # The database and the server
-UPGRADE = advise("upgrade", "pip install -U subsetprivacy")
+UPGRADE = advise("upgrade", UPGRADE_SERVER)
 NAME_DATABASE = advise("name_database", "--db survey.db, or --db postgresql://user@host/name")
 NAME_FILE = advise("name_file", "--db survey.db")
 OWN_DATABASE = advise("own_database", "name a database that nothing else uses, such as --db survey.db")

@@ -18,7 +18,6 @@ from subsetprivacy._choices import (
     ResponseFamily,
     TermTest,
 )
-from subsetprivacy._deprecated import warn_deprecated
 from subsetprivacy._types import ArrayLike, BoolArray, FloatArray, IntArray, Label
 from subsetprivacy._words import whole
 from subsetprivacy.errors import ArgumentError
@@ -121,12 +120,6 @@ class Regression(Result):
     chosen: Mapping[str, Any] = field(factory=dict)
 
     # What was fitted --------------------------------------------------------------------------
-
-    @property
-    def held(self) -> FittedPeople | None:
-        """The old name of `fitted_people`."""
-        warn_deprecated("`held`", "`fitted_people`")
-        return self.fitted_people
 
     @property
     def categories(self) -> Categories:
@@ -507,12 +500,6 @@ class Regression(Result):
             weights=rows.weight,
             alone=alone_in_covariates(rows.X),
         )
-
-    @property
-    def sharpened(self) -> tuple[float, float] | None:
-        """The old name of `shares_above_95`."""
-        warn_deprecated("`sharpened`", "`shares_above_95`")
-        return self.shares_above_95
 
     @cached_property
     def shares_above_95(self) -> tuple[float, float] | None:

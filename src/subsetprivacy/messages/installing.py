@@ -1,0 +1,19 @@
+"""How to install this package, as every hint says it.
+
+Only this file changes on the day of the first release, to ``pip install 'subsetprivacy[plot]'``.
+"""
+
+UPGRADE_SERVER = "in the clone, git pull, then pip install '.[serve]'"
+
+
+def how_to_install(extra: str = "") -> str:
+    """Return what to type to install the package, with an extra if one is named.
+
+    Examples
+    --------
+    >>> print(how_to_install())
+    in the clone, pip install .
+    >>> print(how_to_install("plot"))
+    in the clone, pip install '.[plot]'
+    """
+    return "in the clone, pip install " + (f"'.[{extra}]'" if extra else ".")
