@@ -14,6 +14,7 @@ import jsonschema
 import numpy as np
 import pytest
 from attrs import frozen
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy._checks import read_only
@@ -25,7 +26,6 @@ from subsetprivacy.design.described import Formula
 from subsetprivacy.design.document_format import Keys, whole
 from subsetprivacy.design.schema import schema
 from subsetprivacy.errors import DesignDocumentError, InvalidDesignError, NotIdentifiableError
-from subsetprivacy.estimation.dispatch import METHODS
 from subsetprivacy.subsets import as_categories
 
 # The kind: one class ------------------------------------------------------------------------------
@@ -104,13 +104,12 @@ def loaded(path):
     return module
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_it_keeps_the_contracts_by_a_row(method, monkeypatch):
+def test_it_keeps_the_contracts_by_a_row(monkeypatch):
     contracts = loaded(Path(__file__).with_name("test_every_design_and_estimator.py"))
     monkeypatch.setitem(contracts.DESIGNS, "arcs", lambda: DESIGN)
     monkeypatch.setitem(contracts.SMALLEST, "arcs", 3)
-    contracts.test_every_estimator_keeps_its_word_on_every_design("arcs", method)
-    contracts.test_every_design_can_be_audited_or_says_why_not("arcs")
+    contracts.test_every_estimator_keeps_its_word_on_every_design("arcs")
+    contracts.test_every_design_can_be_audited_or_says_why_not.__wrapped__("arcs")
 
 
 def test_it_is_drawn_counted_and_estimated():
@@ -122,9 +121,7 @@ def test_it_is_drawn_counted_and_estimated():
     for method in ("mle", "em", "mom"):
         fit = sp.estimate(counts, method)
         assert np.abs((fit.w - W) / fit.se).max() < 4
-    with pytest.raises(
-        NotIdentifiableError, match="must have more independent proportions than free shares"
-    ):  # as many arcs as categories
+    with pytest.raises(NotIdentifiableError):  # as many arcs as categories
         sp.check_honesty(counts)
 
 
@@ -156,7 +153,7 @@ def test_its_document_is_read_back_and_fits_the_schema():
     assert jsonschema.Draft202012Validator(schema()).is_valid(json.loads(text))
     broken = {**json.loads(text), "length": 1}
     assert not jsonschema.Draft202012Validator(schema()).is_valid(broken)
-    with pytest.raises(DesignDocumentError, match="`length` must be from 2 to 6"):
+    with refused(DesignDocumentError, "length"):
         sp.design_from_json(json.dumps({key: broken[key] for key in broken if key != "fingerprint"}))
 
 
@@ -196,7 +193,7 @@ def test_a_survey_file_may_hold_its_document():
 
 
 def test_a_browser_refuses_what_would_not_tell_the_shares():
-    with pytest.raises(InvalidDesignError, match="must tell different shares apart"):
+    with pytest.raises(InvalidDesignError):
         asking(arcs(list("abcdef"), 3))  # a circulant matrix of rank 4
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ABCD, ASKED, DESIGNS, GIVEN3, NEW, UNKNOWN, WARNER
 from problems import quietly
 
@@ -70,7 +71,7 @@ def probabilities_of(design):
     return {(int(code), j): rows[k, j] for k, code in enumerate(codes) for j in np.flatnonzero(rows[k]).tolist()}
 
 
-@pytest.mark.parametrize("name", CASES)
+@every_case("name", CASES)
 def test_the_reader_finds_the_distribution(name):
     result, expected = probabilities(read(CASES[name].to_json())), probabilities_of(CASES[name])
     assert result.keys() == expected.keys()
@@ -92,7 +93,7 @@ def test_every_kind_is_read():
 
 def test_an_unknown_design_has_no_distribution():
     assert probabilities(read(UNKNOWN.to_json())) == {}
-    with pytest.raises(UnknownDesignError, match="must be known"):
+    with pytest.raises(UnknownDesignError):
         UNKNOWN.support()
 
 
@@ -114,7 +115,7 @@ def drawn(design, values):
     return draw_given(values, design, random_source(11)), design
 
 
-@pytest.mark.parametrize("name", sorted(set(CASES) - {"covered, of nobody"}))
+@every_case("name", sorted(set(CASES) - {"covered, of nobody"}))
 def test_a_sample_has_the_counts_that_the_reader_expects(name):
     """What is drawn follows the page: counts by SQL, their means by the probabilities of the reader, within chance."""
     p = CASES[name].p
@@ -176,9 +177,7 @@ def silenced(design, codes):
     return out
 
 
-@pytest.mark.parametrize(
-    "name", [name for name, design in CASES.items() if design.p <= MOST and name != "covered, of nobody"]
-)
+@every_case("name", [name for name, design in CASES.items() if design.p <= MOST and name != "covered, of nobody"])
 def test_counts_and_moments_by_sql_are_those_of_the_package(name):
     """What `count` and `estimate(data, "mom")` find, for every kind that can be estimated."""
     p = CASES[name].p
@@ -201,7 +200,7 @@ def test_counts_and_moments_by_sql_are_those_of_the_package(name):
         Q[i, j] = value
     assert pytest.approx(design.informative_Q, abs=1e-9) == Q
     if not design.is_identifiable:
-        with pytest.raises(NotIdentifiableError, match="must be identifiable"):
+        with pytest.raises(NotIdentifiableError):
             sp.estimate(counts, "mom")
         return
     with quietly():
@@ -224,5 +223,5 @@ def test_counts_of_an_unknown_design():
     counts = sp.SubsetData(codes, UNKNOWN).counts()
     assert dict(database.execute("SELECT code, n FROM counted")) == {3: 2, 5: 1, 15: 2, 8: 1}
     assert column(database, "SELECT sum(n) FROM told") == counts.total == 4
-    with pytest.raises(UnknownDesignError, match="must be known"):
+    with pytest.raises(UnknownDesignError):
         sp.estimate(counts, "mom")

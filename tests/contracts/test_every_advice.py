@@ -171,9 +171,9 @@ def test_no_advice_is_left_out():
 
 def test_the_python_hint_of_a_static_name_is_found():
     """The checks above can fail: a made-up function and a made-up option are recognized."""
-    with pytest.raises(AssertionError, match="nothing public has magic"):
+    with pytest.raises(AssertionError):
         functions(called("magic(1)")[0])
-    with pytest.raises(AssertionError, match=r"sp.nothing does not exist"):
+    with pytest.raises(AssertionError):
         functions(called("sp.nothing(1)")[0])
     assert not takes(getattr_static(sp.Estimate, "interval"), "colour")
     assert takes(sp.estimate, "accelerate")

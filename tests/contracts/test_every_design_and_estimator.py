@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import GROUPS, LISTED, RECORDED, SEVEN, TRIPLE, TWO_GROUPS, WARNER
 from problems import lopsided, lopsided_conditional, mixture, quietly, with_full_question
 
@@ -16,6 +17,9 @@ from subsetprivacy.estimation.indicator import IndicatorTable, rows_of
 from subsetprivacy.tables import label_text
 
 N = 6000
+
+
+SAME_MAXIMUM = ("em", "icm", "conic")  # as "mle", so that intervals by the likelihood are the same
 
 
 def _rising(p):
@@ -114,24 +118,12 @@ def refusal(method, design):
     return None
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("name", DESIGNS)
-def test_every_estimator_keeps_its_word_on_every_design(name, method):
-    design = DESIGNS[name]()
-    counts = sample(design)
-    refused = refusal(method, design)
-    if refused is not None:
-        with pytest.raises(refused, match="Hint:"):
-            sp.estimate(counts, method)
-        return
-    options = {"accelerate": True} if method == "em" else {}
-    fit = sp.estimate(counts, method, **options)
-    w, p = _rising(design.p), design.p
-
-    assert fit.method == method
+def _is_right(fit, counts):
+    """Check an estimate, its errors and intervals against the distribution that the sample was drawn from."""
+    w, p = _rising(counts.design.p), counts.design.p
     assert fit.converged
-    assert fit.categories == design.categories
-    dummies = counts.design.D * counts.design.dummies if isinstance(design, Covered) else 0
+    assert fit.categories == counts.design.categories
+    dummies = counts.design.D * counts.design.dummies if isinstance(counts.design, Covered) else 0
     assert fit.n + fit.n_missing == N + dummies
     assert fit.w.shape == (p,)
     if fit.in_simplex:
@@ -139,34 +131,59 @@ def test_every_estimator_keeps_its_word_on_every_design(name, method):
         assert fit.w.sum() == pytest.approx(1)
         assert fit.gap >= 0
         assert fit.loglik < 0
-    if method in ("mle", "em", "icm", "conic"):
+    if fit.method in ("mle", *SAME_MAXIMUM):
         assert fit.gap <= 1e-6
 
     with quietly():
-        cov, se, bounds = fit.cov, fit.se, fit.interval()
+        cov, se = fit.cov, fit.se
     assert cov == pytest.approx(cov.T, abs=1e-15)
     assert np.linalg.eigvalsh(cov).min() > -1e-12
     assert (se > 0).all()
     assert np.abs((fit.w - w) / se).max() < 4.5  # right, as far as it claims to know
-    assert (bounds[:, 0] <= fit.w).all()
-    assert (fit.w <= bounds[:, 1]).all()
-    if method not in ("mom", "mom-uniform", "mom-conditional"):
+    if fit.method not in ("mom", "mom-uniform", "mom-conditional"):
         assert cov.sum(axis=0) == pytest.approx(np.zeros(p), abs=1e-12)  # the sum of w has no error
 
+
+def _has_intervals(fit):
+    with quietly():
+        bounds = fit.interval()
+    assert (bounds[:, 0] <= fit.w).all()
+    assert (fit.w <= bounds[:, 1]).all()
+
+
+def _can_be_read(fit, counts):
     facts = fit.to_dict()
     assert facts["estimate"] == fit.w.tolist()
     json.dumps({key: value for key, value in facts.items() if key != "categories"})
     text = str(fit.summary())
-    assert all(label_text(label) in text for label in design.categories)
-    assert repr(fit).startswith(f"<Estimate by {method}, {counts.n_text}: ")
-    assert fit._repr_html_().count("<tr>") == p + 1
+    assert all(label_text(label) in text for label in fit.categories)
+    assert repr(fit).startswith(f"<Estimate by {fit.method}, {counts.n_text}: ")
+    assert fit._repr_html_().count("<tr>") == counts.design.p + 1
 
 
 @pytest.mark.parametrize("name", DESIGNS)
+def test_every_estimator_keeps_its_word_on_every_design(name):
+    counts = sample(DESIGNS[name]())
+    for method in METHODS:
+        expected = refusal(method, counts.design)
+        if expected is not None:
+            with pytest.raises(expected, match="Hint:"):
+                sp.estimate(counts, method)
+            continue
+        fit = sp.estimate(counts, method, **({"accelerate": True} if method == "em" else {}))
+        assert fit.method == method
+        _is_right(fit, counts)
+        if method not in SAME_MAXIMUM or name == "uniform 4":
+            _has_intervals(fit)
+        if method == "mle" or name == "uniform 4":  # what is written depends on either of them alone
+            _can_be_read(fit, counts)
+
+
+@every_case("name", DESIGNS)
 def test_every_design_can_be_audited_or_says_why_not(name):
     design = DESIGNS[name]()
     if isinstance(design, Coarse):
-        with pytest.raises(UnknownDesignError, match="design of these data must be known"):
+        with pytest.raises(UnknownDesignError):
             sp.audit(design, _rising(design.p))
         return
     facts = sp.audit(design, _rising(design.p)).to_dict()
@@ -190,7 +207,7 @@ def _refuses_indicators(design):
     return ArgumentError if design.covered is not None else None
 
 
-@pytest.mark.parametrize("name", DESIGNS)
+@every_case("name", DESIGNS)
 def test_indicators_are_unbiased_on_every_design(name):
     design = DESIGNS[name]()
     w = np.stack([_rising(design.p), np.eye(design.p)[0], np.full(design.p, 1 / design.p)])
@@ -217,7 +234,7 @@ def test_indicators_are_unbiased_on_every_design(name):
         assert np.allclose(D.sum(axis=0), 1, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", DESIGNS)
+@every_case("name", DESIGNS)
 def test_every_design_has_means_by_category_or_says_why_not(name):
     design = DESIGNS[name]()
     labels = design.categories.labels[: min(design.p, 12)]
@@ -240,7 +257,7 @@ def test_every_design_has_means_by_category_or_says_why_not(name):
     assert 0 <= result.test().pvalue[0] <= 1
 
 
-@pytest.mark.parametrize("name", DESIGNS)
+@every_case("name", DESIGNS)
 def test_every_design_evaluates_a_classifier_or_says_why_not(name):
     design = DESIGNS[name]()
     n, p = 300, design.p
@@ -300,7 +317,7 @@ LIKELIHOODS = (
 FITS = [*((name, "corrected") for name in DESIGNS), *((name, "ml") for name in LIKELIHOODS)]
 
 
-@pytest.mark.parametrize(("name", "method"), FITS)
+@every_case(("name", "method"), FITS)
 def test_every_design_is_a_private_predictor_or_says_why_not(name, method):
     design = DESIGNS[name]()
     if design.covered is not None:
@@ -311,7 +328,7 @@ def test_every_design_is_a_private_predictor_or_says_why_not(name, method):
     people, effects = _people(design)
     asked = {"designs": {"private": design}, "method": method, "baseline": design.categories.labels[-1], "starts": 1}
     if method == "corrected" and isinstance(design, Coarse):
-        with pytest.raises(UnknownDesignError, match="Hint:"):
+        with pytest.raises(UnknownDesignError):
             sp.regress("y ~ seen + private", people, **asked)
         return
     with quietly():

@@ -8,6 +8,7 @@ import warnings
 
 import pytest
 import result_types
+from every_case import every_case
 from result_examples import EXAMPLES
 
 import subsetprivacy as sp
@@ -40,7 +41,7 @@ NO_INTERVAL_IN_SUMMARY = {"Association", "ConditionalShares", "ConfusionMatrix"}
 
 
 TYPES = result_types.result_types()
-EVERY_RESULT = pytest.mark.parametrize("name", sorted(TYPES))
+EVERY_RESULT = every_case("name", sorted(TYPES))
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +121,7 @@ def test_to_dict_is_json(name, made):
 
 
 @EVERY_RESULT
-@pytest.mark.parametrize("engine", ["pandas", "polars", "pyarrow"])
+@every_case("engine", ["pandas", "polars", "pyarrow"])
 def test_frames_have_fixed_columns(name, engine, made):
     pytest.importorskip(engine)
     frame = made(name).to_frame(engine=engine)
@@ -160,7 +161,7 @@ def test_pickles(name, made):
 def test_round_trips_or_says_why_not(name, made):
     facts = json.loads(json.dumps(made(name).to_dict()))
     if TYPES[name].why_not_restored:
-        with pytest.raises(ArgumentError, match=r"cannot be read back"):
+        with pytest.raises(ArgumentError):
             TYPES[name].from_dict(facts)
         return
     again = TYPES[name].from_dict(facts)

@@ -5,6 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ASKED, BIT, COVERED, GROUPS, NEW, NUMBERED, RECORDED, SEVEN, TRIPLE, TWO_GROUPS, WARNER
 from problems import Odometer, exact_counts, exact_shares, quietly, rising
 from scipy.stats import chi2_contingency, chisquare
@@ -44,13 +45,13 @@ def seeded(seed):
 # What every design says of itself ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NEW)
+@every_case("name", NEW)
 def test_reports_of_each_category_sum_to_one(name):
     totals = NEW[name].support_incidence.spread(NEW[name].support()[1])
     np.testing.assert_allclose(totals, 1, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", NEW)
+@every_case("name", NEW)
 def test_mu_is_that_of_the_support(name):
     design = NEW[name]
     codes, mu = design.support()
@@ -65,13 +66,13 @@ def test_mu_is_that_of_the_support(name):
     assert design.is_missing(np.array([design.missing_code])).all()
 
 
-@pytest.mark.parametrize("name", NEW)
+@every_case("name", NEW)
 def test_arrays_are_locked(name):
     # Not by trying: what is not locked would be changed for all tests that come after.
     assert not any(array.flags.writeable for array in (*NEW[name].support(), NEW[name].Q))
 
 
-@pytest.mark.parametrize("name", NEW)
+@every_case("name", NEW)
 def test_rows_do_not_depend_on_the_company_they_are_asked_in(name):
     # A sample's few codes, in any order and with repetitions, have the rows that the whole support has.
     design = NEW[name]
@@ -85,7 +86,7 @@ def test_rows_do_not_depend_on_the_company_they_are_asked_in(name):
             np.testing.assert_allclose(rows_of(design, codes[at]), alone[at], atol=1e-15)
 
 
-@pytest.mark.parametrize("name", NEW)
+@every_case("name", NEW)
 def test_what_is_held_is_what_has_a_chance(name):
     design = NEW[name].exposed
     codes = design.support()[0][:300]
@@ -99,7 +100,7 @@ def test_what_is_held_is_what_has_a_chance(name):
         assert len(set(texts)) == len(texts)
 
 
-@pytest.mark.parametrize("name", NEW)
+@every_case("name", NEW)
 def test_pairs_and_the_sum_of_maxima(name):
     design = NEW[name]
     rows, mu = rows_of(design), design.support()[1]
@@ -112,7 +113,7 @@ def test_pairs_and_the_sum_of_maxima(name):
         np.testing.assert_allclose(off, design.pair_probability, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", NEW)
+@every_case("name", NEW)
 def test_the_full_set_says_nothing(name):
     design = NEW[name]
     row = rows_of(design, [design.missing_code])[0]
@@ -121,7 +122,7 @@ def test_the_full_set_says_nothing(name):
     assert held.all()
 
 
-@pytest.mark.parametrize("name", NEW)
+@every_case("name", NEW)
 def test_identifiability_is_the_rank_of_the_rows(name):
     design = NEW[name]
     assert design.is_identifiable == (np.linalg.matrix_rank(rows_of(design)) == design.p)
@@ -166,14 +167,14 @@ SCRIPTS = {
 }
 
 
-@pytest.mark.parametrize(("name", "j"), [(name, j) for name in SCRIPTS for j in range(SCRIPTS[name][0].p)])
+@every_case(("name", "j"), [(name, j) for name in SCRIPTS for j in range(SCRIPTS[name][0].p)])
 def test_the_law_given_a_value_is_mu_times_the_row(name, j):
     design, n, steps = SCRIPTS[name]
     drawn = draw_given(np.full(n, j), design, Odometer(*steps))
     assert {code: times / n for code, times in Counter(drawn.tolist()).items()} == probabilities_given(design, j)
 
 
-@pytest.mark.parametrize("name", ["hadamard, p=6", "hadamard, p=7", "hadamard, p=60"])
+@every_case("name", ["hadamard, p=6", "hadamard, p=7", "hadamard, p=60"])
 def test_every_row_of_the_matrix_is_as_likely(name):
     design = NEW[name]
     n = design.questions
@@ -182,7 +183,7 @@ def test_every_row_of_the_matrix_is_as_likely(name):
         assert {code: times / n for code, times in Counter(drawn.tolist()).items()} == probabilities_given(design, j)
 
 
-@pytest.mark.parametrize("x", "abcd")
+@every_case("x", "abcd")
 def test_a_covered_release_is_its_law_row_for_row(x):
     # 40 people of one value and 20 dummy rows per category: every cell, real and dummy, comes as often as it should.
     design = sp.covered(ASKED, 0.25)
@@ -228,7 +229,7 @@ def chi_square(x, codes, design):
     return chisquare(seen, expected * seen.sum() / expected.sum(), ddof=design.p - 1).pvalue
 
 
-@pytest.mark.parametrize("name", UNCOVERED)
+@every_case("name", UNCOVERED)
 def test_a_million_draws_follow_the_law(name):
     design = UNCOVERED[name]
     x = np.random.default_rng(5).choice(design.p, 1_000_000, p=rising(design.p))
@@ -253,9 +254,7 @@ def test_a_million_rows_of_a_covered_release_follow_the_law(name):
     assert chisquare(cells, law * len(codes) / law.sum()).pvalue > 1e-4
 
 
-@pytest.mark.parametrize(
-    "name", ["fixed size, p=6", "partition", "partition, recorded", "hadamard, p=7", "bit", "product"]
-)
+@every_case("name", ["fixed size, p=6", "partition", "partition, recorded", "hadamard, p=7", "bit", "product"])
 def test_neighbors_are_drawn_independently(name):
     design = NEW[name]
     codes = draw_given(np.tile([0, 1], 50_000), design, seeded(10))
@@ -267,7 +266,7 @@ def test_neighbors_are_drawn_independently(name):
 # The collector's side --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+@every_case("name", QUESTIONS)
 def test_yes_no_designs_can_be_asked(name):
     # Whatever says that it can be asked as yes/no questions: asking and answering has the law of the design.
     design = QUESTIONS[name]
@@ -283,7 +282,7 @@ def test_yes_no_designs_can_be_asked(name):
     assert chi_square(x, data.codes, design) > 1e-4
 
 
-@pytest.mark.parametrize("name", ["partition", "partition, listed", "partition, recorded"])
+@every_case("name", ["partition", "partition, listed", "partition, recorded"])
 def test_groups_can_be_asked(name):
     design = NEW[name]
     n = 50_000
@@ -312,7 +311,7 @@ NESTED = {
 }
 
 
-@pytest.mark.parametrize("name", NESTED)
+@every_case("name", NESTED)
 def test_documents_are_read_back(name):
     design = NESTED[name]
     again = sp.design_from_json(design.to_json())
@@ -327,7 +326,7 @@ def test_documents_are_read_back(name):
     np.testing.assert_array_equal(rows_of(again), rows_of(design))
 
 
-@pytest.mark.parametrize("name", NESTED)
+@every_case("name", NESTED)
 def test_every_number_of_a_document_is_under_its_fingerprint(name):
     text = NESTED[name].to_json()
     document = json.loads(text)
@@ -344,7 +343,7 @@ def test_every_number_of_a_document_is_under_its_fingerprint(name):
         raise AssertionError("nothing to alter")
 
     alter(document)
-    with pytest.raises(DesignDocumentError, match="must match its fingerprint; this one was altered"):
+    with pytest.raises(DesignDocumentError):
         sp.design_from_json(json.dumps(document))
 
 
@@ -359,7 +358,7 @@ def places(part, before=()):
             yield from places(part[key], (*before, key))
 
 
-@pytest.mark.parametrize("name", [name for name in NESTED if name != "hadamard, p=60"])
+@every_case("name", [name for name in NESTED if name != "hadamard, p=60"])
 def test_a_document_of_nonsense_is_refused_by_name(name):
     # Whatever stands where: a design that is one, or the one error that says that this is no document of one.
     document = NESTED[name].document()
@@ -394,7 +393,7 @@ def methods(design):
     return [m for m in TIGHT if m != "mom-conditional" or given_questions]
 
 
-@pytest.mark.parametrize(("name", "method"), [(n, m) for n in UNCOVERED for m in methods(UNCOVERED[n])])
+@every_case(("name", "method"), [(n, m) for n in UNCOVERED for m in methods(UNCOVERED[n])])
 def test_expected_counts_return_the_distribution(name, method):
     design = UNCOVERED[name]
     w = rising(design.p)
@@ -402,7 +401,7 @@ def test_expected_counts_return_the_distribution(name, method):
     assert fit.w == pytest.approx(w, abs=2e-6)
 
 
-@pytest.mark.parametrize("method", methods(COVERED))
+@every_case("method", methods(COVERED))
 def test_expected_rows_of_a_covered_release_return_the_distribution(method):
     counts = exact_counts(COVERED, [0.1, 0.2, 0.3, 0.4], 800)
     assert sp.estimate(counts, method, **TIGHT[method]).w == pytest.approx([0.1, 0.2, 0.3, 0.4], abs=1e-6)
@@ -443,7 +442,7 @@ def matched(design, other, order):
     return out
 
 
-@pytest.mark.parametrize(("name", "method"), [(n, m) for n in MOVABLE for m in methods(UNCOVERED[n])])
+@every_case(("name", "method"), [(n, m) for n in MOVABLE for m in methods(UNCOVERED[n])])
 def test_relabelling_permutes_the_answer(name, method):
     design = UNCOVERED[name]
     order = np.random.default_rng(3).permutation(design.p) if design.p > 2 else np.array([1, 0])
@@ -462,7 +461,7 @@ def test_relabelling_permutes_the_answer(name, method):
 FAST = [(n, m) for n in UNCOVERED for m in methods(UNCOVERED[n]) if m != "em" or UNCOVERED[n].p < 8]
 
 
-@pytest.mark.parametrize(("name", "method"), FAST)
+@every_case(("name", "method"), FAST)
 def test_frequency_weight_two_is_the_row_twice(name, method):
     design = UNCOVERED[name]
     x = np.random.default_rng(3).choice(design.p, 2000, p=rising(design.p))

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from every_case import every_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import (
@@ -63,7 +64,7 @@ def cases(names=EXACT, methods=METHODS):
 # The truth comes back -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "method"), cases())
+@every_case(("name", "method"), cases())
 def test_exact_expected_counts_return_the_distribution(name, method):
     design, w, n = EXACT[name]
     fit = sp.estimate(exact_counts(design, w, n), method, **TIGHT.get(method, {}))
@@ -72,7 +73,7 @@ def test_exact_expected_counts_return_the_distribution(name, method):
     assert fit.w == pytest.approx(w, abs=slack)
 
 
-@pytest.mark.parametrize("method", ["mom", "mom-uniform", "mom-conditional"])
+@every_case("method", ["mom", "mom-uniform", "mom-conditional"])
 def test_closed_forms_return_it_to_the_last_digits(method):
     design, w, n = EXACT["uniform 8"]
     assert sp.estimate(exact_counts(design, w, n), method).w == pytest.approx(w, abs=1e-14)
@@ -99,7 +100,7 @@ def relabeled(counts, order):
     return sp.SubsetCounts(move(counts.codes), counts.counts, design)
 
 
-@pytest.mark.parametrize(("name", "method"), cases(["uniform 5", "lopsided", "conditional"]))
+@every_case(("name", "method"), cases(["uniform 5", "lopsided", "conditional"]))
 def test_relabelling_permutes_the_answer(name, method):
     design, w, _ = EXACT[name]
     counts = sp.simulate(design, w, 700, seed=4)
@@ -111,7 +112,7 @@ def test_relabelling_permutes_the_answer(name, method):
         assert moved.se == pytest.approx(fit.se[order], rel=1e-4)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@every_case("method", METHODS)
 def test_frequency_weight_two_is_the_row_twice(method):
     design = sp.uniform(range(5))
     data = sp.privatize(np.repeat(np.arange(5), [10, 20, 30, 60, 80]), design, seed=2)
@@ -125,7 +126,7 @@ def test_frequency_weight_two_is_the_row_twice(method):
     assert weighted.n == repeated.n == weights.sum()
 
 
-@pytest.mark.parametrize("method", METHODS)
+@every_case("method", METHODS)
 def test_full_sets_change_nothing(method):
     design = sp.uniform(range(5))
     counts = sp.simulate(design, [0.1, 0.1, 0.2, 0.2, 0.4], 800, seed=3)
@@ -171,10 +172,8 @@ def test_counts_of_two_designs_have_the_averaged_moments():
 # Iterations ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("method", "options"), [("em", {}), ("em", {"accelerate": True}), ("icm", {}), ("mle", {})], ids=str
-)
-@pytest.mark.parametrize("k", [1, 5, 7, 13, 16, 39])  # of the mixed lot: zeros, rare categories, few people
+@every_case(("method", "options"), [("em", {}), ("em", {"accelerate": True}), ("icm", {}), ("mle", {})], ids=str)
+@every_case("k", [1, 5, 7, 13, 16, 39])  # of the mixed lot: zeros, rare categories, few people
 def test_the_likelihood_never_falls(method, options, k):
     counts = random_counts(k, np.random.default_rng(k))
     start = random_distribution(counts.categories.p, np.random.default_rng(k))
@@ -226,7 +225,7 @@ def test_the_default_proves_itself(seed):
     assert fit.w.sum() == pytest.approx(1, abs=1e-12)
 
 
-@pytest.mark.parametrize("method", ["mle", "em", "icm"])
+@every_case("method", ["mle", "em", "icm"])
 def test_a_start_changes_the_way_and_not_the_end(method):
     counts = sp.simulate(sp.uniform(range(6)), np.arange(1, 7) / 21, 2000, seed=8)
     options = TIGHT[method]
@@ -242,7 +241,7 @@ def test_a_start_changes_the_way_and_not_the_end(method):
 # Moments ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("name", "method", "n"),
     [
         ("uniform", "mom", 3),
@@ -307,7 +306,7 @@ def test_at_four_categories_conditional_moments_are_the_maximum(amounts):
     assert sp.estimate(counts, tol=1e-14).w == pytest.approx(moments.w, abs=1e-7)
 
 
-@pytest.mark.parametrize("p", [4, 5, 6, 8])
+@every_case("p", [4, 5, 6, 8])
 def test_the_closed_form_is_the_moment_estimate_at_four_only(p):
     w = np.arange(1, p + 1) / (p * (p + 1) / 2)
     counts = sp.simulate(sp.uniform(range(p)), w, 300, seed=p)
@@ -345,7 +344,7 @@ def test_one_step_stays_off_the_boundary():
 def test_one_step_refuses_what_newton_cannot_invert():
     design = sp.uniform(range(8))
     counts = sp.SubsetCounts(design.support()[0][:3], [5, 5, 5], design)
-    with pytest.raises(NotIdentifiableError, match="3 do not suffice"):
+    with pytest.raises(NotIdentifiableError):
         sp.estimate(counts, "one-step")
 
 

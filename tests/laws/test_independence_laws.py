@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from every_case import every_case
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lopsided import ASKED, GIVEN, GIVEN3, RECORDED, WARNER
@@ -51,9 +52,9 @@ def near(value):
     return pytest.approx(value, rel=1e-5, abs=1e-5)
 
 
-@pytest.mark.parametrize("method", METHODS)
 @given(people())
 @COMMON
+@every_case("method", METHODS)
 def test_statistics_are_finite_and_maxima_not_negative(method, drawn):
     table = table_of(*drawn)
     if not enough(table):
@@ -64,9 +65,9 @@ def test_statistics_are_finite_and_maxima_not_negative(method, drawn):
         assert value >= -1e-9
 
 
-@pytest.mark.parametrize("method", METHODS)
 @given(people())
 @COMMON
+@every_case("method", METHODS)
 def test_either_variable_may_come_first(method, drawn):
     pair, x, y = drawn
     table = table_of(pair, x, y)
@@ -74,9 +75,9 @@ def test_either_variable_may_come_first(method, drawn):
         assert statistic(table_of(pair[::-1], y, x), method) == near(statistic(table, method))
 
 
-@pytest.mark.parametrize("method", METHODS)
 @given(people(), st.randoms(use_true_random=False))
 @COMMON
+@every_case("method", METHODS)
 def test_the_order_of_people_does_not_matter(method, drawn, random):
     pair, x, y = drawn
     order = list(range(len(x)))
@@ -85,9 +86,9 @@ def test_the_order_of_people_does_not_matter(method, drawn, random):
         assert statistic(table_of(pair, x[order], y[order]), method) == statistic(table_of(pair, x, y), method)
 
 
-@pytest.mark.parametrize("method", ["lrt", "pearson", "pearson-conditional", "bonferroni"])
 @given(people(), st.integers(2, 5))
 @COMMON
+@every_case("method", ["lrt", "pearson", "pearson-conditional", "bonferroni"])
 def test_k_times_the_people_give_k_times_the_statistic(method, drawn, k):
     pair, x, y = drawn
     if enough(table_of(pair, x, y)):
@@ -95,9 +96,9 @@ def test_k_times_the_people_give_k_times_the_statistic(method, drawn, k):
         assert statistic(often, method) == pytest.approx(k * statistic(once, method), rel=1e-5, abs=1e-4)
 
 
-@pytest.mark.parametrize("method", METHODS)
 @given(people(), st.integers(1, 3))
 @COMMON
+@every_case("method", METHODS)
 def test_waves_add_up_to_the_whole(method, drawn, cut):
     pair, x, y = drawn
     whole, parts = table_of(pair, x, y), table_of(pair, x[:cut], y[:cut]) + table_of(pair, x[cut:], y[cut:])
@@ -130,8 +131,8 @@ def moved(codes):
     return sum(((codes >> j) & 1) << RELABELLED[j] for j in range(4))
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("design", [ASKED, GIVEN], ids=["asked", "given"])
+@every_case("method", METHODS)
+@every_case("design", [ASKED, GIVEN], ids=["asked", "given"])
 def test_the_order_of_categories_does_not_matter(method, design):
     codes, mu = design.support()
     labels = [None] * 4
@@ -148,7 +149,7 @@ def test_the_order_of_categories_does_not_matter(method, design):
         assert asymptotic(same, method) == near(asymptotic(table, method))
 
 
-@pytest.mark.parametrize("method", METHODS)
+@every_case("method", METHODS)
 def test_exact_pvalues_do_not_depend_on_order_or_names(method):
     x, y = [3, 12, 3, 5, 3, 12], [5, 6, 5, 5, 3, 6]
     one = sp.independence_test(sp.crosstab(x, y, designs=[ASKED, GIVEN3]), method)
@@ -157,7 +158,7 @@ def test_exact_pvalues_do_not_depend_on_order_or_names(method):
     assert one.pvalue == pytest.approx(two.pvalue)
 
 
-@pytest.mark.parametrize("method", ["lrt", "pearson", "pearson-conditional", "bonferroni"])
+@every_case("method", ["lrt", "pearson", "pearson-conditional", "bonferroni"])
 def test_a_table_that_is_the_product_of_its_margins_has_a_statistic_of_zero(method):
     one, two = np.array([6, 2, 4]), np.array([5, 10, 3])
     design = sp.product({"x": sp.nonprivate(["a", "b", "c"]), "y": sp.nonprivate(["r", "s", "t"])})

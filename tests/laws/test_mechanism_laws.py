@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from every_case import every_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lopsided import ASKED, ASKED5, DESIGNS, GIVEN, GIVEN3
@@ -40,14 +41,14 @@ def test_transition_law_is_mu_spelt_out(value, law):
 
 
 @pytest.mark.filterwarnings("ignore::subsetprivacy.errors.NotPrivateWarning")
-@pytest.mark.parametrize(("name", "j"), CASES)
+@every_case(("name", "j"), CASES)
 def test_transition_law_is_mu(name, j):
     design, n = EXACT[name]
     data = sp.privatize([design.categories.labels[j]] * n, design, seed=Grid())
     assert data.subset_shares() == pytest.approx(probabilities_given(design, j), abs=1e-15)
 
 
-@pytest.mark.parametrize("p", range(4, 9))
+@every_case("p", range(4, 9))
 def test_uniform_draws_are_exactly_even(p):
     design = sp.uniform(range(p))
     n = 2**p - 2 * p - 2  # every admissible question once
@@ -57,7 +58,7 @@ def test_uniform_draws_are_exactly_even(p):
         assert set(counts.counts.tolist()) == {2}  # as a question, and as the complement of one
 
 
-@pytest.mark.parametrize("name", DESIGNS)
+@every_case("name", DESIGNS)
 def test_weights_around_each_category_sum_to_one(name):
     codes, mu = DESIGNS[name].support()
     for j in range(DESIGNS[name].p):
@@ -80,7 +81,7 @@ def test_weights_around_each_category_sum_to_one_for_any_questions(p, data):
 PRIVATE = {name: design for name, design in DESIGNS.items() if design.is_subset_private}
 
 
-@pytest.mark.parametrize("name", PRIVATE)
+@every_case("name", PRIVATE)
 def test_the_value_is_in_the_subset_and_not_alone(name):
     design = PRIVATE[name]
     x = np.random.default_rng(1).integers(design.p, size=5000)
@@ -96,7 +97,7 @@ def test_the_nonprivate_design_reports_the_value():
     assert sp.privatize(["y", "x", "y"], naked).labels() == [("y",), ("x",), ("y",)]
 
 
-@pytest.mark.parametrize("name", [name for name, design in DESIGNS.items() if design.is_independent])
+@every_case("name", [name for name, design in DESIGNS.items() if design.is_independent])
 def test_questions_ignore_the_values(name):
     # The same bits and other people: the set or its complement is reported, so the question must be the same.
     design = DESIGNS[name]
@@ -107,7 +108,7 @@ def test_questions_ignore_the_values(name):
     assert (one != two).any()
 
 
-@pytest.mark.parametrize("name", [name for name, design in DESIGNS.items() if design.is_independent])
+@every_case("name", [name for name, design in DESIGNS.items() if design.is_independent])
 def test_asking_and_resolving_is_privatizing(name):
     design = DESIGNS[name]
     x = np.random.default_rng(3).integers(design.p, size=400)
@@ -117,14 +118,14 @@ def test_asking_and_resolving_is_privatizing(name):
     assert answered.codes.tolist() == published.codes.tolist()
 
 
-@pytest.mark.parametrize("j", range(5))
+@every_case("j", range(5))
 def test_asking_and_resolving_has_law_mu(j):
     questions = sp.draw_questions(ASKED5, 10, seed=Grid())
     data = sp.resolve(questions, (questions >> j & 1) == 1, ASKED5)
     assert data.subset_shares() == pytest.approx(probabilities_given(ASKED5, j), abs=1e-15)
 
 
-@pytest.mark.parametrize("j", range(4))
+@every_case("j", range(4))
 def test_the_symmetric_form_has_the_same_law(j):
     asked = sp.conditional(ASKED.categories, dict(zip(*map(np.ndarray.tolist, ASKED.support())))).as_independent()
     data = sp.privatize([ASKED.categories.labels[j]] * 20, asked, seed=Grid())
@@ -132,7 +133,7 @@ def test_the_symmetric_form_has_the_same_law(j):
 
 
 @pytest.mark.filterwarnings("ignore::subsetprivacy.errors.NotPrivateWarning")
-@pytest.mark.parametrize("name", DESIGNS)
+@every_case("name", DESIGNS)
 def test_seeded_draws_follow_mu(name):
     design = DESIGNS[name]
     codes, mu = design.support()
@@ -148,7 +149,7 @@ def test_seeded_draws_follow_mu(name):
             assert chisquare(observed, expected * n / expected.sum()).pvalue > 1e-4
 
 
-@pytest.mark.parametrize("name", ["uniform, p=4", "independent", "conditional", "mixture, asked", "mixture, given"])
+@every_case("name", ["uniform, p=4", "independent", "conditional", "mixture, asked", "mixture, given"])
 def test_neighbors_are_drawn_independently(name):
     # Bits used for two people would leave each one's law as it is, and let one betray the other.
     design = DESIGNS[name]
