@@ -9,7 +9,7 @@ REPRODUCE ?= all
 # The tests start hundreds of processes. Each would compile the package again where compiled files are not kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-fast test-lowest test-slow test-mutations check format bench bench-scale bench-collect docs reproduce stub clean
+.PHONY: help demo test test-fast test-lowest test-slow test-machines test-mutations check format bench bench-scale bench-collect docs reproduce stub clean
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -66,6 +66,9 @@ test-lowest:  ## Run the library's tests with the lowest versions that are decla
 	$(PYTHON) tests/support/lowest.py > .venv-lowest/floors.txt
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -e '.[$(extras_test)]' --group test -c .venv-lowest/floors.txt
 	.venv-lowest/bin/python -m pytest -n auto -o filterwarnings=default $(or $(TESTS),tests/unit tests/laws tests/contracts tests/paper tests/collect)
+
+test-machines: .venv/.test  ## Run what comes from linear algebra as on other processors: kernels, loops, threads
+	$(BIN)/python tests/support/machines.py $(TESTS)
 
 test-slow: .venv/.test  ## Run the long forms: simulations, faults, state machines, Spark's cluster
 	$(BIN)/python -m pytest -n auto --dist worksteal -m slow $(TESTS)

@@ -4,12 +4,13 @@ import ast
 import os
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from pydoc import locate
 
 import pytest
+from click.testing import CliRunner
+from every_case import every_case
 from fresh import run_script
 from pages import (
     DOCS,
@@ -34,17 +35,11 @@ from subsetprivacy.cli.main import main
 SOURCES = {path: path.read_text(encoding="utf-8") for path in (ROOT / "src" / "subsetprivacy").rglob("*.py")}
 ENVIRONMENT = {
     **os.environ,
-    "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
+    "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),  # for lines of a shell
     "MPLBACKEND": "Agg",
     "OPENBLAS_NUM_THREADS": "1",
     "DOCS": str(DOCS),
 }
-
-
-def run(arguments, folder, **options):
-    return subprocess.run(
-        arguments, capture_output=True, text=True, cwd=folder, env=ENVIRONMENT, check=False, timeout=900, **options
-    )
 
 
 # Code -------------------------------------------------------------------------------------------
@@ -56,13 +51,7 @@ IN_THE_SUITE = {"tutorial.md", "reference/collection-protocol.md", "explanation/
 WITH_CELLS = [page for page in SITE if cells(page)]
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        pytest.param(page, id=name(page), marks=[] if name(page) in IN_THE_SUITE else pytest.mark.slow)
-        for page in WITH_CELLS
-    ],
-)
+@pytest.mark.parametrize("page", [page for page in WITH_CELLS if name(page) in IN_THE_SUITE], ids=name)
 def test_cells_run_in_order(page, tmp_path, tmp_path_factory):
     # A process of its own: what the reader has after opening a fresh notebook in an empty folder.
     script, place = Path(__file__).with_name("run_page.py"), tmp_path_factory.mktemp("said")
@@ -132,7 +121,9 @@ def parse(words):
 
 
 @pytest.mark.parametrize("page", CONSOLE_PAGES, ids=name)
-def test_command_lines_run(page, tmp_path):
+def test_command_lines_run(page, tmp_path, monkeypatch):
+    # In this process, whose pictures need no window. Each page starts in an empty folder.
+    monkeypatch.chdir(tmp_path)
     for line in command_lines(page):
         words = shlex.split(line, comments=True)
         if words[0] == "make":
@@ -140,8 +131,8 @@ def test_command_lines_run(page, tmp_path):
         elif words[0] == "subsetprivacy" and takes_long(words):
             parse(words)
         elif words[0] == "subsetprivacy":
-            ran = run(shlex.join(words), tmp_path, shell=True)
-            assert ran.returncode == 0, f"{line}\n{ran.stderr}"
+            ran = CliRunner().invoke(main, words[1:], prog_name="subsetprivacy")
+            assert ran.exit_code == 0, f"{line}\n{ran.output}"
         else:
             assert words[0] in {"pip", "python", "cd", "git", "jupyter"}, f"nobody checks: {line}"
 
@@ -173,7 +164,7 @@ def test_a_command_line_that_is_wrong_does_not_parse():
 # Links and contents -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every_case(
     "page",
     [*PAGES, *(ROOT / f"{name}.md" for name in ("CONTRIBUTING", "CHANGELOG", "RELEASING", "SECURITY"))],
     ids=name,
@@ -228,9 +219,7 @@ def source_of(module):
     return SOURCES.get(path.with_suffix(".py")) or SOURCES.get(path / "__init__.py")
 
 
-@pytest.mark.parametrize(
-    ("label", "module"), [(r[0].strip("`"), r[2].strip("` |")) for r in PAPER_MAP if "—" not in r[2]]
-)
+@every_case(("label", "module"), [(r[0].strip("`"), r[2].strip("` |")) for r in PAPER_MAP if "—" not in r[2]])
 def test_paper_map_names_a_module_that_cites_the_label(label, module):
     source = source_of(module)
     assert source is not None, f"no module {module}"

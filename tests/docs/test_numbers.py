@@ -1,6 +1,6 @@
 """Every number that a page claims stands in a cell of the page that computes it."""
 
-import pytest
+from every_case import every_case
 from pages import DOCS, PAGES, README, SITE, literals, literals_of_cells, name, spaced, text, unproved, without_code
 
 READMES_TEST = README.parent / "tests" / "docs" / "test_readme.py"
@@ -16,12 +16,12 @@ def is_bound(page):
     )
 
 
-@pytest.mark.parametrize("page", [page for page in SITE if is_bound(page)], ids=name)
+@every_case("page", [page for page in SITE if is_bound(page)], ids=name)
 def test_numbers_of_a_page_are_computed_on_it(page):
     assert unproved(without_code(page), literals_of_cells(page)) == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
+@every_case("page", PAGES, ids=name)
 def test_thousands_have_commas(page):
     assert spaced(without_code(page)) == []
 
@@ -30,7 +30,7 @@ def test_numbers_of_the_readme_are_computed_in_its_test():
     assert unproved(without_code(README), literals(text(READMES_TEST))) == []
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("prose", "missing"),
     [
         ("in 67 % of the rows", []),

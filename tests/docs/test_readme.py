@@ -3,20 +3,28 @@
 import os
 import re
 import shlex
-import subprocess
-import sys
 from inspect import signature
 from math import log2
-from pathlib import Path
 
 import pytest
+from fresh import run_script
 from pages import FENCE, README, ROOT, text
 
 import subsetprivacy as sp
 from subsetprivacy.cli.main import main
+from subsetprivacy.collect.survey.definition import MOST_OPTIONS
 
 INSTALL = re.compile(r'pip install (?:\.|"\.\[([\w,]+)\]")$')
 SERVE = ["subsetprivacy", "serve"]
+RUN = """
+import contextlib, io
+
+def run_command(words):
+    from subsetprivacy.cli.main import main
+
+    with contextlib.redirect_stdout(io.StringIO()):
+        main(words, prog_name="subsetprivacy", standalone_mode=False)
+"""
 
 
 def fenced():
@@ -32,9 +40,9 @@ def commands():
 # One session ------------------------------------------------------------------------------------
 
 
-def test_the_whole_readme_runs_in_one_folder(tmp_path):
+def test_the_whole_readme_runs_in_one_folder(tmp_path, tmp_path_factory):
     # One Python session from top to bottom; a command is run where it is printed, in the same folder.
-    script, printed = ["import subprocess"], ""
+    script, printed = [RUN], ""
     for language, body in fenced():
         if language == "python":
             script.append(body)
@@ -44,18 +52,12 @@ def test_the_whole_readme_runs_in_one_folder(tmp_path):
             for line in body.splitlines():
                 words = shlex.split(line, comments=True)
                 if words[:1] == ["subsetprivacy"] and words != SERVE:
-                    script.append(f"subprocess.run({words!r}, check=True, stdout=subprocess.DEVNULL)")
+                    script.append(f"run_command({words[1:]!r})")
         else:
             raise AssertionError(f"no one runs a block of {language!r}")
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    ran = subprocess.run(
-        [sys.executable, "-c", "\n".join(script)],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env={**os.environ, "PATH": path, "MPLBACKEND": "Agg"},
-        check=False,
-    )
+    place = tmp_path_factory.mktemp("said")
+    (place / "readme.py").write_text("\n".join(script), encoding="utf-8")
+    ran = run_script(place / "readme.py", [], tmp_path, place, {**os.environ, "MPLBACKEND": "Agg"})
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout == printed
     made = {"adult.csv", "race.json", "private.parquet", "report.html", "work.toml"}
@@ -144,6 +146,9 @@ def test_the_picture_is_that_of_the_quickstart_and_its_description_has_the_numbe
 
 
 def test_designs_reach_from_two_categories_to_a_million():
-    # "2 to a million"
+    # "2 to a million categories" to publish, "2 to 48 possible answers" to ask
     assert sp.warner(["no", "yes"]).p == 2
     assert sp.hadamard(10**6).p == 10**6
+    assert MOST_OPTIONS == sp.uniform(range(48)).p == 48
+    with pytest.raises(sp.errors.InvalidDesignError, match="at most 48 categories; got 49"):
+        sp.uniform(range(49))

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from browser import CHROMIUM, PLAYWRIGHT, chromium
+from every_case import every_case
 from pages import DOCS, ROOT, text
 
 from subsetprivacy.design.document import kinds
@@ -42,7 +43,7 @@ def test_every_formula_of_the_docstrings_becomes_mathml(part):
     assert wrong == []
 
 
-@pytest.mark.parametrize("latex", [r"\sum_{j \in a", r"\unknowncommand x", r"\frac{1}", "x_"])
+@every_case("latex", [r"\sum_{j \in a", r"\unknowncommand x", r"\frac{1}", "x_"])
 def test_a_formula_that_cannot_be_read_is_found(part, latex):
     made, problem = part("mathml").convert_or_explain(latex, "inline")
     assert made == ""
@@ -136,7 +137,7 @@ def drawing(draw):
 
 
 def test_a_picture_is_described_by_its_own_words(part, need):
-    need("Matplotlib", find_spec("matplotlib"), "pip install 'subsetprivacy[plot]'")
+    need("Matplotlib", find_spec("matplotlib"), "pip install '.[plot]'")
 
     def draw(figure):
         ax = figure.subplots()
@@ -152,7 +153,7 @@ def test_a_picture_is_described_by_its_own_words(part, need):
 
 
 def test_the_pictures_of_the_package_are_described_by_title_and_categories(part, need):
-    need("Matplotlib", find_spec("matplotlib"), "pip install 'subsetprivacy[plot]'")
+    need("Matplotlib", find_spec("matplotlib"), "pip install '.[plot]'")
     import subsetprivacy as sp
 
     fit = sp.estimate(sp.simulate(sp.uniform(["red", "blue", "green", "black"]), [0.4, 0.3, 0.2, 0.1], 2000, seed=1))
@@ -179,7 +180,7 @@ def test_a_picture_without_words_has_the_sentence_before_its_cell(part):
 RULE = "-" * 40
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("text", "expected"),
     [
         ("short", [("short", False)]),
@@ -285,7 +286,7 @@ def test_people_on_the_front_page_have_what_is_stored(part):
     assert len({tuple(sorted(subset)) for subset in kept}) < len(kept)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("source", "expected"),
     [
         ("x = 1", [("python", "x = 1")]),

@@ -32,5 +32,9 @@ def test_vague_names_are_counted(tmp_path):
 
 
 def test_this_repository_has_every_kind_of_text():
-    kinds = set(wording.counts_by_kind(wording.ROOT))
-    assert {"how-to", "explanation", "reference", "code: docstrings", "code: messages", "texts of the service"} <= kinds
+    missing = {"how-to", "explanation", "reference", "code: docstrings", "code: messages", "texts of the service"}
+    for passage in wording.passages(wording.ROOT):  # reading on only until each was seen
+        missing.discard(passage.kind)
+        if not missing:
+            break
+    assert missing == set()

@@ -13,7 +13,7 @@
             yield held
 
 One browser for the whole run of a process, and a context without storage and cookies for a test. Between modules the
-browser stays open with its event loop put aside, so that `asyncio.run` works there.
+browser stays open, with the empty contexts, and its event loop is put aside, so that `asyncio.run` works there.
 """
 
 import asyncio
@@ -32,6 +32,7 @@ from typing import Any
 
 # The shell is Chromium without the window around its pages, which takes as much time as the pages themselves.
 PATH = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser"))), None)
+SETTINGS = {"reduced_motion": "reduce"}  # of a page unless a test says otherwise: less to draw
 NAMES = ("survey.test", "ask.example.org")  # of a server on this machine, as far as this browser knows
 # Milliseconds for what happens at once unless the machine is busy.
 PATIENCE = int(os.environ.get("BROWSER_PATIENCE", "60000"))
@@ -39,6 +40,7 @@ ARGUMENTS = (
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
+    "--in-process-gpu",  # nothing is drawn by a process of its own
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
@@ -52,7 +54,7 @@ CHROMIUM = ("Chromium", PATH is not None, "apt-get install chromium-headless-she
 PLAYWRIGHT = ("Playwright", importlib.util.find_spec("playwright") is not None, "pip install playwright")
 
 AXE = ("axe", importlib.util.find_spec("axe_playwright_python") is not None, "pip install axe-playwright-python")
-_WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+_WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
 
 # What the page's own policy forbids is seen by the page alone: an evaluated script would pass by the policy.
 _REPORT_VIOLATIONS = """
@@ -78,9 +80,10 @@ def chromium() -> Iterator[Any]:
     try:
         yield browser
     finally:
-        _idle.clear()
+        idle = [held.context for some in _idle.values() for held in some]
         for context in browser.contexts:
-            context.close()
+            if context not in idle:
+                context.close()
         asyncio._set_running_loop(None)
 
 
@@ -197,7 +200,7 @@ def watched(
         What `new_context` of Playwright takes: viewport, color_scheme, …
     """
     idle = [] if fresh else _idle.setdefault(repr(sorted(settings.items())), [])
-    held = idle.pop() if idle else Watched(browser.new_context(**settings))
+    held = idle.pop() if idle else Watched(browser.new_context(**SETTINGS | settings))
     try:
         yield held
         if fresh:
@@ -216,14 +219,18 @@ def watched(
 
 def violations(page: Any) -> list[str]:
     """Return what axe finds on a page against WCAG 2.2, levels A and AA: the rule and the elements."""
+    return [f"{rule['id']}: {node['html']} ({node['failureSummary']})" for rule in axe(page) for node in rule["nodes"]]
+
+
+def axe(page: Any) -> list[dict[str, Any]]:
+    """Return the rules of WCAG 2.2, levels A and AA, that axe finds violated on a page."""
     if not page.evaluate("'axe' in window"):
         from axe_playwright_python.base import AXE_SCRIPT
 
         page.evaluate(AXE_SCRIPT)
-    found = page.evaluate(
-        "tags => axe.run({ runOnly: tags, resultTypes: ['violations'] }).then(({ violations }) => violations)", _WCAG
-    )
-    return [f"{rule['id']}: {node['html']} ({node['failureSummary']})" for rule in found for node in rule["nodes"]]
+    run = "tags => axe.run({ runOnly: tags, resultTypes: ['violations'] }).then(({ violations }) => violations)"
+    found: list[dict[str, Any]] = page.evaluate(run, _WCAG)
+    return found
 
 
 @contextmanager

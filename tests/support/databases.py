@@ -27,6 +27,7 @@ import pytest
 
 ROOT_USER = "postgres"  # who runs the server where we are root, which PostgreSQL refuses
 HOW_TO_GET = "apt-get install postgresql"
+MEMORY, MEMORY_NEEDED = "/dev/shm", 2**30  # bytes; a server takes about 200 MB
 _TRIES = 20
 
 
@@ -48,6 +49,14 @@ def _can_step_down() -> bool:
     return shutil.which("setpriv") is not None
 
 
+def memory() -> str | None:
+    """Return a directory that is kept in memory, where a database is made in a tenth of the time; None without room."""
+    with contextlib.suppress(OSError):
+        if os.access(MEMORY, os.W_OK | os.X_OK) and shutil.disk_usage(MEMORY).free > MEMORY_NEEDED:
+            return MEMORY
+    return None
+
+
 class Postgres:
     """A PostgreSQL server of our own, listening on a socket file and on a loopback port.
 
@@ -57,7 +66,8 @@ class Postgres:
 
     def __init__(self, programs: Path) -> None:
         self.programs = programs
-        self.home = Path(tempfile.mkdtemp(prefix="sp-pg-"))  # short: the name of a socket has about 100 letters
+        # short: the name of a socket has about 100 letters
+        self.home = Path(tempfile.mkdtemp(prefix="sp-pg-", dir=memory()))
         self.data = self.home / "data"
         self.password = secrets.token_hex(8)
         self.port = 0

@@ -4,7 +4,7 @@ import re
 import tomllib
 from pathlib import Path
 
-EXTRAS = ("plot", "conic", "frames", "serve")
+EXTRAS = ("plot", "conic", "frames", "formula", "learn", "serve")
 
 
 def floors() -> list[str]:

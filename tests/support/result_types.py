@@ -76,10 +76,8 @@ def _arguments(kind: type) -> str:
 def _more(kind: type) -> str:
     own = [
         name
-        for name, value in inspect.getmembers(kind, inspect.isfunction)
-        if not name.startswith("_")
-        and name not in (*SHARED, "plot")
-        and not (inspect.getdoc(value) or "").endswith("under its old name.")  # deprecated
+        for name, _ in inspect.getmembers(kind, inspect.isfunction)
+        if not name.startswith("_") and name not in (*SHARED, "plot")
     ]
     return ", ".join(f"`{name}`" for name in own)
 

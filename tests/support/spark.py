@@ -28,6 +28,7 @@ _VARIABLE = "SPARK_UNDER_TEST"
 _MODES = ("classic", "connect")
 _SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 _PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
+_SUPPORT = str(Path(__file__).parent)
 _ADDRESS = "SPARK_CONNECT_UNDER_TEST"
 
 
@@ -38,7 +39,7 @@ def spark_present() -> bool:
 
 
 # What `need` of tests/conftest.py wants to know.
-SPARK = ("Spark", spark_present(), "pip install 'subsetprivacy[spark]' and Java 17")
+SPARK = ("Spark", spark_present(), "pip install '.[spark]' and Java 17")
 
 
 def spark_under_test() -> str | None:
@@ -86,7 +87,7 @@ def spark_session(folder: Path):
 
 
 @contextmanager
-def classic_session(folder: Path, master: str = "local[2]", **settings: str):
+def classic_session(folder: Path, master: str = "local[1]", **settings: str):  # one task at a time: one Python worker
     """Start a classic session and its JVM, and stop both."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
@@ -111,7 +112,7 @@ def classic_session(folder: Path, master: str = "local[2]", **settings: str):
 
 
 @contextmanager
-def connect_server(folder: Path, master: str = "local[2]", **settings: str):
+def connect_server(folder: Path, master: str = "local[1]", **settings: str):
     """Start a Connect server on a free port of this machine, give its address, and end it."""
     import pyspark
 
@@ -175,7 +176,9 @@ def _url(port: int) -> str:
 
 def _pinned(folder: Path) -> dict[str, str]:
     """Return the environment in which Python workers are this Python, and nothing is written outside the folder."""
+    places = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     return {
+        "PYTHONPATH": os.pathsep.join(dict.fromkeys([_SUPPORT, *filter(None, places)])),  # for `warm_daemon`
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
         "SPARK_LOCAL_IP": "127.0.0.1",
@@ -201,6 +204,7 @@ def _settings(folder: Path) -> dict[str, str]:
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.driver.extraJavaOptions": java,
         "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.python.daemon.module": "warm_daemon",
     }
 
 

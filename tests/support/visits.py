@@ -12,10 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from browser import watched
+from browser import axe, watched
 from sites import OWNER, Site
-
-WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]
 
 
 @contextmanager
@@ -50,8 +48,5 @@ def visits(browser: Any, site: Site) -> Iterator[Callable[..., Any]]:
 
 def faults(page: Any) -> list[tuple[str, list[str]]]:
     """Return what axe finds, everything that can be unfolded being open."""
-    from axe_playwright_python.sync_playwright import Axe
-
     page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-    found = Axe().run(page, options={"runOnly": {"type": "tag", "values": WCAG}, "resultTypes": ["violations"]})
-    return [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found.response["violations"]]
+    return [(rule["id"], [node["html"][:200] for node in rule["nodes"]]) for rule in axe(page)]

@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 
 import subsetprivacy as sp
 from subsetprivacy.cli.main import main
@@ -45,7 +46,7 @@ def test_no_sentence_has_a_hint_of_its_own():
     assert not [path.name for path in files() if "Hint: " in path.read_text(encoding="utf-8")]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("call", "name", "shell"),
     [
         (lambda: sp.uniform("ab"), "list_the_labels", None),
@@ -69,7 +70,7 @@ def test_another_kind_of_design_is_a_command_and_recommended_in_a_survey(call, n
         assert for_page(advice) == SAFE
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("call", "command", "shell"),
     [
         (lambda: sp.warner(["a", "b"], 2), "warner", "--q 0.25"),
@@ -88,7 +89,7 @@ def test_an_option_of_another_command_is_not_advised():
     assert for_shell(refused(lambda: sp.warner(["a", "b"], 2)).advice, {"--level"}) is None
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("call", "name"),
     [
         (lambda: sp.count([3], design="uniform"), "make_a_design"),

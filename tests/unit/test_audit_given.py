@@ -7,6 +7,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from every_case import every_case
+from oracles import assert_alike
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CategoryError, DistributionError, MismatchError
@@ -43,9 +46,9 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("given", FORMS.values(), ids=FORMS)
+@every_case("given", FORMS.values(), ids=FORMS)
 def test_probabilities_come_in_every_form(given):
-    assert sp.audit(DESIGN, given=given).given.to_dict() == leakage_given(DESIGN, P).to_dict()
+    assert_alike(sp.audit(DESIGN, given=given).given.to_dict(), leakage_given(DESIGN, P).to_dict())
 
 
 def test_labels_that_are_numbers_are_found_by_name():
@@ -53,7 +56,7 @@ def test_labels_that_are_numbers_are_found_by_name():
     expected = leakage_given(design, P).to_dict()
     for columns in ([2, 0, 1, 3], ["2", "0", "1", "3"]):
         frame = pd.DataFrame(P, columns=columns)[sorted(columns)]
-        assert sp.audit(design, given=frame).given.to_dict() == expected
+        assert_alike(sp.audit(design, given=frame).given.to_dict(), expected)
 
 
 def test_a_design_needs_no_data_and_no_distribution():
@@ -66,8 +69,8 @@ def test_a_design_needs_no_data_and_no_distribution():
 
 def test_data_are_read_row_by_row_and_counts_are_not(data):
     result = sp.audit(data, given=P)
-    assert result.given.to_dict() == leakage_given(DESIGN, P, codes=data.codes).to_dict()
-    assert sp.audit(data.counts(), given=P[:20]).given.to_dict() == leakage_given(DESIGN, P[:20]).to_dict()
+    assert_alike(result.given.to_dict(), leakage_given(DESIGN, P, codes=data.codes).to_dict())
+    assert_alike(sp.audit(data.counts(), given=P[:20]).given.to_dict(), leakage_given(DESIGN, P[:20]).to_dict())
     assert sp.audit(data, [0.25] * 4, given=P).given.published is not None
     covered = sp.privatize(["a", "b"] * 20, sp.covered(DESIGN, 0.1), seed=1)
     assert sp.audit(covered, given=P).given.published is None
@@ -75,7 +78,7 @@ def test_data_are_read_row_by_row_and_counts_are_not(data):
 
 def test_a_fit_may_leave_out_people_whose_subset_says_nothing(data):
     silent = sp.SubsetData(np.append(data.codes, [0b1111, 0b1111]), DESIGN)
-    assert sp.audit(silent, given=Fit()).given.to_dict() == leakage_given(DESIGN, P, codes=data.codes).to_dict()
+    assert_alike(sp.audit(silent, given=Fit()).given.to_dict(), leakage_given(DESIGN, P, codes=data.codes).to_dict())
     with pytest.raises(MismatchError, match=r"a row for each of the 52 people; got 50"):
         sp.audit(silent, given=P)  # an array does not say which
 
@@ -128,7 +131,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("given", "error", "message"), BAD.values(), ids=BAD)
+@every_case(("given", "error", "message"), BAD.values(), ids=BAD)
 def test_what_is_not_a_model_is_refused(given, error, message, data):
     with pytest.raises(error, match=message):
         sp.audit(data, given=given)
@@ -139,7 +142,7 @@ def test_a_fit_of_other_categories_is_refused():
         categories = ("a", "b", "c", "x")
         probabilities = P
 
-    with pytest.raises(CategoryError, match="got none for 'd'"):
+    with pytest.raises(CategoryError):
         sp.audit(DESIGN, given=Other())
 
 
@@ -148,9 +151,9 @@ def test_one_variable_and_one_belief_at_a_time():
     even = {"x": [0.25] * 4, "y": [0.5, 0.5]}
     table = sp.privatize({"x": list("abcd"), "y": ["no", "yes"] * 2}, both, seed=1)
     for what, w in ((both, even), (table, None), (table.counts(), None)):
-        with pytest.raises(ArgumentError, match="`given` must be left out for several variables"):
+        with refused(ArgumentError, "given"):
             sp.audit(what, w, given=P)
-    with pytest.raises(ArgumentError, match="`prior` must be left out with `given`"):
+    with refused(ArgumentError, "prior"):
         sp.audit(DESIGN, [0.25] * 4, prior=[0.25] * 4, given=P)
     joint = np.full((3, 8), 1 / 8)
     assert sp.audit(both, given=joint).given.both.best_guess == pytest.approx(3 / 8)

@@ -4,6 +4,8 @@ import json
 
 import numpy as np
 import pytest
+from every_case import every_case
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError
@@ -28,7 +30,7 @@ def by_hand(design, w):
     }
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("design", "w"),
     [
         (sp.warner(["no", "yes"], 0.3), [0.8, 0.2]),
@@ -155,11 +157,11 @@ def test_arguments_of_an_audit_of_a_table():
     survey = sp.product({"x": sp.uniform(list("abcd")), "y": sp.uniform(list("rstu"))})
     table = sp.privatize({"x": list("abcd") * 50, "y": list("rstu") * 50}, survey, seed=3)
     for what in (table, survey):
-        with pytest.raises(ArgumentError, match="one variable at a time"):
+        with refused(ArgumentError, "prior"):
             sp.audit(what, {"x": W4, "y": W4}, prior={"x": W4, "y": W4})
         with pytest.raises(ArgumentError, match="got none for y"):
             sp.audit(what, {"x": W4})
-    with pytest.raises(ArgumentError, match="must map variables to distributions; got list"):
+    with refused(ArgumentError, "w"):
         sp.audit(table, W4)
 
 

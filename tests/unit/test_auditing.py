@@ -7,6 +7,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from problems import lopsided, quietly
+from refusals import refused
 from scipy.stats import norm
 
 import subsetprivacy as sp
@@ -208,25 +209,25 @@ def test_persons_need_people(people):
     assert result.belief == pytest.approx(sp.estimate(data).w)  # the attacker knows what the data say
     assert isinstance(report.plot("persons", most=3), Axes)
     for other in (sp.audit(lopsided(), W), sp.audit(data.counts())):
-        with pytest.raises(ArgumentError, match="`persons` must have a subset per person"):
+        with refused(ArgumentError, "persons"):
             other.persons()
 
 
 def test_what_is_refused(people):
-    with pytest.raises(ArgumentError, match="`w` must be given to audit a design"):
+    with refused(ArgumentError, "w"):
         sp.audit(lopsided())
-    with pytest.raises(ArgumentError, match="`level` must be between 0 and 1; got 95"):
+    with refused(ArgumentError, "level"):
         sp.audit(people[0], level=95)
-    with pytest.raises(ArgumentError, match="`what` must be a design, SubsetData or SubsetCounts; got list"):
+    with refused(ArgumentError, "what"):
         sp.audit([1, 2, 3])
-    with pytest.raises(DistributionError, match="`prior` must be positive wherever `w` is; got 0 for 'a'"):
+    with refused(DistributionError, "prior"):
         sp.audit(lopsided(), W, prior=[0, 0.2, 0.4, 0.4])
-    with pytest.raises(NoDataError, match="at least one informative subset"):
+    with pytest.raises(NoDataError):
         sp.audit(sp.SubsetData([], lopsided()))
-    with pytest.raises(ArgumentError, match="`kind` must be one of designs, persons; got 'pie'"):
+    with refused(ArgumentError, "kind"):
         sp.audit(lopsided(), W).plot("pie")
     coarse = sp.count([{"a", "b"}, {"b", "c"}, {"a", "c"}], categories=list("abc"))
-    with pytest.raises(UnknownDesignError, match="design of these data must be known"):
+    with pytest.raises(UnknownDesignError):
         sp.audit(coarse)
 
 

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from every_case import every_case
 
 import subsetprivacy as sp
 from subsetprivacy.errors import BudgetWarning
@@ -18,7 +19,7 @@ def of(people, design=U4):
     return sp.SubsetCounts([3, 12, 5, 10, 6, 9], people, design)
 
 
-@pytest.mark.parametrize("times", TIMES)
+@every_case("times", TIMES)
 def test_the_draws(times):
     once, many = sp.check_draws(of(STEERED)), sp.check_draws(of(times * STEERED))
     assert many.statistic == pytest.approx(times * once.statistic, rel=1e-12)
@@ -26,7 +27,7 @@ def test_the_draws(times):
     assert 0 < many.pvalue < 1e-300
 
 
-@pytest.mark.parametrize("times", TIMES)
+@every_case("times", TIMES)
 def test_draws_that_are_as_stated_but_for_a_few_people(times):
     # The squares of these counts are above 1e24, and their sum less n must leave a few.
     n = 2 * times
@@ -35,7 +36,7 @@ def test_draws_that_are_as_stated_but_for_a_few_people(times):
     assert result.statistic == pytest.approx(2 * (10**8) / (2 * n), rel=1e-6)
 
 
-@pytest.mark.parametrize("times", TIMES)
+@every_case("times", TIMES)
 def test_the_answers(times):
     counts = sp.simulate(U5, [0.3, 0.3, 0.2, 0.1, 0.1], 5000, seed=1)
     once = sp.check_honesty(counts, method="chi-square")
@@ -46,8 +47,8 @@ def test_the_answers(times):
     assert many.random_share_se == pytest.approx(once.random_share_se / np.sqrt(times), rel=1e-3)
 
 
-@pytest.mark.parametrize("times", TIMES)
-@pytest.mark.parametrize("method", [method for method in METHODS if method != "lrt-mom"])
+@every_case("times", TIMES)
+@every_case("method", [method for method in METHODS if method != "lrt-mom"])
 def test_independence(method, times):
     design = sp.product({"x": U4, "y": sp.uniform(list("rstu"))})
     rng = np.random.default_rng(2)
@@ -60,14 +61,14 @@ def test_independence(method, times):
     assert many.statistic == pytest.approx(times * once.statistic, rel=1e-4)
 
 
-@pytest.mark.parametrize("times", TIMES)
+@every_case("times", TIMES)
 def test_groups(times):
     once, many = (sp.homogeneity_test(of(k * STEERED), of(k * STEERED[::-1]), null="asymptotic") for k in (1, times))
     assert many.statistic == pytest.approx(times * once.statistic, rel=1e-4)
 
 
-@pytest.mark.parametrize("times", TIMES)
-@pytest.mark.parametrize("method", ["mle", "mom", "mom-conditional", "mom-uniform"])
+@every_case("times", TIMES)
+@every_case("method", ["mle", "mom", "mom-conditional", "mom-uniform"])
 def test_estimates(method, times):
     once, many = (sp.estimate(of(k * STEERED), method) for k in (1, times))
     assert many.w == pytest.approx(once.w, abs=1e-7)

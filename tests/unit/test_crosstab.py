@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from lopsided import ASKED, GIVEN3, RECORDED, WARNER
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, InvalidDesignError, MismatchError
@@ -57,11 +58,11 @@ def test_a_table_and_names():
     chosen = sp.crosstab(three, "z", "x")
     assert chosen.names == ("z", "x")  # in the order that is asked for
     assert cells(chosen) == dict(Counter(zip(Z, X)))
-    with pytest.raises(ArgumentError, match="each variable must be named once"):
+    with pytest.raises(ArgumentError):
         sp.crosstab(three, "x", "x")
-    with pytest.raises(ArgumentError, match=r"two or more variables; got one, under a uniform design\. Hint: name at"):
+    with pytest.raises(ArgumentError):
         sp.crosstab(three, "y")
-    with pytest.raises(CategoryError, match="income"):
+    with pytest.raises(CategoryError):
         sp.crosstab(three, "x", "income")
 
 
@@ -77,7 +78,7 @@ def test_rows_and_counts_of_a_product_design():
     plain = sp.SubsetCounts(counts.codes, counts.counts, counts.design)
     assert type(plain) is sp.SubsetCounts
     assert cells(sp.crosstab(plain, "x", "y")) == EXPECTED
-    with pytest.raises(ArgumentError, match="a table must have two or more variables; got one"):
+    with pytest.raises(ArgumentError):
         sp.crosstab(counts, "x")
 
 
@@ -169,7 +170,7 @@ def test_joined_variables_are_one_side_of_the_table():
     result = sp.independence_test(table, permutations=9, seed=1)
     assert result.df == 5 * 3
     assert result.hypothesis == "sex x view and y are independent"
-    with pytest.raises(ArgumentError, match="one of the variables sex x view, y; got 'sex'"):
+    with refused(ArgumentError, "name"):
         table.margin("sex")
     values = list(pair.categories) * 5
     columns = sp.privatize(values, pair, seed=1), sp.privatize(list("rstuu") * 6, V4, seed=2)
@@ -185,35 +186,35 @@ def test_what_is_no_table(columns):
         sp.crosstab()
     with pytest.raises(ArgumentError, match=r"two or more columns with a subset per person.*got SubsetData\. Hint"):
         sp.crosstab(x)
-    with pytest.raises(ArgumentError, match=r"got SubsetCounts, SubsetCounts\..*do not show how often"):
+    with refused(ArgumentError, "data"):
         sp.crosstab(x.counts(), y.counts())
-    with pytest.raises(ArgumentError, match="got SubsetData, str"):
+    with refused(ArgumentError, "data"):
         sp.crosstab(x, "y")
     with pytest.raises(MismatchError, match="columns must have the same length, a row per person; got 3 and 8 rows"):
         sp.crosstab(x, sp.SubsetData(Y[:3], V4))
     with pytest.raises(ArgumentError, match="must come with its design; got none for x, y"):
         sp.crosstab(X, Y)
-    with pytest.raises(ArgumentError, match="`designs` must have 2 entries, one for each column"):
+    with refused(ArgumentError, "designs"):
         sp.crosstab(X, Y, designs=[ASKED])
-    with pytest.raises(ArgumentError, match="`designs` must have 2 entries, one for each column"):
+    with refused(ArgumentError, "designs"):
         sp.crosstab(X, Y, designs=ASKED)
-    with pytest.raises(MismatchError, match="`design` must be the design of `data`"):
+    with refused(MismatchError, "design"):
         sp.crosstab(x, Y, designs=[V4, V4])
 
 
 def test_names_that_do_not_fit(columns):
-    with pytest.raises(ArgumentError, match="`names` must be 2 names, one for each column"):
+    with refused(ArgumentError, "names"):
         sp.crosstab(*columns, names=["race"])
-    with pytest.raises(ArgumentError, match="`names` must be 2 names, one for each column"):
+    with refused(ArgumentError, "names"):
         sp.crosstab(*columns, names="xy")
-    with pytest.raises(ArgumentError, match="`names` must be 2 names, one for each column"):
+    with refused(ArgumentError, "names"):
         sp.crosstab(*columns, names=["race", 3])
-    with pytest.raises(ArgumentError, match="`names` and `designs` must be left out"):
+    with refused(ArgumentError, "names"):
         sp.crosstab(sp.SubsetTable([X, Y], BOTH), names=["a", "b"])
 
 
 def test_a_name_that_comes_twice_is_named(columns):
-    with pytest.raises(ArgumentError, match="`names` must be"):
+    with refused(ArgumentError, "names"):
         sp.crosstab(*columns, names=["race", "race"])
 
 
@@ -230,15 +231,15 @@ def test_dummy_rows_tie_columns_together():
 
 def test_groups_and_weights_belong_to_people(columns):
     counts = sp.crosstab(*columns)
-    with pytest.raises(ArgumentError, match="`by` and `weights` must be left out for counts"):
+    with refused(ArgumentError, "by"):
         sp.crosstab(counts, by=["a"])
-    with pytest.raises(ArgumentError, match="`by` and `weights` must be left out for counts"):
+    with refused(ArgumentError, "by"):
         sp.crosstab(counts, weights=[1], weights_kind="sampling")
-    with pytest.raises(ArgumentError, match="`weights_kind` must be given with weights"):
+    with refused(ArgumentError, "weights_kind"):
         sp.crosstab(*columns, weights=np.ones(8))
-    with pytest.raises(MismatchError, match="`weights` must be one per person"):
+    with refused(MismatchError, "weights"):
         sp.crosstab(*columns, weights=np.ones(7), weights_kind="sampling")
-    with pytest.raises(MismatchError, match="`by` must give one group per person; got 7 for 8"):
+    with refused(MismatchError, "by"):
         sp.crosstab(*columns, by=["a"] * 7)
 
 
@@ -273,7 +274,7 @@ def test_a_data_frame_and_names_of_its_columns(library):
     assert sp.crosstab(frame["race"], frame["income"], designs=[ASKED, V4]).names == ("race", "income")
     with pytest.raises(ArgumentError, match="must be in the table; got no column region"):
         sp.crosstab(frame, "race", "region", designs=[ASKED, V4])
-    with pytest.raises(ArgumentError, match="`names` must be left out for columns of a data frame"):
+    with refused(ArgumentError, "names"):
         sp.crosstab(frame, "race", "income", designs=[ASKED, V4], names=["u", "v"])
     with pytest.raises(ArgumentError, match="two or more columns of the data frame must be named; got fewer"):
         sp.crosstab(frame, "race", designs=[ASKED])
@@ -286,7 +287,7 @@ def test_a_data_frame_whose_columns_are_numbers():
 
 def test_the_same_column_twice_is_no_second_draw():
     codes = X * 3
-    with pytest.raises(ArgumentError, match="drawn separately for each variable; got the same one twice"):
+    with pytest.raises(ArgumentError):
         sp.crosstab(codes, list(codes), designs=[ASKED, ASKED])
     assert sp.crosstab(codes, codes, designs=[ASKED, sp.uniform(list("abcd"))]).n  # another design, by chance the same
 
@@ -299,6 +300,6 @@ def test_columns_without_designs_are_told_apart(columns):
 def test_a_column_in_the_place_of_a_name_is_not_printed():
     frame = pytest.importorskip("pandas").DataFrame({"race": X, "income": Y})
     for column in (["secret"] * len(X), frame["race"]):
-        with pytest.raises(ArgumentError, match=r"must be given by their names; got (list|Series)") as caught:
+        with pytest.raises(ArgumentError) as caught:
             sp.crosstab(frame, "race", column, designs=[ASKED, V4])
         assert "secret" not in str(caught.value)

@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 from attrs.exceptions import FrozenInstanceError
+from every_case import every_case
 from lopsided import ABCD, ABCDE, ASKED, GIVEN, GIVEN3, UNKNOWN
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.data import as_counts, count_codes
@@ -14,7 +16,7 @@ BLOCKS = sp.conditional(ABCD, {("a", "b"): 1.0, ("c", "d"): 1.0})
 # One subset per person --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("codes", "message"),
     [
         ([3.0, 5.0], "must be integers, one subset code per person; got dtype float64. Hint: a column with gaps"),
@@ -39,7 +41,7 @@ def test_codes_that_the_design_cannot_produce_are_refused(codes, message):
 
 @pytest.mark.parametrize("make", [lambda d: sp.SubsetData([3], d), lambda d: sp.SubsetCounts([3], [1], d)])
 def test_the_design_must_be_one(make):
-    with pytest.raises(ArgumentError, match=r"`design` must be a design; got tuple. Hint: sp.uniform\(\[...\]\)"):
+    with refused(ArgumentError, "design"):
         make(ABCD)
 
 
@@ -91,61 +93,54 @@ def test_as_counts():
     counts = data.counts()
     assert as_counts(counts) is counts
     assert as_counts(data).counts.tolist() == [2, 1]
-    with pytest.raises(
-        ArgumentError, match=r"must be SubsetData or SubsetCounts; got dict. Hint: pass one group at a time"
-    ):
+    with refused(ArgumentError, "data"):
         as_counts({3: 5})
-    with pytest.raises(ArgumentError, match="must be SubsetData or SubsetCounts; got list"):
+    with refused(ArgumentError, "data"):
         as_counts([3, 5])
 
 
 # Counts -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("codes", "counts", "error", "message"),
+@every_case(
+    ("codes", "counts", "error", "argument"),
     [
-        ([3, 5, 3], [1, 2, 3], CodeError, r"must be distinct; got a code twice. Hint: sp.count\(codes, design=...\)"),
-        (
-            [3, 0],
-            [1, 2],
-            CodeError,
-            r"must lie in 1…15; got 1 code that does not, first in entry 1 \(0, the empty set\)",
-        ),
-        ([3, 7], [1, 2], CodeError, "that the uniform design can produce; got 1 code that is not, first in entry 1"),
-        ([3, 2**40], [1, 2], CodeError, "first in entry 1"),
-        ([3.0, 5.0], [1, 2], CodeError, "must be integers"),
-        ([3, 5], [1], MismatchError, r"one entry per code; got shape \(1,\) for 2 codes"),
-        ([3, 5], [1, 2, 3], MismatchError, r"one entry per code; got shape \(3,\) for 2 codes"),
-        ([3, 5], [[1, 2]], MismatchError, r"one entry per code; got shape \(1, 2\) for 2 codes"),
-        ([3, 5], 4, MismatchError, r"one entry per code; got shape \(\) for 2 codes"),
-        ([3, 5], [1, -2], CodeError, "`counts` must be finite and not negative"),
-        ([3, 5], [1, np.nan], CodeError, "`counts` must be finite and not negative"),
-        ([3, 5], [1, np.inf], CodeError, "`counts` must be finite and not negative"),
-        ([3, 5], [1, 2.5], CodeError, "people; got fractions. Hint: for sampling weights, pass `squares` too"),
-        ([3, 5], [1, 1e300], CodeError, "`counts` must be at most 9007199254740992 each"),
-        ([3, 5], ["1", "2"], CodeError, "`counts` must be numbers; got list"),
-        ([3, 5], [True, False], CodeError, "`counts` must be numbers; got list"),
-        ([3, 5], [1j, 2], CodeError, "`counts` must be numbers; got list"),
-        ([3, 5], None, CodeError, "`counts` must be numbers; got NoneType"),
-        ([3, 5], [[1], [1, 2]], CodeError, "`counts` must be numbers; got list"),
+        ([3, 5, 3], [1, 2, 3], CodeError, "codes"),
+        ([3, 0], [1, 2], CodeError, "codes"),
+        ([3, 7], [1, 2], CodeError, "codes"),
+        ([3, 2**40], [1, 2], CodeError, "codes"),
+        ([3.0, 5.0], [1, 2], CodeError, "codes"),
+        ([3, 5], [1], MismatchError, "counts"),
+        ([3, 5], [1, 2, 3], MismatchError, "counts"),
+        ([3, 5], [[1, 2]], MismatchError, "counts"),
+        ([3, 5], 4, MismatchError, "counts"),
+        ([3, 5], [1, -2], CodeError, "counts"),
+        ([3, 5], [1, np.nan], CodeError, "counts"),
+        ([3, 5], [1, np.inf], CodeError, "counts"),
+        ([3, 5], [1, 2.5], CodeError, "counts"),
+        ([3, 5], [1, 1e300], CodeError, "counts"),
+        ([3, 5], ["1", "2"], CodeError, "counts"),
+        ([3, 5], [True, False], CodeError, "counts"),
+        ([3, 5], [1j, 2], CodeError, "counts"),
+        ([3, 5], None, CodeError, "counts"),
+        ([3, 5], [[1], [1, 2]], CodeError, "counts"),
     ],
 )
-def test_counts_are_checked(codes, counts, error, message):
-    with pytest.raises(error, match=message):
+def test_counts_are_checked(codes, counts, error, argument):
+    with refused(error, argument):
         sp.SubsetCounts(codes, counts, UNIFORM)
 
 
-@pytest.mark.parametrize(
-    ("squares", "error", "message"),
+@every_case(
+    ("squares", "error", "argument"),
     [
-        ([1.0], MismatchError, "`squares` must have one entry per code"),
-        ([1.0, -1.0], CodeError, "`squares` must be finite and not negative"),
-        (["x", "y"], CodeError, "`squares` must be numbers; got list"),
+        ([1.0], MismatchError, "squares"),
+        ([1.0, -1.0], CodeError, "squares"),
+        (["x", "y"], CodeError, "squares"),
     ],
 )
-def test_squares_are_checked(squares, error, message):
-    with pytest.raises(error, match=message):
+def test_squares_are_checked(squares, error, argument):
+    with refused(error, argument):
         sp.SubsetCounts([3, 5], [1.5, 2.5], UNIFORM, squares)
 
 
@@ -181,7 +176,7 @@ def everything_made():
     }
 
 
-@pytest.mark.parametrize("how", everything_made())
+@every_case("how", everything_made())
 def test_arrays_are_locked_however_counts_were_made(how):
     made = everything_made()[how]
     for array in (made.codes, made.counts, getattr(made, "squares", None)):
@@ -229,9 +224,9 @@ def test_kish_counts_the_effective_number():
 def test_require_data():
     counts = sp.SubsetCounts([3], [1], UNIFORM)
     assert counts.require_data() is counts
-    with pytest.raises(NoDataError, match="at least one informative subset; got none"):
+    with pytest.raises(NoDataError):
         sp.SubsetCounts([], [], UNIFORM).require_data()
-    with pytest.raises(NoDataError, match=r"got only full sets \(7\), which carry no information"):
+    with pytest.raises(NoDataError):
         sp.SubsetCounts([15, 3], [7, 0], UNIFORM).require_data()
 
 
@@ -323,7 +318,7 @@ def test_weighted_waves_add_their_squares():
 def test_what_cannot_be_added():
     one = sp.SubsetCounts([3], [1], UNIFORM)
     for labels in (ABCDE, ("b", "a", "c", "d")):
-        with pytest.raises(MismatchError, match="same categories in the same order to be added"):
+        with pytest.raises(MismatchError):
             one + sp.SubsetCounts([3], [1], sp.uniform(labels))
     with pytest.raises(MismatchError, match=r"weighted and unweighted counts cannot be added. Hint: count all rows"):
         one + sp.SubsetCounts([3], [1.5], UNIFORM, [2.25])
@@ -336,7 +331,7 @@ def test_what_cannot_be_added():
 # Counting codes ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("weights", [None, "frequency", "sampling"])
+@every_case("weights", [None, "frequency", "sampling"])
 def test_counting_by_cells_and_by_sorting_agree(weights, monkeypatch):
     rng = np.random.default_rng(1)
     design = sp.uniform(range(12))
@@ -363,9 +358,9 @@ def test_few_codes_of_many_categories():
     assert counts.n_missing == 1
 
 
-@pytest.mark.parametrize("p", [4, 30])
-@pytest.mark.parametrize("weights", [None, np.ones(4), np.array([1.0, 1.0, 1.0, 0.0])], ids=["plain", "ones", "zero"])
-@pytest.mark.parametrize("bad", [0, -3, 1, 2**40, 2**33])
+@every_case("p", [4, 30])
+@every_case("weights", [None, np.ones(4), np.array([1.0, 1.0, 1.0, 0.0])], ids=["plain", "ones", "zero"])
+@every_case("bad", [0, -3, 1, 2**40, 2**33])
 def test_errors_name_the_row_on_every_path(p, weights, bad):
     # A huge code must neither fill the memory nor pass because its weight is zero.
     codes = np.array([3, 5, 3, bad])
@@ -393,20 +388,20 @@ def test_a_batch_is_a_row_of_counts_per_sample():
     assert batch[1].observed_codes.tolist() == [3]
 
 
-@pytest.mark.parametrize(
-    ("codes", "counts", "error", "message"),
+@every_case(
+    ("codes", "counts", "error", "argument"),
     [
-        ([3, 3], [[1, 2]], CodeError, "must be distinct"),
-        ([3, 7], [[1, 2]], CodeError, "that the uniform design can produce"),
-        ([3, 5], [1, 2], MismatchError, "one entry per code"),
-        ([3, 5], [[1, 2, 3]], MismatchError, "one entry per code"),
-        ([3, 5], 7, MismatchError, "one entry per code"),
-        ([3, 5], [[1, -2]], CodeError, "finite and not negative"),
-        ([3, 5], [[1, 2.5]], CodeError, "whole numbers of people"),
+        ([3, 3], [[1, 2]], CodeError, "codes"),
+        ([3, 7], [[1, 2]], CodeError, "codes"),
+        ([3, 5], [1, 2], MismatchError, "counts"),
+        ([3, 5], [[1, 2, 3]], MismatchError, "counts"),
+        ([3, 5], 7, MismatchError, "counts"),
+        ([3, 5], [[1, -2]], CodeError, "counts"),
+        ([3, 5], [[1, 2.5]], CodeError, "counts"),
     ],
 )
-def test_batches_are_checked(codes, counts, error, message):
-    with pytest.raises(error, match=message):
+def test_batches_are_checked(codes, counts, error, argument):
+    with refused(error, argument):
         sp.CountsBatch(codes, counts, UNIFORM)
 
 

@@ -6,6 +6,8 @@ from datetime import date
 
 import numpy as np
 import pytest
+from every_case import every_case
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, DesignDocumentError, NoDataError
@@ -184,7 +186,7 @@ DESIGNS = {
 }
 
 
-@pytest.mark.parametrize("name", DESIGNS)
+@every_case("name", DESIGNS)
 def test_documents_bring_the_same_counts_back(name):
     design = DESIGNS[name]
     codes = [3, 12] if name == "coarse" else sorted(design.support()[0][:2].tolist())
@@ -219,16 +221,16 @@ def test_documents_of_people_tables_and_samples_come_back():
 
 def test_labels_that_json_cannot_hold_are_refused_with_what_to_do():
     counts = sp.simulate(sp.uniform([date(2024, 1, day) for day in range(1, 5)]), [0.25] * 4, 9, seed=1)
-    with pytest.raises(DesignDocumentError, match=r"must be text, finite numbers or booleans.*got date") as caught:
+    with pytest.raises(DesignDocumentError) as caught:
         counts.to_dict()
     assert caught.value.advice.name == "text_labels"
     assert pickle.loads(pickle.dumps(counts)).design == counts.design
 
 
-@pytest.mark.parametrize("kind", [sp.SubsetData, sp.SubsetCounts, sp.SubsetTable, sp.CountsBatch, sp.GroupedCounts])
-@pytest.mark.parametrize("facts", [{"codes": [3]}, {}, [3, 12], None])
+@every_case("kind", [sp.SubsetData, sp.SubsetCounts, sp.SubsetTable, sp.CountsBatch, sp.GroupedCounts])
+@every_case("facts", [{"codes": [3]}, {}, [3, 12], None])
 def test_what_is_no_document_is_refused(kind, facts):
-    with pytest.raises(ArgumentError, match=r"`facts` must be what .*to_dict") as caught:
+    with refused(ArgumentError, "facts") as caught:
         kind.from_dict(facts)
     assert caught.value.advice.name == "as_to_dict_wrote"
 
@@ -236,11 +238,11 @@ def test_what_is_no_document_is_refused(kind, facts):
 def test_an_altered_design_is_refused():
     facts = as_json(sp.SubsetCounts([3, 12], [1, 2], UNIFORM))
     facts["design"]["categories"][0] = "z"
-    with pytest.raises(DesignDocumentError, match="altered"):
+    with pytest.raises(DesignDocumentError):
         sp.SubsetCounts.from_dict(facts)
 
 
-@pytest.mark.parametrize(
+@every_case(
     "made",
     [
         sp.SubsetData([3, 12], UNIFORM),
@@ -283,5 +285,5 @@ def test_the_picture_has_twenty_bars_at_most_and_takes_axes():
 
 
 def test_nothing_is_drawn_of_nothing():
-    with pytest.raises(NoDataError, match="at least one informative"):
+    with pytest.raises(NoDataError):
         sp.SubsetCounts([15], [3], UNIFORM).plot()

@@ -7,6 +7,8 @@ from decimal import Decimal
 
 import pandas as pd
 import pytest
+from every_case import every_case
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError
@@ -127,7 +129,7 @@ def test_weights_and_designs_that_are_not_known_are_told_once():
     assert "weight" in groups.to_frame().columns
 
 
-@pytest.mark.parametrize("engine", ["pandas", "polars", "pyarrow"])
+@every_case("engine", ["pandas", "polars", "pyarrow"])
 def test_frames_have_the_columns_of_groups_then_the_subsets(engine):
     pytest.importorskip(engine)
     frame = sp.count(TABLE, "race", by=["sex", "year"], design=UNIFORM).to_frame(engine=engine)
@@ -142,8 +144,8 @@ def test_frames_have_the_columns_of_groups_then_the_subsets(engine):
     }
 
 
-@pytest.mark.parametrize("engine", ["pandas", "polars", "pyarrow"])
-@pytest.mark.parametrize(
+@every_case("engine", ["pandas", "polars", "pyarrow"])
+@every_case(
     ("by", "column"),
     [
         (["f", 1, None], ["1", "f", None]),
@@ -176,7 +178,7 @@ def test_no_groups_make_an_empty_frame():
 # What they are kept as --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every_case(
     "group",
     [
         "f",
@@ -209,14 +211,14 @@ def test_documents_write_a_design_once():
     assert len(facts["designs"]) == 2
     assert sp.GroupedCounts.from_dict(facts)["x"].design == other
     facts["groups"][0]["design"] = 5
-    with pytest.raises(ArgumentError, match="a design for each group; got 2"):
+    with refused(ArgumentError, "facts"):
         sp.GroupedCounts.from_dict(facts)
 
 
-@pytest.mark.parametrize("group", [frozenset("ab"), float("inf"), pd.Interval(0, 1)])
+@every_case("group", [frozenset("ab"), float("inf"), pd.Interval(0, 1)])
 def test_names_that_json_cannot_hold_are_refused_without_showing_them(group):
     groups = sp.GroupedCounts({group: sp.SubsetCounts([3], [1], UNIFORM)})
-    with pytest.raises(ArgumentError, match="values that JSON can represent") as caught:
+    with pytest.raises(ArgumentError) as caught:
         groups.to_dict()
     assert caught.value.advice.name == "keep_groups_plain"
     assert str(group) not in str(caught.value)
@@ -231,24 +233,24 @@ def test_copies_and_pickles_keep_names():
         assert again.to_dict() == groups.to_dict()
 
 
-@pytest.mark.parametrize(
-    ("groups", "by", "message"),
+@every_case(
+    ("groups", "by", "argument"),
     [
-        ({"f": 3}, ("sex",), "`groups` must contain counts; got int"),
-        ({}, "sex", "`by` must be the names of the columns of groups; got str"),
-        ({}, (), "`by` must be the names"),
-        ({}, (1,), "`by` must be the names"),
-        ({"f": sp.SubsetCounts([3], [1], UNIFORM)}, ("sex", "year"), "named by tuples of 2 values"),
+        ({"f": 3}, ("sex",), "groups"),
+        ({}, "sex", "by"),
+        ({}, (), "by"),
+        ({}, (1,), "by"),
+        ({"f": sp.SubsetCounts([3], [1], UNIFORM)}, ("sex", "year"), "groups"),
     ],
 )
-def test_what_makes_no_groups_is_refused(groups, by, message):
-    with pytest.raises(ArgumentError, match=message):
+def test_what_makes_no_groups_is_refused(groups, by, argument):
+    with refused(ArgumentError, argument):
         sp.GroupedCounts(groups, by)
 
 
 def test_groups_are_estimated_together_and_one_at_a_time():
     groups = sp.count(sp.privatize(list("abcd") * 500, UNIFORM, seed=1), by=["f", "m"] * 1000)
     assert len(sp.estimate_many(groups)) == 2
-    with pytest.raises(ArgumentError, match="got GroupedCounts") as caught:
+    with refused(ArgumentError, "data") as caught:
         sp.estimate(groups)
     assert caught.value.advice.name == "one_group_at_a_time"

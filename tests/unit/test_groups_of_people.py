@@ -8,6 +8,8 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 from engines import CONSTRUCTORS
+from every_case import every_case
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.errors import MismatchError
@@ -36,7 +38,7 @@ COLUMNS = {
 }
 
 
-@pytest.mark.parametrize("kind", COLUMNS)
+@every_case("kind", COLUMNS)
 def test_groups_of_a_column_ascend(kind):
     assert list(groups(CODES, by=COLUMNS[kind](SIZES)).items()) == [("large", 1), ("mid", 2), ("small", 3)]
 
@@ -74,7 +76,7 @@ ARROW = pa.DictionaryArray.from_arrays([DECLARED.index(size) for size in SIZES],
 ENUM = pl.Series(SIZES, dtype=pl.Enum(DECLARED))
 
 
-@pytest.mark.parametrize(
+@every_case(
     "column",
     [ORDERED, pd.Series(ORDERED), pd.CategoricalIndex(ORDERED), ENUM, ARROW, pa.chunked_array([ARROW[:2], ARROW[2:]])],
     ids=["Categorical", "pandas", "CategoricalIndex", "polars", "arrow", "arrow chunks"],
@@ -155,7 +157,7 @@ SHIFTED = DATA.set_axis(range(1, 7))
 TOLD = r"must have the same index as `{}`; got another one. Hint: frame.reset_index\(drop=True\) on both"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("call", "other"),
     [
         (lambda: sp.count(DATA, design=U4, by=pd.Series(SIZES, index=range(1, 7))), "data"),
@@ -184,5 +186,5 @@ def test_the_same_index_and_columns_without_one_are_matched_by_position():
     sizes = pd.Series(SIZES)[DATA > 5]
     assert groups(kept, by=sizes) == groups(kept.tolist(), by=sizes) == groups(kept, by=sizes.tolist())
     assert groups(DATA, by=pd.Series(SIZES, index=pd.Index(range(6)))) == groups(CODES, by=SIZES)
-    with pytest.raises(MismatchError, match="`by` must give one group per person; got 5 for 6"):
+    with refused(MismatchError, "by"):
         groups(DATA, by=pd.Series(SIZES[:5]))

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from every_case import every_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -75,8 +76,8 @@ MADE = {
 LEADS = [(), (3,), (2, 3), (1,), (0,)]
 
 
-@pytest.mark.parametrize("lead", LEADS, ids=str)
-@pytest.mark.parametrize("name", MADE)
+@every_case("lead", LEADS, ids=str)
+@every_case("name", MADE)
 def test_products_agree_with_the_matrix(name, lead):
     made, M = MADE[name]()
     rows, p = M.shape
@@ -88,8 +89,8 @@ def test_products_agree_with_the_matrix(name, lead):
     np.testing.assert_allclose(made.gram(r), np.einsum("...a,ai,aj->...ij", r, M, M), atol=1e-12)
 
 
-@pytest.mark.parametrize("lead", [(), (3,), (2, 3)], ids=str)
-@pytest.mark.parametrize("name", [name for name in PLAIN if "real" not in name])
+@every_case("lead", [(), (3,), (2, 3)], ids=str)
+@every_case("name", [name for name in PLAIN if "real" not in name])
 def test_peak_agrees_with_the_matrix(name, lead):
     made, M = PLAIN[name]()
     w = np.random.default_rng(3).random((*lead, M.shape[1])) - 0.5  # of both signs: 0 must not stand for "no member"
@@ -122,7 +123,7 @@ def test_inner_and_spread_are_adjoint(kind, p, data):
     assert w @ made.gram(r) @ w == r @ made.inner(w) ** 2
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("p", "rows", "kind"),
     [
         (16, 8192, DenseRows),
@@ -141,7 +142,7 @@ def test_the_cheapest_implementation_is_chosen(p, rows, kind):
     assert type(incidence(np.arange(rows, dtype=np.int64), p)) is kind
 
 
-@pytest.mark.parametrize("kind", [DenseRows, Halves, ByteTables])
+@every_case("kind", [DenseRows, Halves, ByteTables])
 def test_mapped_rows(kind):
     rng = np.random.default_rng(3)
     codes = rng.choice(np.arange(1, 64), 20, replace=False)

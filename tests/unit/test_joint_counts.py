@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ASKED, GIVEN3, RECORDED, WARNER
+from refusals import refused
 from scipy.stats import chi2_contingency
 
 import subsetprivacy as sp
@@ -41,21 +43,21 @@ def test_rows_and_columns_by_their_codes():
 
 
 def test_a_matrix_that_does_not_fit():
-    with pytest.raises(CodeError, match="`table` must be finite and not negative"):
+    with refused(CodeError, "table"):
         sp.JointCounts.of_table([[1, 2, 3], [3, -1, 4]], PLAIN)
-    with pytest.raises(CodeError, match="`table` must be finite and not negative"):
+    with refused(CodeError, "table"):
         sp.JointCounts.of_table([[1, 2, 3], [3, np.nan, 4]], PLAIN)
-    with pytest.raises(CodeError, match="`table` must be whole numbers of people"):
+    with refused(CodeError, "table"):
         sp.JointCounts.of_table([[1, 2, 3], [3, 0.5, 4]], PLAIN)
     with pytest.raises(MismatchError, match=r"a row and a column for each subset, \(2, 3\); got \(3, 2\)"):
         sp.JointCounts.of_table([[1, 2], [3, 1], [1, 1]], PLAIN)
-    with pytest.raises(ArgumentError, match="`design` must be a product of two variables"):
+    with refused(ArgumentError, "design"):
         sp.JointCounts.of_table([[1, 2]], ASKED)
-    with pytest.raises(ArgumentError, match="`design` must be a product of two variables"):
+    with refused(ArgumentError, "design"):
         sp.JointCounts.of_table([[1, 2]], THREE)
-    with pytest.raises(ArgumentError, match="`design` must be a product design; got Independent"):
+    with refused(ArgumentError, "design"):
         sp.JointCounts([3], [4], ASKED)
-    with pytest.raises(CodeError, match="`codes`"):
+    with refused(CodeError, "codes"):
         sp.JointCounts.of_table([[5, 1], [0, 2]], BOTH, rows=[3, 3], columns=[5, 10])
 
 
@@ -69,7 +71,7 @@ def test_arrays_are_read_only():
 def test_a_table_too_large_to_be_filled(monkeypatch):
     monkeypatch.setattr(joint, "MAX_TABLE", 11)
     assert sp.crosstab(X, Y, designs=[ASKED, V4]).table().size <= 11
-    with pytest.raises(TooLargeError, match="at most 11 cells; got 3 x 3 x 2"):
+    with pytest.raises(TooLargeError):
         three().table()
 
 
@@ -113,12 +115,12 @@ def test_margins_of_two_variables_are_tables():
 
 
 def test_a_margin_of_nothing():
-    with pytest.raises(ArgumentError, match="`name` must be one of the variables x, y, z; got 'income'"):
+    with refused(ArgumentError, "name"):
         three().margin("x", "income")
     for names in ((), ("x", "y", "x")):
-        with pytest.raises(ArgumentError, match="must be different variables among x, y, z"):
+        with pytest.raises(ArgumentError):
             three().margin(*names)
-    with pytest.raises(ArgumentError, match="`name` must be one of the variables x, y, z; got 'income'"):
+    with refused(ArgumentError, "name"):
         three().subsets("income")
 
 
@@ -139,7 +141,7 @@ def looped(codes, designs, i, j):
     return out
 
 
-@pytest.mark.parametrize("designs", [(ASKED, V4), (RECORDED, GIVEN3), (WARNER, ASKED)])
+@every_case("designs", [(ASKED, V4), (RECORDED, GIVEN3), (WARNER, ASKED)])
 def test_aggregated_tables_are_a_loop_over_people(designs):
     rng = np.random.default_rng(3)
     codes = [rng.choice([*design.support()[0].tolist(), design.missing_code], 60).tolist() for design in designs]
@@ -156,13 +158,13 @@ def test_one_aggregated_table_by_its_labels():
     table = sp.crosstab(X, Y, designs=[ASKED, V4])
     assert table.aggregated("a", "r").tolist() == looped((X, Y), (ASKED, V4), 0, 0).tolist()
     assert table.aggregated("d", "s").tolist() == looped((X, Y), (ASKED, V4), 3, 1).tolist()
-    with pytest.raises(ArgumentError, match="either both `x` and `y` must be given, or neither"):
+    with refused(ArgumentError, "x"):
         table.aggregated("a")
-    with pytest.raises(ArgumentError, match="either both `x` and `y` must be given, or neither"):
+    with refused(ArgumentError, "x"):
         table.aggregated(y="r")
-    with pytest.raises(CategoryError, match="one of the 4 categories"):
+    with pytest.raises(CategoryError):
         table.aggregated("a", "nobody")
-    with pytest.raises(ArgumentError, match=r"a two-way table must have two variables; got x, y, z\. Hint"):
+    with pytest.raises(ArgumentError):
         three().aggregated()
 
 
@@ -273,9 +275,9 @@ def test_a_data_frame_is_read_by_its_labels():
     numbers = sp.product({"x": sp.nonprivate([1, 0]), "y": sp.nonprivate([True, False])})
     result = sp.JointCounts.of_table(pandas.DataFrame([[1, 2], [3, 4]], index=[0, 1], columns=[False, True]), numbers)
     assert result.table().tolist() == [[4, 3], [2, 1]]  # by the names 0 and 1, which are no row numbers
-    with pytest.raises(MismatchError, match="must name every subset once"):
+    with pytest.raises(MismatchError):
         sp.JointCounts.of_table(sorted_.rename(index={"low": "high"}), plain)
-    with pytest.raises(MismatchError, match="must be labeled by subsets, such as 'low'; got other labels"):
+    with pytest.raises(MismatchError):
         sp.JointCounts.of_table(sorted_.rename(index={"low": "none"}), plain)
 
 
@@ -283,10 +285,10 @@ def test_names_that_are_columns_are_not_printed():
     both = sp.product({"x": sp.uniform(list("abcd")), "y": sp.uniform(list("rstu"))})
     table = sp.simulate(both, np.full(16, 1 / 16), 50, seed=1)
     for call in (table.margin, table.subsets):
-        with pytest.raises(ArgumentError, match="`name` must be one of the variables x, y; got list") as caught:
+        with refused(ArgumentError, "name") as caught:
             call(["secret"] * 9)
         assert "secret" not in str(caught.value)
-    with pytest.raises(CategoryError, match="got list") as caught:
+    with pytest.raises(CategoryError) as caught:
         table.aggregated(["secret"], "r")
     assert "secret" not in str(caught.value)
 

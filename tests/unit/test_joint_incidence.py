@@ -4,6 +4,7 @@ from functools import reduce
 
 import numpy as np
 import pytest
+from every_case import every_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -45,7 +46,7 @@ def bits_of(codes, p):
     return np.array([[float(c >> j & 1) for j in range(p)] for c in codes.tolist()])
 
 
-@pytest.mark.parametrize("lead", LEADS, ids=str)
+@every_case("lead", LEADS, ids=str)
 def test_cells_are_rows_of_the_whole_some_of_them_more_than_once(lead):
     rng = np.random.default_rng(2)
     M = bits_of(masks(4, 9, rng), 4)
@@ -56,7 +57,7 @@ def test_cells_are_rows_of_the_whole_some_of_them_more_than_once(lead):
     products_agree(Cells(Kronecker(DenseRows(M), DenseRows(two)), pairs), np.kron(M, two)[pairs], lead)
 
 
-@pytest.mark.parametrize("lead", LEADS, ids=str)
+@every_case("lead", LEADS, ids=str)
 def test_row_by_row_is_the_product_of_each_pair(lead):
     rng = np.random.default_rng(3)
     U, V = rng.random((7, 3)), rng.random((7, 4))
@@ -64,8 +65,8 @@ def test_row_by_row_is_the_product_of_each_pair(lead):
     products_agree(RowByRow(U, V), M, lead)
 
 
-@pytest.mark.parametrize("lead", LEADS, ids=str)
-@pytest.mark.parametrize("rows", [1, 7, 40])
+@every_case("lead", LEADS, ids=str)
+@every_case("rows", [1, 7, 40])
 def test_branches_are_the_products_of_all_variables(lead, rows):
     """Rows that share the last variables, that share none, and that come twice."""
     rng = np.random.default_rng(5)
@@ -161,7 +162,7 @@ def test_the_order_of_three_variables_is_kept():
 # Held weights: best guesses -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("lead", [(), (3,), (2, 3)], ids=str)
+@every_case("lead", [(), (3,), (2, 3)], ids=str)
 def test_the_best_guess_of_affine_rows(lead):
     rng = np.random.default_rng(7)
     M = bits_of(masks(5, 12, rng), 5)
@@ -173,7 +174,7 @@ def test_the_best_guess_of_affine_rows(lead):
     assert one.peak(np.array([0.5, 0.5])) == pytest.approx([0.375])
 
 
-@pytest.mark.parametrize("lead", [(), (3,), (2, 3)], ids=str)
+@every_case("lead", [(), (3,), (2, 3)], ids=str)
 def test_the_best_guess_of_mapped_rows(lead):
     rng = np.random.default_rng(8)
     M, T = bits_of(masks(6, 10, rng), 6), rng.dirichlet(np.ones(6), 4).T

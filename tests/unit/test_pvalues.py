@@ -3,7 +3,7 @@
 import json
 
 import numpy as np
-import pytest
+from every_case import every_case
 
 import subsetprivacy as sp
 from subsetprivacy import draw
@@ -19,7 +19,7 @@ def dependent(n):
     return sp.JointCounts.of_table([[n // 2, 0], [0, n // 2]], design)
 
 
-@pytest.mark.parametrize(("value", "kept"), [(0.0, SMALLEST), (5e-324, SMALLEST), (1e-300, 1e-300), (0.3, 0.3)])
+@every_case(("value", "kept"), [(0.0, SMALLEST), (5e-324, SMALLEST), (1e-300, 1e-300), (0.3, 0.3)])
 def test_no_pvalue_is_zero(value, kept):
     assert positive(value) == kept
     assert 0 < SMALLEST < 1e-300
@@ -30,7 +30,7 @@ def test_a_pvalue_that_there_is_not_stays_so():
     assert pvalue_text(np.nan) == "-"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("value", "text"), [(SMALLEST, "< 0.0001"), (0.00009999, "< 0.0001"), (0.0001, "0.0001"), (0.0312, "0.0312")]
 )
 def test_text_says_below_what_a_small_one_is(value, text):
@@ -69,7 +69,7 @@ def inside(design):
     return sp.SubsetCounts([3, 12, 5, 10, 9, 6], [700_000, 300_000, 600_000, 400_000, 600_000, 400_000], design)
 
 
-@pytest.mark.parametrize("name", RESULTS)
+@every_case("name", RESULTS)
 def test_results_of_samples_without_any_doubt(name):
     result = RESULTS[name]()
     assert 0 < result.pvalue < 1e-300

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ASKED, GIVEN, UNKNOWN
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.data.questions import question_kind
@@ -30,7 +32,7 @@ RECORDED = sp.partition(
 WARNER = sp.warner(["no", "yes"])
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("design", "kind"),
     [
         (U4, "yes_no"),
@@ -76,7 +78,7 @@ def test_the_subsets_follow_from_groups_where_they_were_kept():
     assert recorded.counts().subset_shares() == {"c|d": 0.4, "b|e": 0.6}
     unknown = sp.QuestionCounts(GROUPS, answers=[2, -1], n=[7, 5])
     assert not unknown.has_counts
-    with pytest.raises(NotIdentifiableError, match="the groups that were shown were not recorded"):
+    with pytest.raises(NotIdentifiableError):
         unknown.counts()
 
 
@@ -87,7 +89,7 @@ def test_the_subsets_follow_from_a_secret_bit():
     truth = sp.simulate(WARNER, [0.0, 1.0], 4000, seed=1)  # "yes" is 1, and the bit is 1 in a quarter
     same = truth.counts[truth.codes == 0b1001][0] / 4000
     assert same == pytest.approx(0.25, abs=0.03)
-    with pytest.raises(NotIdentifiableError, match="sets are drawn around the answers"):
+    with pytest.raises(NotIdentifiableError):
         sp.QuestionCounts(GIVEN, answers=[0, -1], n=[60, 30]).counts()
 
 
@@ -100,11 +102,11 @@ def test_waves_are_added():
         (5, 1, 1),
         (12, -1, 5),
     ]
-    with pytest.raises(MismatchError, match="by the same design"):
+    with pytest.raises(MismatchError):
         one + sp.QuestionCounts(ASKED, [3], answers=[0])
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("make", "error", "words"),
     [
         (
@@ -187,18 +189,18 @@ def test_a_line_of_a_file_is_named_and_not_shown(tmp_path):
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
+@every_case(
+    ("arguments", "argument"),
     [
-        ({"shown": None, "design": U4}, "`shown` must name 1 columns"),
-        ({"shown": ["asked", "said"], "design": GROUPS}, "`shown` must name 0 or 3 columns"),
-        ({"shown": "said", "design": U4}, "a column must have one part"),
+        ({"shown": None, "design": U4}, "shown"),
+        ({"shown": ["asked", "said"], "design": GROUPS}, "shown"),
+        ({"shown": "said", "design": U4}, None),
     ],
 )
-def test_columns_that_do_not_fit_the_design_are_refused(arguments, words):
-    with pytest.raises(ArgumentError, match=words):
+def test_columns_that_do_not_fit_the_design_are_refused(arguments, argument):
+    with refused(ArgumentError, argument):
         sp.count_questions("rows.csv", answer="said", **arguments)
-    with pytest.raises(ArgumentError, match="`data` must be a table or the path of a file; got list"):
+    with refused(ArgumentError, "data"):
         sp.count_questions([1, 2], answer="said", shown="asked", design=U4)
 
 
@@ -240,22 +242,22 @@ def test_an_export_is_read_as_the_server_has_it(tmp_path, exported):
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "argument"),
     [
-        ("a,b\n1,2\n", "must have the columns variable, partition, shown, answer, n"),
-        ("variable,partition,shown,answer,n\nx,3,0\n", "line 2 has fewer"),
-        ("variable,partition,shown,answer,n\nx,secret,0,0,1\n", "line 2 holds none"),
-        ("variable,partition,shown,answer,n\nx,7,0,0,1\n", "must be of the given designs; for 'x' `shown` must be"),
-        ("variable,partition,shown,answer,n\nx,3,0,5,1\n", "must be of the given designs; for 'x' `answers` must lie"),
+        ("a,b\n1,2\n", None),
+        ("variable,partition,shown,answer,n\nx,3,0\n", None),
+        ("variable,partition,shown,answer,n\nx,secret,0,0,1\n", None),
+        ("variable,partition,shown,answer,n\nx,7,0,0,1\n", "shown"),
+        ("variable,partition,shown,answer,n\nx,3,0,5,1\n", "answers"),
     ],
 )
-def test_what_is_no_export_is_refused(tmp_path, text, words):
+def test_what_is_no_export_is_refused(tmp_path, text, argument):
     path = tmp_path / "framings.csv"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(DataFileError, match=words) as caught:
+    with refused(DataFileError, argument) as caught:
         sp.read_questions(path, {"x": U4})
     assert "secret" not in str(caught.value)
-    with pytest.raises(DataFileError, match="must exist"):
+    with pytest.raises(DataFileError):
         sp.read_questions(tmp_path / "none.csv", {"x": U4})
 
 

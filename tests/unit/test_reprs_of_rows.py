@@ -5,7 +5,7 @@ import inspect
 import pkgutil
 
 import attrs
-import pytest
+from every_case import every_case
 
 import subsetprivacy
 
@@ -28,7 +28,7 @@ def classes():
 OF_NO_PERSON = {"KnownMargin", "ReadFit", "SurveyUncertainty"}
 
 
-@pytest.mark.parametrize("one", [pytest.param(one, id=one.__name__) for one in classes()])
+@every_case("one", classes())
 def test_arrays_are_not_listed(one):
     holds_rows = any(
         "Array" in str(each.type) or "ndarray" in str(each.type) for each in attrs.fields(one) if each.repr

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ASKED, GIVEN, WARNER
 
 import subsetprivacy as sp
@@ -17,7 +18,7 @@ def test_shape():
     assert (STACKED.rows, STACKED.p) == (6, 4)
 
 
-@pytest.mark.parametrize("lead", [(), (3,), (2, 3)])
+@every_case("lead", [(), (3,), (2, 3)])
 def test_products_are_those_of_the_matrix(lead):
     w, r = RNG.random((*lead, 4)), RNG.normal(size=(*lead, 6))
     assert STACKED.inner(w) == pytest.approx(w @ MATRIX.T)
@@ -49,8 +50,8 @@ def test_different_kinds_of_rows():
 # Batches of explicit rows -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("lead", [(), (1,), (5,), (2, 3), (0,)])
-@pytest.mark.parametrize("most", [0, 1 << 20])
+@every_case("lead", [(), (1,), (5,), (2, 3), (0,)])
+@every_case("most", [0, 1 << 20])
 def test_gram_of_a_batch(lead, most, monkeypatch):
     monkeypatch.setattr(masks, "_MAX_SQUARES", most)
     matrix = RNG.normal(size=(7, 3))

@@ -1,8 +1,10 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from every_case import every_case
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused
 
 from subsetprivacy.errors import CategoryError
 from subsetprivacy.subsets import Categories, bits, is_missing, sizes
@@ -13,45 +15,45 @@ COLOURS = Categories(["black", "red", "green", "blue"])
 # Labels -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("labels", "message"),
+@every_case(
+    ("labels", "argument"),
     [
-        ("abcd", r"must be a list of labels; got a single string. Hint: write \['a', 'b', 'c', 'd'\]"),
-        (b"abcd", "got a single string"),
-        ({"a", "b", "c", "d"}, "must have an order; got a set"),
-        (frozenset("abcd"), "must have an order; got a frozenset"),
-        ({"a": 1, "b": 2}, "must have an order; got a dict"),
-        (4, "must be a list of labels; got int"),
-        (None, "must be a list of labels; got NoneType"),
-        ([], "must contain at least one label; got none"),
-        (["a", None, "c", "d"], "must not contain a missing value; got one in position 1"),
-        (["a", "b", float("nan"), "d"], "must not contain a missing value; got one in position 2"),
-        (np.array([1.0, np.nan]), "must not contain a missing value; got one in position 1"),
-        (["a", "b", ["c"], "d"], "must be hashable labels; got list in position 2"),
-        (["a", "b", {"c": 1}, "d"], "must be hashable labels; got dict in position 2"),
-        (np.eye(3), "must be hashable labels; got ndarray in position 0"),
-        (["a", "b", "a", "b", "c"], "must be distinct; got the same label at positions 0 and 2"),
-        ([1, 2, True], "must be distinct; got the same label at positions 0 and 2"),  # 1 == True: one dictionary key
+        ("abcd", "categories"),
+        (b"abcd", "categories"),
+        ({"a", "b", "c", "d"}, "categories"),
+        (frozenset("abcd"), "categories"),
+        ({"a": 1, "b": 2}, "categories"),
+        (4, "categories"),
+        (None, "categories"),
+        ([], "categories"),
+        (["a", None, "c", "d"], "categories"),
+        (["a", "b", float("nan"), "d"], "categories"),
+        (np.array([1.0, np.nan]), "categories"),
+        (["a", "b", ["c"], "d"], "categories"),
+        (["a", "b", {"c": 1}, "d"], "categories"),
+        (np.eye(3), "categories"),
+        (["a", "b", "a", "b", "c"], "categories"),
+        ([1, 2, True], "categories"),  # 1 == True: one dictionary key
     ],
 )
-def test_unusable_labels_are_refused(labels, message):
-    with pytest.raises(CategoryError, match=message):
+def test_unusable_labels_are_refused(labels, argument):
+    with refused(CategoryError, argument):
         Categories(labels)
 
 
 @pytest.mark.parametrize("name", ["NA", "NaT"])
 def test_missing_values_of_pandas_are_no_labels(name):
     pd = pytest.importorskip("pandas")
-    with pytest.raises(CategoryError, match="must not contain a missing value; got one in position 1"):
+    with pytest.raises(CategoryError):
         Categories(["a", getattr(pd, name), "c"])
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+@every_case("library", ["pandas", "polars", "pyarrow"])
 def test_a_frame_is_no_list_of_labels(library):
     # Iterating over a frame gives its column names, which would pass as labels.
     frames = pytest.importorskip(library)
     frame = frames.table({"x": ["a"]}) if library == "pyarrow" else frames.DataFrame({"x": ["a"]})
-    with pytest.raises(CategoryError, match=r"must be a list of labels; got (DataFrame|Table)"):
+    with pytest.raises(CategoryError):
         Categories(frame)
 
 
@@ -71,9 +73,9 @@ def test_labels_of_other_libraries_become_plain(make):
 
 def test_index_names_the_categories():
     assert COLOURS.index("green") == 2
-    with pytest.raises(CategoryError, match="one of the 4 categories 'black', 'red', 'green', 'blue'; got 'white'"):
+    with pytest.raises(CategoryError):
         COLOURS.index("white")
-    with pytest.raises(CategoryError, match=r"one of the 4 categories .*; got list"):
+    with pytest.raises(CategoryError):
         COLOURS.index(["red"])
 
 
@@ -105,23 +107,23 @@ def test_code_and_members_are_inverse(p, data):
     assert categories.full < 1 << 48
 
 
-@pytest.mark.parametrize(
-    ("members", "message"),
+@every_case(
+    ("members", "argument"),
     [
-        ("red", "a subset must be a collection of labels; got 'red'. Hint: write"),
-        (b"red", "a subset must be a collection of labels; got b'red'"),
-        (3, "a subset must be a collection of labels; got 3"),
-        (None, "a subset must be a collection of labels; got None"),
-        (["red", "white"], "must be one of the 4 categories .* got 'white'"),
-        (["red", "blue", "red"], "must name each label once; got 'red' twice"),
+        ("red", None),
+        (b"red", None),
+        (3, None),
+        (None, None),
+        (["red", "white"], "label"),
+        (["red", "blue", "red"], None),
     ],
 )
-def test_unusable_subsets_are_refused(members, message):
-    with pytest.raises(CategoryError, match=message):
+def test_unusable_subsets_are_refused(members, argument):
+    with refused(CategoryError, argument):
         COLOURS.code(members)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("labels", "one", "two"),
     [
         ([1, "1", 2], [1, 2], ["1", 2]),
@@ -141,7 +143,7 @@ def test_format_joins_plain_labels():
     assert Categories([1, 2, 3]).format(5) == "1|3"
 
 
-@pytest.mark.parametrize("p", [1, 3, 8, 9, 48])
+@every_case("p", [1, 3, 8, 9, 48])
 def test_bits_and_sizes_agree_with_python(p):
     full = (1 << p) - 1
     codes = np.array(sorted({0, 1, full, full // 3, full & 0b1011}))
@@ -166,7 +168,7 @@ def test_positions_without_missing_values_have_no_mask():
     assert missing is None
 
 
-@pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "u8", "i8"])
+@every_case("dtype", ["i1", "u1", "i4", "u8", "i8"])
 def test_integer_labels_in_order_are_positions(dtype):
     # A fast path without a dictionary; what lies outside must not wrap around or index from the end.
     values = np.array([3, 0, 4, 2, 100], dtype)
@@ -208,25 +210,25 @@ def test_what_lies_under_a_mask_is_missing():
     assert missing.tolist() == [False, True, False]
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
+@every_case(
+    ("values", "argument"),
     [
-        ("red", "must be a list or column of labels; got a single string"),
-        (b"red", "got a single string"),
-        ({"red", "blue"}, "must be a list or column with one value per person; got a set"),
-        ({0: "red"}, "must be a list or column with one value per person; got a dict"),
-        (3, "must be a list or column of labels; got int"),
-        (None, "must be a list or column of labels; got NoneType"),
-        (np.array([["red"], ["blue"]]), r"must be one-dimensional; got shape \(2, 1\)"),
-        (np.array(3), r"must be one-dimensional; got shape \(\)"),
+        ("red", "values"),
+        (b"red", "values"),
+        ({"red", "blue"}, "values"),
+        ({0: "red"}, "values"),
+        (3, "values"),
+        (None, "values"),
+        (np.array([["red"], ["blue"]]), "values"),
+        (np.array(3), "values"),
     ],
 )
-def test_what_is_no_column_is_refused(values, message):
-    with pytest.raises(CategoryError, match=message):
+def test_what_is_no_column_is_refused(values, argument):
+    with refused(CategoryError, argument):
         COLOURS.positions(values)
 
 
-@pytest.mark.parametrize(("value", "expected"), [(None, True), (np.nan, True), (np.float32("nan"), True), (0, False)])
+@every_case(("value", "expected"), [(None, True), (np.nan, True), (np.float32("nan"), True), (0, False)])
 def test_is_missing(value, expected):
     assert is_missing(value) is expected
 
@@ -242,8 +244,8 @@ def test_the_keys_of_a_dict_have_an_order():
     assert Categories({"z": 0, "a": 1}.keys()).labels == ("z", "a")
 
 
-@pytest.mark.parametrize("labels", [[0, 1, 2, 3], [3, 0, 2, 1], [10, -5, 7, 1 << 40]])
-@pytest.mark.parametrize("kind", ["int8", "int64", "uint16", "uint64", "arrow", "arrow with a gap"])
+@every_case("labels", [[0, 1, 2, 3], [3, 0, 2, 1], [10, -5, 7, 1 << 40]])
+@every_case("kind", ["int8", "int64", "uint16", "uint64", "arrow", "arrow with a gap"])
 def test_whole_numbers_are_looked_up_by_their_value(labels, kind):
     categories = Categories(labels)
     values = [label for label in labels * 3 if 0 <= label < 100] + [99]

@@ -5,6 +5,8 @@ import pickle
 
 import numpy as np
 import pytest
+from every_case import every_case
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.errors import CategoryError, MismatchError, TooLargeError
@@ -46,7 +48,7 @@ def tables():
     }
 
 
-@pytest.mark.parametrize("kind", ["dict", "numpy", "rows", "lists", "pandas", "polars", "arrow"])
+@every_case("kind", ["dict", "numpy", "rows", "lists", "pandas", "polars", "arrow"])
 def test_tables_of_every_kind(kind):
     x, missing = BOTH.positions(tables()[kind])
     assert x.tolist() == [4, 0, -1, -1]
@@ -66,7 +68,7 @@ def test_nobody():
     assert BOTH.positions([])[0].tolist() == []
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("values", "error", "message"),
     [
         ({"sex": ["f"]}, CategoryError, "must have a column for each variable; got none for view"),
@@ -90,25 +92,25 @@ def test_columns_that_can_be_read_once_only_are_refused_by_name():
         BOTH.positions({"sex": iter(["f"]), "view": iter(["no"])})
 
 
-@pytest.mark.parametrize(
-    ("variables", "message"),
+@every_case(
+    ("variables", "argument"),
     [
-        ({}, "`variables` must map names to lists of labels; got dict"),
-        ([("sex", ["f", "m"])], "`variables` must map names to lists of labels; got list"),
-        ({1: ["f", "m"]}, "names of variables must be text; got int"),
-        ({"": ["f", "m"]}, "names of variables must be text"),
-        ({"sex": ["f", "f"]}, "`categories` must be distinct"),
-        ({"sex": "fm"}, "got a single string"),
+        ({}, "variables"),
+        ([("sex", ["f", "m"])], "variables"),
+        ({1: ["f", "m"]}, None),
+        ({"": ["f", "m"]}, None),
+        ({"sex": ["f", "f"]}, "categories"),
+        ({"sex": "fm"}, "categories"),
     ],
 )
-def test_what_is_no_list_of_variables(variables, message):
-    with pytest.raises(CategoryError, match=message):
+def test_what_is_no_list_of_variables(variables, argument):
+    with refused(CategoryError, argument):
         sp.JointCategories(variables)
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones():
     assert BOTH.axis("view") == 1
-    with pytest.raises(CategoryError, match="`name` must be one of the variables sex, view; got 'age'"):
+    with refused(CategoryError, "name"):
         BOTH.axis("age")
 
 

@@ -3,6 +3,8 @@ import itertools
 
 import numpy as np
 import pytest
+from every_case import every_case
+from refusals import refused
 from scipy.linalg import hadamard
 
 from subsetprivacy.errors import ArgumentError, InvalidDesignError, TooLargeError
@@ -21,8 +23,8 @@ def dense(row, side, columns):
 # The transform -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("lead", [(), (3,), (2, 3), (0,)], ids=str)
-@pytest.mark.parametrize("N", [1, 2, 8, 64, 128, 512, 1024])
+@every_case("lead", [(), (3,), (2, 3), (0,)], ids=str)
+@every_case("N", [1, 2, 8, 64, 128, 512, 1024])
 def test_transform_multiplies_by_the_matrix(N, lead):
     v = np.random.default_rng(N).integers(-99, 99, (*lead, N))
     np.testing.assert_array_equal(transform(v), v @ hadamard(N))
@@ -49,7 +51,7 @@ def test_large_transforms(digits):
         assert h[r] == np.where(np.bitwise_count(np.arange(N) & r) % 2, -v, v).sum()
 
 
-@pytest.mark.parametrize(("v", "length"), [(np.ones(12), 12), (np.ones((4, 0)), 0), (1.0, 0)])
+@every_case(("v", "length"), [(np.ones(12), 12), (np.ones((4, 0)), 0), (1.0, 0)])
 def test_other_lengths_are_refused(v, length):
     with pytest.raises(ArgumentError, match=f"`v` must have a power of two as its length; got {length}"):
         transform(v)
@@ -70,8 +72,8 @@ MADE = {
 }
 
 
-@pytest.mark.parametrize("lead", [(), (3,), (2, 3), (1,), (0,)], ids=str)
-@pytest.mark.parametrize("name", MADE)
+@every_case("lead", [(), (3,), (2, 3), (1,), (0,)], ids=str)
+@every_case("name", MADE)
 def test_products_agree_with_the_matrix(name, lead):
     made, M = Walsh(*MADE[name]), dense(*MADE[name][:3]).reshape(-1, len(MADE[name][2]))
     rows, p = M.shape
@@ -98,7 +100,7 @@ def test_a_subset_that_is_listed_twice_counts_twice():
     np.testing.assert_allclose(twice.spread(np.array([0.2, 0.5, 0.3])), once.spread(np.array([0.5, 0.5])))
 
 
-@pytest.mark.parametrize("seed", range(8))
+@every_case("seed", range(8))
 def test_best_guesses_with_ties_and_in_the_order_of_the_columns(seed):
     # Falling weights in the order of the columns: the first 2^k columns are a plane, where few categories help.
     rng = np.random.default_rng(seed)
@@ -119,7 +121,7 @@ def test_few_categories_are_asked_for_the_best_guess():
 
 def test_a_matrix_that_does_not_fit_is_refused():
     made = Walsh(np.array([1, 2]), np.array([1, 0]), np.arange(4097), 8192)
-    with pytest.raises(TooLargeError, match=r"at most 4096 categories to fit; got 4097\. Hint: method='mom'"):
+    with pytest.raises(TooLargeError):
         made.gram(np.ones(2))
 
 
@@ -137,11 +139,11 @@ def sizes_to_try(p):
     return [fewest << k for k in range(4)]
 
 
-@pytest.mark.parametrize("p", [*range(4, 24), *range(30, 36), 63, 64, 65, 100, 129, 200])
+@every_case("p", [*range(4, 24), *range(30, 36), 63, 64, 65, 100, 129, 200])
 def test_every_answer_leaves_two_categories(p):
     for size in sizes_to_try(p):
         if p == 5 or size > 2 ** (p - 2 - p % 2):
-            with pytest.raises(InvalidDesignError, match="whatever the columns"):
+            with pytest.raises(InvalidDesignError):
                 choose_columns(p, size)
             continue
         columns = choose_columns(p, size)
@@ -163,7 +165,7 @@ def test_every_answer_leaves_two_categories_for_all_p_up_to_600():
                 assert np.abs(transform(chosen)[1:]).max() <= p - 4
 
 
-@pytest.mark.parametrize("p", [9, 17, 33])
+@every_case("p", [9, 17, 33])
 def test_the_first_columns_would_not_do(p):
     size = 1 << (p - 1).bit_length()
     assert smallest_side(np.arange(p), size) == 1
@@ -184,7 +186,7 @@ def choice_exists(p, size):
     return False
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("p", "size", "possible"),
     [
         *((4, 4, True), (4, 8, False), (4, 16, False)),
@@ -198,11 +200,11 @@ def test_an_exhaustive_search_agrees_on_what_is_possible(p, size, possible):
     if possible:
         choose_columns(p, size)
     else:
-        with pytest.raises(InvalidDesignError, match="some answer leaves fewer than two, whatever the columns"):
+        with pytest.raises(InvalidDesignError):
             choose_columns(p, size)
 
 
-@pytest.mark.parametrize(("p", "size"), [(7, 32), (8, 128), (9, 128), (10, 512)])
+@every_case(("p", "size"), [(7, 32), (8, 128), (9, 128), (10, 512)])
 def test_larger_matrices_are_impossible_too(p, size):
     # Columns on one side of some question fail; all others can be turned so that 0, 1, 2, 4, … are among them.
     m = size.bit_length() - 1
@@ -214,14 +216,14 @@ def test_larger_matrices_are_impossible_too(p, size):
         choose_columns(p, size)
 
 
-@pytest.mark.parametrize("p", [4, 8, 64, 1024])
+@every_case("p", [4, 8, 64, 1024])
 def test_all_columns_split_in_halves(p):
     columns = choose_columns(p, p)
     np.testing.assert_array_equal(columns, np.arange(p))
     assert smallest_side(columns, p) == p // 2
 
 
-@pytest.mark.parametrize(("p", "size", "least"), [(1000, 1024, 480), (1000, 2048, 440), (600, 1024, 270), (40, 64, 15)])
+@every_case(("p", "size", "least"), [(1000, 1024, 480), (1000, 2048, 440), (600, 1024, 270), (40, 64, 15)])
 def test_sizes_are_nearly_even(p, size, least):
     assert smallest_side(choose_columns(p, size), size) >= least
 
@@ -249,7 +251,7 @@ PINNED = {
 }
 
 
-@pytest.mark.parametrize(("p", "size"), PINNED)
+@every_case(("p", "size"), PINNED)
 def test_the_choice_stays_the_same_for_ever(p, size):
     words = choose_columns(p, size).astype("<i8").tobytes()
     assert hashlib.sha256(words).hexdigest()[:8] == PINNED[p, size]
@@ -257,26 +259,22 @@ def test_the_choice_stays_the_same_for_ever(p, size):
 
 def test_more_than_two_can_be_asked_for():
     assert smallest_side(choose_columns(20, 32, smallest=8), 32) == 8
-    with pytest.raises(InvalidDesignError, match=r"`smallest` must be at most 8, .* 20 categories and size 32; got 9"):
+    with refused(InvalidDesignError, "smallest"):
         choose_columns(20, 32, smallest=9)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "said"),
+@every_case(
+    ("arguments", "error", "argument"),
     [
-        ((3, 4), InvalidDesignError, "a hadamard design must have 4 categories, or 6 or more; got 3, where"),
-        (
-            (5, 8),
-            InvalidDesignError,
-            r"a hadamard design must have 4 categories, or 6 or more; got 5, where .* Hint: sp\.uniform",
-        ),
-        ((9, 8), InvalidDesignError, "`size` must be a power of two, 16 or more for 9 categories; got 8"),
-        ((9, 24), InvalidDesignError, "`size` must be a power of two, 16 or more for 9 categories; got 24"),
-        ((9.5, 16), ArgumentError, "`p` must be a whole number"),
-        ((9, 16.0), ArgumentError, "`size` must be a whole number"),
-        ((9, 16, 1), ArgumentError, "`smallest` must be a whole number of at least 2"),
+        ((3, 4), InvalidDesignError, None),
+        ((5, 8), InvalidDesignError, None),
+        ((9, 8), InvalidDesignError, "size"),
+        ((9, 24), InvalidDesignError, "size"),
+        ((9.5, 16), ArgumentError, "p"),
+        ((9, 16.0), ArgumentError, "size"),
+        ((9, 16, 1), ArgumentError, "smallest"),
     ],
 )
-def test_choices_that_cannot_be_made(arguments, error, said):
-    with pytest.raises(error, match=said):
+def test_choices_that_cannot_be_made(arguments, error, argument):
+    with refused(error, argument):
         choose_columns(*arguments)

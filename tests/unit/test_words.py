@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from every_case import every_case
 
 import subsetprivacy as sp
 from subsetprivacy._words import counted, people
@@ -18,7 +19,7 @@ ONE_MANY = re.compile(
 )
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("amount", "text"), [(0, "0 people"), (1, "1 person"), (1.0, "1 person"), (1.4, "1 person"), (2, "2 people")]
 )
 def test_people_are_counted(amount, text):
@@ -69,7 +70,7 @@ def test_the_plural_is_decided_in_one_place():
     assert result == []
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("call", "error", "message"),
     [
         (

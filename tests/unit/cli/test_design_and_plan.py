@@ -133,9 +133,9 @@ def test_several_variables_are_audited_by_name(tmp_path):
         (["design", "uniform"], "give the categories once: as LABELS, or with --categories, --file or --from TABLE"),
         (["plan"], "give the categories once: as LABELS, or with --categories"),
         (["plan", "--categories", "5", "a"], "give the categories once: as LABELS, or with --categories"),
-        (["plan", "--categories", "5", "--margin", "2"], "--margin must be above 0 and at most 0.5; got 2"),
-        (["plan", "--categories", "5", "--margin", ".02", "--people", "100"], "either --margin or --people"),
-        (["plan", "--categories", "5", "--w", "a"], "must be numbers joined by commas"),
+        (["plan", "--n-categories", "5", "--margin", "2"], "--margin must be above 0 and at most 0.5; got 2"),
+        (["plan", "--n-categories", "5", "--margin", ".02", "--people", "100"], "either --margin or --people"),
+        (["plan", "--n-categories", "5", "--w", "a"], "must be numbers joined by commas"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(arguments, message):

@@ -43,16 +43,23 @@ CALLS = {
 }
 
 
-@pytest.fixture
-def release(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    place = tmp_path_factory.mktemp("keys")
     codes = sp.privatize(np.random.default_rng(1).choice(TREES, 300), DESIGN, seed=1).codes
     table = pa.table({"tree": codes, "year": np.tile([1, 2, 3], 100), "sex": np.repeat(["f", "m"], 150)})
-    sp.write_release(table, "out.parquet", {"tree": DESIGN}, keep=["year", "sex"])
+    sp.write_release(table, place / "out.parquet", {"tree": DESIGN}, keep=["year", "sex"])
     answers = sp.privatize(np.random.default_rng(2).choice(["no", "yes"], 300), VOTE, seed=2).codes
-    sp.write_release(pa.table({"tree": codes, "vote": answers}), "two.parquet", {"tree": DESIGN, "vote": VOTE})
-    Path("margins.json").write_text('{"sex": {"f": 0.6, "m": 0.4}}')
-    Path("proba.csv").write_text("ash,birch,cedar,elm\n" + "0.1,0.2,0.3,0.4\n" * 300)
+    both = pa.table({"tree": codes, "vote": answers})
+    sp.write_release(both, place / "two.parquet", {"tree": DESIGN, "vote": VOTE})
+    (place / "margins.json").write_text('{"sex": {"f": 0.6, "m": 0.4}}')
+    (place / "proba.csv").write_text("ash,birch,cedar,elm\n" + "0.1,0.2,0.3,0.4\n" * 300)
+    return place
+
+
+@pytest.fixture
+def release(made, monkeypatch):
+    monkeypatch.chdir(made)
 
 
 def keys(facts):

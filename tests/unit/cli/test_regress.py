@@ -154,7 +154,7 @@ def test_files_are_written(fine, made, tmp_path):
         assert rows[0] == head
     fine(*words, "-o", tmp_path / "coef.json")
     assert len(json.loads((tmp_path / "coef.json").read_text())["coefficients"]) == 9
-    for shown in ("", "--effects", "--predict new.csv"):
+    for shown in ("", "--predict new.csv"):
         fine(*words, *shown.split(), "-o", tmp_path / "it.png", "--force")
         assert (tmp_path / "it.png").read_bytes().startswith(b"\x89PNG")
 

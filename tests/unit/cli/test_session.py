@@ -1,4 +1,4 @@
-"""The session that the documentation begins with, word for word; and the same through a process of its own."""
+"""The session that the documentation begins with, word for word; and the help of a process."""
 
 import json
 import shlex
@@ -46,20 +46,6 @@ def test_the_session(fine, tmp_path, monkeypatch):
         "report.html",
         "sex_income.design.json",
     }
-
-
-def test_a_process_of_its_own(fine, tmp_path):
-    def run(*words):
-        command = [sys.executable, "-m", "subsetprivacy", *words]
-        told = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-        assert told.returncode == 0, told.stderr
-        return told
-
-    fine("example", "urn", "--people", "500", "-o", tmp_path / "urn.csv")
-    fine("design", "uniform", "black", "red", "green", "blue", "-o", tmp_path / "urn.design.json")
-    made = run("privatize", "urn.csv", "--column", "color", "--design", "urn.design.json", "-o", "private.csv")
-    assert made.stderr == ""  # no bar where there is no terminal, and no warning
-    assert json.loads(run("estimate", "private.csv", "--json").stdout)["n"] <= 500
 
 
 HELP = """

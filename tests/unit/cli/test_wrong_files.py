@@ -271,17 +271,6 @@ def test_a_truncated_file(refused, folder, monkeypatch):
     assert not (folder / "o.csv").exists()
 
 
-def test_without_pyarrow_it_is_said_what_to_install(refused, folder, monkeypatch):
-    import sys
-
-    monkeypatch.chdir(folder)
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    assert "pip install 'subsetprivacy[frames]'" in refused("estimate", "private.parquet")
-    line = refused("privatize", "people.csv", "--column", "tree=tree.design.json", "-o", "out.parquet")
-    assert "pip install 'subsetprivacy[frames]'" in line
-
-
 def test_ctrl_c_ends_any_command_with_130(run, folder, monkeypatch):
     def stopped(*arguments, **settings):
         raise KeyboardInterrupt

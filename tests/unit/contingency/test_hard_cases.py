@@ -7,6 +7,8 @@ import warnings
 
 import numpy as np
 import pytest
+from every_case import every_case
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.contingency import fitting
@@ -139,14 +141,14 @@ def test_without_a_matrix_the_fit_is_the_same_and_has_no_errors(monkeypatch):
     assert np.isnan(large.se).all()
     assert NoteKind.NO_STANDARD_ERRORS in {note.kind for note in large.notes}
     assert np.isnan(large.shares("a").se).all()
-    with pytest.raises(TooLargeError, match="known margins"):
+    with pytest.raises(TooLargeError):
         fitted(counts, known={"b": [0.5, 0.5]})
 
 
 def test_too_many_cells_are_refused():
     many = sp.product({f"v{k}": sp.hadamard(range(64)) for k in range(3)})
     counts = sp.SubsetCounts([many.join([np.array(1)] * 3)], [10], many)
-    with pytest.raises(TooLargeError, match="at most 65,536 cells; got 262,144"):
+    with pytest.raises(TooLargeError):
         sp.loglinear(counts, "all pairs")
     with pytest.raises(NoDataError):
         sp.loglinear(sp.SubsetCounts([], [], THREE), "all pairs")
@@ -171,7 +173,7 @@ def test_a_column_of_two_variables_is_one_part_of_the_table():
     assert fitted(counts, "[sex smokes]").w.ravel() == pytest.approx(
         sp.estimate(counts.margin("sex x smokes")).w, abs=1e-6
     )
-    with pytest.raises(ArgumentError, match=r"contains several; got some of them.*sex, smokes"):
+    with refused(ArgumentError, "model"):
         sp.loglinear(counts, "[sex race]")
     alone = sp.simulate(sexes, [0.2, 0.3, 0.1, 0.4], 3000, seed=1)
     assert fitted(alone, "independence").df == 2
@@ -179,12 +181,12 @@ def test_a_column_of_two_variables_is_one_part_of_the_table():
 
 def test_counts_of_one_variable_and_other_things_are_refused():
     one = sp.simulate(sp.uniform(list("abcd")), [0.25] * 4, 100, seed=1)
-    with pytest.raises(ArgumentError, match="two or more variables; got one"):
+    with refused(ArgumentError, "counts"):
         sp.loglinear(one, "saturated")
     with pytest.raises(ArgumentError, match="joint counts of several columns of subsets; got dict"):
         sp.loglinear({"a": [1, 2]}, "saturated")
     counts = sp.simulate(THREE, EVEN, 500, seed=1)
-    with pytest.raises(ArgumentError, match="two or more variables; got one"):
+    with refused(ArgumentError, "model"):
         sp.loglinear(counts, "[a]")
     covered = sp.simulate(sp.covered(TWO, 0.2), np.full(8, 1 / 8), 500, seed=1)
     with pytest.raises(ArgumentError, match="dummy rows"):
@@ -201,52 +203,52 @@ def test_designs_that_do_not_tell_the_shares_are_refused():
 COUNTS = sp.simulate(THREE, np.random.default_rng(1).dirichlet(np.full(16, 5.0)), 4000, seed=1)
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
+@every_case(
+    ("options", "error", "argument"),
     [
-        ({"known": {"a": {"w": 1.0}}}, DistributionError, "one number per category"),
-        ({"known": {"a": [0.5, 0.5, 0.0, 0.0]}}, DistributionError, "above 0 in every category"),
-        ({"known": {"d": [1.0]}}, ArgumentError, "variables of the model; got 'd'"),
-        ({"known": {("a", "a"): [1.0]}}, ArgumentError, "once in a margin"),
-        ({"known": {("b", "c"): [0.25] * 4, ("c", "b"): [0.25] * 4}}, ArgumentError, "each margin once"),
-        ({"known": {("b", "c"): [0.25] * 4, "b": [0.4, 0.6]}}, MismatchError, "different shares of b"),
-        ({"known": {("a", "c"): [0.125] * 8}}, ArgumentError, r"of the model; the model has no term of a c.*\[a c\]"),
-        ({"known": [0.5]}, ArgumentError, "must map variables to their shares; got list"),
-        ({"baseline": {"d": "w"}}, ArgumentError, "variables of the model; got 'd'"),
-        ({"baseline": {"a": "v"}}, CategoryError, "a category of a; got another one"),
-        ({"baseline": "w"}, ArgumentError, "must map variables to categories; got str"),
-        ({"starts": 0}, ArgumentError, "whole number of at least 1"),
+        ({"known": {"a": {"w": 1.0}}}, DistributionError, "known"),
+        ({"known": {"a": [0.5, 0.5, 0.0, 0.0]}}, DistributionError, "known"),
+        ({"known": {"d": [1.0]}}, ArgumentError, "known"),
+        ({"known": {("a", "a"): [1.0]}}, ArgumentError, "known"),
+        ({"known": {("b", "c"): [0.25] * 4, ("c", "b"): [0.25] * 4}}, ArgumentError, "known"),
+        ({"known": {("b", "c"): [0.25] * 4, "b": [0.4, 0.6]}}, MismatchError, "known"),
+        ({"known": {("a", "c"): [0.125] * 8}}, ArgumentError, "known"),
+        ({"known": [0.5]}, ArgumentError, "known"),
+        ({"baseline": {"d": "w"}}, ArgumentError, "baseline"),
+        ({"baseline": {"a": "v"}}, CategoryError, "baseline"),
+        ({"baseline": "w"}, ArgumentError, "baseline"),
+        ({"starts": 0}, ArgumentError, "starts"),
     ],
 )
-def test_options_that_do_not_fit_are_refused(options, error, message):
-    with pytest.raises(error, match=message):
+def test_options_that_do_not_fit_are_refused(options, error, argument):
+    with refused(error, argument):
         sp.loglinear(COUNTS, "[a b][b c]", **options)
 
 
 def test_questions_that_do_not_fit_are_refused():
     fit = fitted(COUNTS, "saturated")
-    with pytest.raises(ArgumentError, match="variables of the model; got 'd'"):
+    with refused(ArgumentError, "names"):
         fit.shares("d")
-    with pytest.raises(ArgumentError, match="different variables"):
+    with refused(ArgumentError, "names"):
         fit.shares("a", "a")
     with pytest.raises(ArgumentError, match="must have the category of c"):
         fit.odds_ratios("a", "b")
-    with pytest.raises(CategoryError, match="a category of c"):
+    with pytest.raises(CategoryError):
         fit.odds_ratios("a", "b", given={"c": "u"})
-    with pytest.raises(ArgumentError, match="must be terms of the model"):
+    with refused(ArgumentError, "terms"):
         fit.test("a:d")
-    with pytest.raises(ArgumentError, match="has no free interaction"):
+    with refused(ArgumentError, "terms"):
         fitted(COUNTS, "independence").test()
-    with pytest.raises(ArgumentError, match="that known margins fix"):
+    with refused(ArgumentError, "terms"):
         fitted(COUNTS, known={"b": [0.5, 0.5]}).test("b")
     with pytest.raises(ArgumentError, match="must be left out for Wald tests"):
         fit.test(method="wald", bootstrap=9)
     smaller = fitted(COUNTS, "independence")
     for other in (fitted(COUNTS, "[a b]"), fitted(sp.simulate(THREE, EVEN, 4000, seed=9), "independence")):
-        with pytest.raises(MismatchError, match="the same table"):
+        with pytest.raises(MismatchError):
             fit.compare(other)
     for one, other in ((smaller, fit), (fitted(COUNTS, "[a b][c]"), fitted(COUNTS, "[a c][b]")), (fit, fit)):
-        with pytest.raises(MismatchError, match="some of the terms"):
+        with pytest.raises(MismatchError):
             one.compare(other)
 
 
@@ -316,7 +318,7 @@ def test_nothing_of_a_person_is_shown_or_kept():
 
 def test_errors_do_not_show_what_people_reported():
     codes = {"a": np.full(80, 3), "b": np.full(80, 9), "c": np.full(80, 987)}
-    with pytest.raises(CodeError, match="first") as caught:
+    with pytest.raises(CodeError) as caught:
         sp.loglinear(sp.SubsetTable(codes, THREE), "all pairs")
     assert "987" not in str(caught.value)
 
@@ -325,7 +327,7 @@ def test_a_fit_pickles_and_says_how_to_keep_it():
     fit = fitted(COUNTS)
     again = pickle.loads(pickle.dumps(fit))
     assert again.estimates == pytest.approx(fit.estimates)
-    with pytest.raises(ArgumentError, match="fit the model to it again"):
+    with pytest.raises(ArgumentError):
         sp.LogLinear.from_dict(fit.to_dict())
     shares = fit.shares("a")
     assert sp.FittedShares.from_dict(shares.to_dict()).to_dict() == shares.to_dict()
@@ -333,11 +335,11 @@ def test_a_fit_pickles_and_says_how_to_keep_it():
     assert sp.OddsRatios.from_dict(odds.to_dict()).to_dict() == odds.to_dict()
 
 
-@pytest.mark.parametrize("make", [lambda fit: fit, lambda fit: fit.shares("a"), lambda fit: fit.odds_ratios("a", "b")])
+@every_case("make", [lambda fit: fit, lambda fit: fit.shares("a"), lambda fit: fit.odds_ratios("a", "b")])
 def test_intervals_that_there_are_not_are_refused(make):
     result = make(fitted(COUNTS))
     for show in (result.summary, result.to_frame):
-        with pytest.raises(ArgumentError, match="`method` must be"):
+        with refused(ArgumentError, "method"):
             show(method="profile")
 
 
@@ -376,10 +378,10 @@ def test_groups_are_a_variable_that_is_seen():
         margin = fit.shares(*groups.by)
         order = np.argsort([label_of(cell) for cell in margin.cells])
         assert 3000 * margin.estimate[order] == pytest.approx(each, abs=1e-3)
-    with pytest.raises(ArgumentError, match="two or more groups"):
+    with refused(ArgumentError, "counts"):
         sp.loglinear(sp.GroupedCounts({"a": data.counts()}, ("g",)), "saturated")
     other = sp.simulate(sp.hadamard(list("wxyz")), [0.25] * 4, 100, seed=1)
-    with pytest.raises(MismatchError, match="same design in all groups"):
+    with pytest.raises(MismatchError):
         sp.loglinear(sp.GroupedCounts({"a": data.counts(), "b": other}, ("g",)), "saturated")
 
 

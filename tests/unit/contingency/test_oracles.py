@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
+from every_case import every_case
 from scipy.optimize import minimize
 
 import subsetprivacy as sp
@@ -40,7 +41,7 @@ def fitted(counts, model, **options):
 # Seen values ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("model", MODELS)
+@every_case("model", MODELS)
 def test_seen_values_give_a_poisson_regression(model):
     sm = pytest.importorskip("statsmodels.api")
     counts = sp.simulate(seen(), shares(), 4000, seed=1)
@@ -97,7 +98,7 @@ def test_seen_values_agree_with_loglin_of_r():
 # Subsets ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("model", MODELS)
+@every_case("model", MODELS)
 def test_nothing_better_is_found_by_brute_force(model):
     """The likelihood written out row by row, maximized without derivatives of ours, from several starts."""
     counts = sp.simulate(private(), shares(), 1500, seed=2)

@@ -1,76 +1,76 @@
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ABCD, GIVEN, GIVEN3
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.errors import CategoryError, InvalidDesignError, NotIndependentError
 
 
-@pytest.mark.parametrize(
-    ("weights", "message"),
+@every_case(
+    ("weights", "argument"),
     [
-        ({("a",): 1.0, ("b", "c", "d"): 1.0}, "must have at least two members; got 'a', which hides nothing"),
-        ({(): 0.5, ("a", "b"): 1.0, ("c", "d"): 1.0}, "at least two members; got the empty set, which hides nothing"),
-        ({("a", "b"): -0.5, ("c", "d"): 1.0}, r"mu must be finite and not negative; got -0.5 for a\|b"),
-        ({("a", "b"): float("nan"), ("c", "d"): 1.0}, r"mu must be finite and not negative; got nan for a\|b"),
-        ({("a", "b"): float("inf"), ("c", "d"): 1.0}, r"mu must be finite and not negative; got inf for a\|b"),
-        ({("a", "b"): "0.5", ("c", "d"): 1.0}, r"mu must be a number; got str for a\|b"),
-        ({("a", "b"): None, ("c", "d"): 1.0}, r"mu must be a number; got NoneType for a\|b"),
-        ({("a", "b"): np.ones(2), ("c", "d"): 1.0}, r"mu must be a number; got ndarray for a\|b"),
-        ({("a", "b"): 1.0, ("c", "d"): 0.75}, "sum to 1 over the subsets that contain a category; got 0.75 for 'c'"),
-        ({("a", "b"): 1.0}, "sum to 1 over the subsets that contain a category; got 0 for 'c'"),
+        ({("a",): 1.0, ("b", "c", "d"): 1.0}, None),
+        ({(): 0.5, ("a", "b"): 1.0, ("c", "d"): 1.0}, None),
+        ({("a", "b"): -0.5, ("c", "d"): 1.0}, None),
+        ({("a", "b"): float("nan"), ("c", "d"): 1.0}, None),
+        ({("a", "b"): float("inf"), ("c", "d"): 1.0}, None),
+        ({("a", "b"): "0.5", ("c", "d"): 1.0}, None),
+        ({("a", "b"): None, ("c", "d"): 1.0}, None),
+        ({("a", "b"): np.ones(2), ("c", "d"): 1.0}, None),
+        ({("a", "b"): 1.0, ("c", "d"): 0.75}, None),
+        ({("a", "b"): 1.0}, None),
         # The category that is furthest off is the one named.
-        ({("a", "b"): 1.0, ("b", "c", "d"): 0.6, ("c", "d"): 0.3}, "got 1.6 for 'b'"),
-        ({("a", "z"): 1.0, ("c", "d"): 1.0}, "must be one of the 4 categories 'a', 'b', 'c', 'd'; got 'z'"),
-        ({("a", "a", "b"): 1.0, ("c", "d"): 1.0}, "a subset must name each label once; got 'a' twice"),
-        ({"ab": 1.0, ("c", "d"): 1.0}, r"a subset must be a collection of labels; got 'ab'. Hint: write \('a', 'b'\)"),
-        ({True: 1.0, ("c", "d"): 1.0}, "a subset must be a collection of labels; got True"),
-        ({("a", "b"): 0.5, ("b", "a"): 0.5, ("c", "d"): 1.0}, r"must name each subset once; got a\|b twice"),
-        ({("a", "b"): 0.5, 3: 0.5, ("c", "d"): 1.0}, r"must name each subset once; got a\|b twice"),
-        ({16: 1.0}, "a subset code must lie in 0…15; got 16"),
-        ({-1: 1.0}, "a subset code must lie in 0…15; got -1"),
-        ({("a", "b"): 0.0}, "must give some subset a positive mu; got none"),
-        ({}, "must give some subset a positive mu; got none"),
-        ([0.5, 0.5], "`weights` must map subsets to mu; got list. Hint: write"),
+        ({("a", "b"): 1.0, ("b", "c", "d"): 0.6, ("c", "d"): 0.3}, None),
+        ({("a", "z"): 1.0, ("c", "d"): 1.0}, "label"),
+        ({("a", "a", "b"): 1.0, ("c", "d"): 1.0}, None),
+        ({"ab": 1.0, ("c", "d"): 1.0}, None),
+        ({True: 1.0, ("c", "d"): 1.0}, None),
+        ({("a", "b"): 0.5, ("b", "a"): 0.5, ("c", "d"): 1.0}, "weights"),
+        ({("a", "b"): 0.5, 3: 0.5, ("c", "d"): 1.0}, "weights"),
+        ({16: 1.0}, None),
+        ({-1: 1.0}, None),
+        ({("a", "b"): 0.0}, "weights"),
+        ({}, "weights"),
+        ([0.5, 0.5], "weights"),
     ],
 )
-def test_weights_that_make_no_design_are_refused(weights, message):
-    with pytest.raises(InvalidDesignError, match=message):
+def test_weights_that_make_no_design_are_refused(weights, argument):
+    with refused(InvalidDesignError, argument):
         sp.conditional(ABCD, weights)
 
 
-@pytest.mark.parametrize(("labels", "message"), [("abc", "single string"), ({"a", "b", "c"}, "must have an order")])
-def test_labels_are_checked(labels, message):
-    with pytest.raises(CategoryError, match=message):
+@pytest.mark.parametrize(("labels", "argument"), [("abc", "categories"), ({"a", "b", "c"}, "categories")])
+def test_labels_are_checked(labels, argument):
+    with refused(CategoryError, argument):
         sp.conditional(labels, {("a", "b"): 1.0})
 
 
 def test_three_categories_are_enough_and_two_are_not():
     assert pytest.approx(1.3) == GIVEN3.S
     assert GIVEN3.is_identifiable
-    with pytest.raises(
-        InvalidDesignError, match=r"at least 3 categories; got 2. Hint: with two categories try sp.warner"
-    ):
+    with pytest.raises(InvalidDesignError):
         sp.conditional(["a", "b"], {("a", "b"): 1.0})
 
 
 @pytest.mark.parametrize("make", [sp.nonprivate, sp.fully_private])
 def test_the_two_extremes_need_two_categories(make):
     assert make(["a", "b"]).p == 2
-    with pytest.raises(InvalidDesignError, match="at least 2 categories; got 1"):
+    with pytest.raises(InvalidDesignError):
         make(["a"])
 
 
-@pytest.mark.parametrize("make", [sp.uniform, sp.nonprivate, sp.fully_private])
+@every_case("make", [sp.uniform, sp.nonprivate, sp.fully_private])
 def test_more_than_48_categories_are_refused(make):
     assert make(range(48)).p == 48
-    with pytest.raises(InvalidDesignError, match=r"at most 48 categories; got 49. Hint: sp.hadamard"):
+    with pytest.raises(InvalidDesignError):
         make(range(49))
 
 
 @pytest.mark.parametrize("make", [sp.conditional, sp.independent])
 def test_more_than_48_categories_are_refused_with_weights(make):
-    with pytest.raises(InvalidDesignError, match="at most 48 categories; got 49"):
+    with pytest.raises(InvalidDesignError):
         make(range(49), {(0, 1): 1.0})
 
 
@@ -133,7 +133,7 @@ def test_a_symmetric_design_can_be_asked():
     assert asked.as_independent() is asked
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("design", "message"),
     [
         (GIVEN, r"the same mu; got 0.2 for b\|c and 0.3 for a\|d"),
@@ -152,7 +152,7 @@ def test_a_tiny_weight_without_its_counterpart_is_lopsided_too():
     # An absolute tolerance would let this through, and then draw e|f, which the design never reports.
     t = 1e-12
     mu = {(0, 1, 2): 1 - t, (3, 4, 5): 1 - t, (0, 1): t, (2, 3): t, (4, 5): t}
-    with pytest.raises(NotIndependentError, match=r"got 1e-12 for 0\|1 and 0 for 2\|3\|4\|5"):
+    with pytest.raises(NotIndependentError):
         sp.conditional(range(6), mu).as_independent()
 
 
@@ -163,5 +163,5 @@ def test_rounding_is_no_lopsidedness():
 
 
 def test_a_conditional_design_draws_no_questions():
-    with pytest.raises(NotIndependentError, match=r"got a conditional design. Hint: this design needs the value"):
+    with pytest.raises(NotIndependentError):
         sp.draw_questions(GIVEN, 3)

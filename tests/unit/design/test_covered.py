@@ -6,9 +6,11 @@ from math import ceil
 
 import numpy as np
 import pytest
+from every_case import every_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lopsided import ABCD, ASKED, GIVEN, GROUPS, RECORDED, SEVEN, WARNER
+from refusals import refused
 from scipy.stats import chi2_contingency, chisquare, kstest
 
 import subsetprivacy as sp
@@ -44,7 +46,7 @@ def fresh_rows(design):
 # The floor ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", BASES)
+@every_case("name", BASES)
 def test_there_are_as_many_dummy_categories_as_the_reports_need(name):
     base = BASES[name]
     design = sp.covered(base, 0.9 / round(base.S), reveals=True)
@@ -56,7 +58,7 @@ def test_there_are_as_many_dummy_categories_as_the_reports_need(name):
         assert mu[codes >> (base.code_bits + d) & 1 == 1].sum() == pytest.approx(1)
 
 
-@pytest.mark.parametrize("name", BASES)
+@every_case("name", BASES)
 def test_every_report_keeps_the_floor_whatever_the_distribution(name):
     base = BASES[name]
     rng = np.random.default_rng(1)
@@ -96,7 +98,7 @@ def test_a_tiny_floor_is_kept_too():
     assert sp.covered(UNIFORM, 1e-12).dummies_for(100) == 1
 
 
-@pytest.mark.parametrize("name", ["uniform", "lopsided", "hadamard"])
+@every_case("name", ["uniform", "lopsided", "hadamard"])
 def test_the_mean_indicator_of_the_paper(name):
     # gamma_k = (1 - 2 alpha) q_k'w + alpha, with q_k the row of the base design's Q.
     base, alpha = BASES[name], 0.2
@@ -182,8 +184,8 @@ def test_with_the_papers_number_of_dummies_the_plans_share_would_be_biased():
     assert np.abs(biased - W).max() > 0.02
 
 
-@pytest.mark.parametrize("name", BASES)
-@pytest.mark.parametrize("method", ["mle", "mom"])
+@every_case("name", BASES)
+@every_case("method", ["mle", "mom"])
 @pytest.mark.filterwarnings("ignore::subsetprivacy.errors.SubsetPrivacyWarning")
 def test_estimates_are_as_good_as_they_say(name, method):
     base = BASES[name]
@@ -206,7 +208,7 @@ def test_small_samples_are_read_right():
 
 def test_all_rows_must_be_counted_together():
     data = sp.privatize(list("abcd") * 50, sp.covered(UNIFORM, 0.1), seed=1)
-    with pytest.raises(ArgumentError, match="`by` must be left out for a covered release"):
+    with refused(ArgumentError, "by"):
         sp.count(data, by=["one", "two"] * 125)
     part = sp.SubsetData(data.codes[:125], data.design)
     with pytest.raises(MismatchError, match=r"all 250 rows of a covered release must be counted together; got 125"):
@@ -239,7 +241,7 @@ def test_neighboring_rows_say_nothing_of_each_other():
     assert chi2_contingency(table).pvalue > 1e-4
 
 
-@pytest.mark.parametrize("name", ["lopsided", "recorded", "product", "pairs of six"])
+@every_case("name", ["lopsided", "recorded", "product", "pairs of six"])
 def test_dummy_rows_look_like_everybodys(name):
     base = BASES[name]
     planned = sp.covered(base, 0.4 / base.S)
@@ -341,20 +343,20 @@ def test_a_plan_and_a_release_do_not_pool():
 # Refusals -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("base", "message"),
+@every_case(
+    ("base", "argument"),
     [
-        (GIVEN, "`design` must have a whole number S of 2 or more to be covered; got S = 1.6"),
-        (sp.fixed_size(range(5), 2), "got S = 2.5"),
-        (WARNER, "must report subsets of the value itself to be covered; got one with a secret bit"),
-        (sp.fully_private(ABCD), "can be covered; got a fully_private design"),
-        (sp.covered(UNIFORM, 0.1), "can be covered; got a covered design"),
-        (sp.design.coarse(ABCD), "can be covered; got a coarse design"),
-        (sp.uniform(range(47)), "codes of at most 48 bits; got 47 and 2 for dummy categories"),
+        (GIVEN, "design"),
+        (sp.fixed_size(range(5), 2), "design"),
+        (WARNER, "design"),
+        (sp.fully_private(ABCD), "design"),
+        (sp.covered(UNIFORM, 0.1), "design"),
+        (sp.design.coarse(ABCD), "design"),
+        (sp.uniform(range(47)), None),
     ],
 )
-def test_what_cannot_be_covered(base, message):
-    with pytest.raises(InvalidDesignError, match=message):
+def test_what_cannot_be_covered(base, argument):
+    with refused(InvalidDesignError, argument):
         sp.covered(base, 0.1)
 
 
@@ -363,22 +365,18 @@ def test_a_design_with_a_bit_cannot_be_covered_by_an_accident_of_numbers():
     made = sp.product({"s": sp.warner(["no", "yes"], 0.25), "x": UNIFORM})
     assert made.S == 3
     assert made.support()[1].sum() == pytest.approx(4)
-    with pytest.raises(InvalidDesignError, match="to be covered"):
+    with pytest.raises(InvalidDesignError):
         sp.covered(made, 0.1)
 
 
-@pytest.mark.parametrize("floor", [0, -0.1, 0.5, 0.7, float("nan"), True, "0.1", None])
+@every_case("floor", [0, -0.1, 0.5, 0.7, float("nan"), True, "0.1", None])
 def test_the_floor_is_checked(floor):
-    with pytest.raises(
-        InvalidDesignError, match=r"`floor` must be positive and below 1/2 = 0.5 for a design with S = 2"
-    ):
+    with refused(InvalidDesignError, "floor"):
         sp.covered(UNIFORM, floor)
 
 
 def test_a_covered_design_is_asked_by_its_base():
-    with pytest.raises(
-        NotIndependentError, match=r"cannot be asked; ask with the design that it covers. Hint: sp.ask\(design.base\)"
-    ):
+    with pytest.raises(NotIndependentError):
         sp.ask(sp.covered(UNIFORM, 0.1))
 
 
@@ -390,22 +388,22 @@ def test_what_is_seen_by_whoever_knows_is_the_base():
     assert ASKED.exposed is ASKED
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
+@every_case(
+    ("changes", "argument"),
     [
-        ({"floor": "0.7"}, "`floor` must be positive and below"),
-        ({"floor": "a third"}, "must give its weights as numbers"),
-        ({"people": -1}, "`people` must be a whole number"),
-        ({"people": None}, "`people` must be a whole number"),
-        ({"base": {"kind": "covered"}}, "lacks or misuses"),
-        ({"base": {"kind": "fixed_size", "size": 3}}, "whole number S of 2 or more"),
+        ({"floor": "0.7"}, "floor"),
+        ({"floor": "a third"}, None),
+        ({"people": -1}, "people"),
+        ({"people": None}, "people"),
+        ({"base": {"kind": "covered"}}, None),
+        ({"base": {"kind": "fixed_size", "size": 3}}, "design"),
         ({"dummies": 0}, "dummies"),  # the floor that it states is not kept
     ],
 )
-def test_a_document_without_fingerprint_is_checked_as_well(changes, message):
+def test_a_document_without_fingerprint_is_checked_as_well(changes, argument):
     document = sp.covered(UNIFORM, 0.1).realized(100).document()
     document.pop("fingerprint")
-    with pytest.raises(DesignDocumentError, match=message):
+    with refused(DesignDocumentError, argument):
         sp.design_from_json(json.dumps(document | changes))
 
 
@@ -433,11 +431,11 @@ def test_a_mixture_under_cover():
 
 
 def test_a_base_that_reveals_needs_a_word():
-    with pytest.raises(InvalidDesignError, match="`reveals` must be True to cover a nonprivate design"):
+    with refused(InvalidDesignError, "reveals"):
         sp.covered(sp.nonprivate(["no", "yes"]), 0.2)
 
 
-@pytest.mark.parametrize("base", [sp.uniform(range(30)), sp.partition(range(30), 3), sp.fixed_size(range(30), 10)])
+@every_case("base", [sp.uniform(range(30)), sp.partition(range(30), 3), sp.fixed_size(range(30), 10)])
 @pytest.mark.filterwarnings("ignore::subsetprivacy.errors.SubsetPrivacyWarning")
 def test_designs_too_large_to_list_can_be_covered_too(base):
     w = np.arange(1, 31) / 465
@@ -447,7 +445,7 @@ def test_designs_too_large_to_list_can_be_covered_too(base):
         assert np.abs((fit.w - w) / fit.se).max() < 4.5
 
 
-@pytest.mark.parametrize("name", ["uniform", "groups", "two values"])
+@every_case("name", ["uniform", "groups", "two values"])
 def test_moments_in_closed_form_are_those_of_the_matrix(name):
     base = BASES[name]
     w = np.random.default_rng(5).dirichlet(np.full(base.p, 5.0))
@@ -472,7 +470,7 @@ def test_variables_of_a_covered_product_are_looked_at_by_themselves():
     fit = sp.estimate(alone)
     assert np.abs((fit.w - [0.1, 0.2, 0.3, 0.4]) / fit.se).max() < 4
     assert fit.w == pytest.approx(sp.estimate(release).margin("x").w, abs=0.02)
-    with pytest.raises(ArgumentError, match="for several variables only; got a uniform design"):
+    with refused(ArgumentError, "names"):
         sp.privatize(x, UNIFORM).select("x")
 
 
@@ -505,9 +503,9 @@ def test_a_collector_covers_answers_without_any_value():
     assert release.counts().n_missing == 50
     fit = sp.estimate(release)
     assert np.abs((fit.w - [0.1, 0.2, 0.3, 0.4]) / fit.se).max() < 4
-    with pytest.raises(ArgumentError, match="`data` must be SubsetData, one subset per person; got SubsetCounts"):
+    with refused(ArgumentError, "data"):
         sp.cover(collected.counts(), 0.1)
-    with pytest.raises(InvalidDesignError, match="got a covered design"):
+    with pytest.raises(InvalidDesignError):
         sp.cover(release, 0.1)
 
 
@@ -531,7 +529,7 @@ def test_weights_have_no_place_under_cover():
         sp.count(data, weights=np.tile([0.5, 1.5], 125), weights_kind="sampling")
     counts = data.counts()
     weighted = sp.SubsetCounts(counts.codes, counts.counts * 1.5, data.design, squares=counts.counts * 2.25)
-    with pytest.raises(ArgumentError, match="must be unweighted for a covered design"):
+    with refused(ArgumentError, "data"):
         sp.estimate(weighted)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from every_case import every_case
 from problems import lopsided, lopsided_conditional, mixture
 
 import subsetprivacy as sp
@@ -11,7 +12,7 @@ from subsetprivacy.design.secret_bit import uniform_with_bit
 CLASSES = [pytest.param(one, id=one.__name__) for classes in document.kinds().values() for one in classes]
 
 
-@pytest.mark.parametrize("kind", CLASSES)
+@every_case("kind", CLASSES)
 def test_every_kind_says_what_it_is(kind):
     design = kind.example()
     assert isinstance(design, kind)
@@ -23,7 +24,7 @@ def test_every_kind_says_what_it_is(kind):
     assert sp.design_from_json(design.to_json()) == design
 
 
-@pytest.mark.parametrize("kind", CLASSES)
+@every_case("kind", CLASSES)
 def test_an_example_has_the_reports_that_it_counts(kind):
     design = kind.example()
     if not design.is_known:
@@ -32,7 +33,7 @@ def test_an_example_has_the_reports_that_it_counts(kind):
     assert design.report_count == len(design.support()[0])
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("design", "count"),
     [
         (sp.uniform(range(40)), 2**40 - 2 * 40 - 2),
@@ -93,7 +94,7 @@ def chances(design):
     return result
 
 
-@pytest.mark.parametrize(
+@every_case(
     "design",
     [
         lopsided(),
@@ -111,7 +112,7 @@ def test_a_rule_that_lists_has_the_distribution_of_the_design(design):
     assert design.list_length == len(rule["weights"])
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("design", "rule"),
     [
         (sp.uniform(range(5)), {"rule": "uniform"}),
@@ -133,7 +134,7 @@ def test_a_rule_without_a_list(design, rule):
 # What it is asked by others -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("design", [sp.uniform(range(6)), sp.fixed_size(range(5), 3), lopsided(), sp.hadamard(50)])
+@every_case("design", [sp.uniform(range(6)), sp.fixed_size(range(5), 3), lopsided(), sp.hadamard(50)])
 def test_the_most_telling_report_is_that_of_the_largest_posterior(design):
     w = np.arange(1, design.p + 1) ** 2 / (np.arange(1, design.p + 1) ** 2).sum()
     code, j = design.most_telling(w)
@@ -149,9 +150,7 @@ def test_the_most_telling_answer_about_a_secret_number_is_in_words():
     assert (design.report_text(code), j) == ("the numbers are the same", 0)
 
 
-@pytest.mark.parametrize(
-    "design", [sp.uniform(range(6)), sp.fixed_size(range(6), 3), lopsided(), sp.hadamard(range(6))]
-)
+@every_case("design", [sp.uniform(range(6)), sp.fixed_size(range(6), 3), lopsided(), sp.hadamard(range(6))])
 def test_reports_within_a_set_are_those_of_the_support(design):
     support = design.support()[0]
     for held in range(1, 1 << design.p):
@@ -172,7 +171,7 @@ def test_people_behind_rows():
     assert sp.covered(sp.uniform(range(4)), 0.1).realized(1000).people_in(1250) == 1000
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("design", "asked"),
     [
         (sp.uniform(range(4)), True),

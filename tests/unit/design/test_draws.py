@@ -6,6 +6,7 @@ from math import comb
 
 import numpy as np
 import pytest
+from every_case import every_case
 from problems import Odometer
 
 from subsetprivacy.design import draws
@@ -29,7 +30,7 @@ class EveryWord:
         return self
 
 
-@pytest.mark.parametrize("bound", [2, 3, 5, 6, 7, 8, 12, 100, 255, 256])
+@every_case("bound", [2, 3, 5, 6, 7, 8, 12, 100, 255, 256])
 def test_all_words_of_a_byte_give_every_number_as_often(bound):
     # The first round only: of 256 words those that are accepted are evenly spread, and the rest is drawn again.
     source = EveryWord()
@@ -52,7 +53,7 @@ def test_one_number_needs_no_bits():
     assert source.calls == []
 
 
-@pytest.mark.parametrize(("bound", "width"), [(256, 8), (257, 16), (1 << 16, 16), (70_000, 32), (1 << 40, 64)])
+@every_case(("bound", "width"), [(256, 8), (257, 16), (1 << 16, 16), (70_000, 32), (1 << 40, 64)])
 def test_words_are_as_wide_as_needed(bound, width):
     source = SeededSource(np.random.default_rng(1))
     widths = []
@@ -77,7 +78,7 @@ def test_words_that_cannot_be_written_to_are_no_obstacle():
     assert set(draws.below(5000, 3, SecureSource()).tolist()) == {0, 1, 2}
 
 
-@pytest.mark.parametrize(("items", "k"), [(1, 1), (4, 1), (4, 2), (5, 3), (5, 5), (6, 2), (4, 0)])
+@every_case(("items", "k"), [(1, 1), (4, 1), (4, 2), (5, 3), (5, 5), (6, 2), (4, 0)])
 def test_subsets_are_exactly_even(items, k):
     # All combinations of the k numbers that are drawn: every subset comes as often as every other.
     bounds = list(range(items - k + 1, items + 1))

@@ -5,7 +5,9 @@ from math import comb
 
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ABCD, SEVEN
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.design.exchangeable import codes_of_size
@@ -36,14 +38,14 @@ def cost(design, w):
     return np.trace(tangent_inverse(expected_information(design, w))) / (1 - w @ w)
 
 
-@pytest.mark.parametrize("p", range(1, 9))
+@every_case("p", range(1, 9))
 def test_codes_of_a_size_are_all_of_them(p):
     for k in range(p + 1):
         expected = sorted(sum(1 << j for j in chosen) for chosen in combinations(range(p), k))
         assert codes_of_size(p, k).tolist() == expected
 
 
-@pytest.mark.parametrize("name", DESIGNS)
+@every_case("name", DESIGNS)
 def test_closed_forms_are_those_of_the_list(name):
     design = DESIGNS[name]
     rows, mu = listed(design)
@@ -61,7 +63,7 @@ def test_closed_forms_are_those_of_the_list(name):
     assert design.mu_full == 0
 
 
-@pytest.mark.parametrize("name", DESIGNS)
+@every_case("name", DESIGNS)
 def test_what_an_attacker_makes_of_it_is_that_of_the_list(name):
     design = DESIGNS[name]
     rows, mu = listed(design)
@@ -78,7 +80,7 @@ def test_what_an_attacker_makes_of_it_is_that_of_the_list(name):
     assert design.largest_posterior(belief) == pytest.approx(((rows * belief).max(axis=1) / sizes).max())
 
 
-@pytest.mark.parametrize("name", DESIGNS)
+@every_case("name", DESIGNS)
 def test_mu_is_zero_outside(name):
     design = DESIGNS[name]
     codes, mu = design.support()
@@ -98,7 +100,7 @@ def test_pairs_of_three_cost_four():
     assert cost(design, np.full(3, 1 / 3)) == pytest.approx(4)
 
 
-@pytest.mark.parametrize(("p", "k"), [(3, 2), (5, 2), (6, 4), (6, 3), (9, 8)])
+@every_case(("p", "k"), [(3, 2), (5, 2), (6, 4), (6, 3), (9, 8)])
 def test_the_price_at_an_even_distribution(p, k):
     assert cost(sp.fixed_size(range(p), k), np.full(p, 1 / p)) == pytest.approx((p - 1) / (p / k - 1))
 
@@ -110,7 +112,7 @@ def test_a_large_design_is_never_listed():
     assert design.pair_probability == pytest.approx(23 / 47)
     assert design.is_identifiable
     assert design.mu(np.array([(1 << 24) - 1, (1 << 23) - 1])).tolist() == [pytest.approx(1 / comb(47, 23)), 0]
-    with pytest.raises(TooLargeError, match="must have at most 22 categories; got 48"):
+    with pytest.raises(TooLargeError):
         design.support()
     x = np.random.default_rng(1).integers(48, size=20_000)
     data = sp.privatize(x, design, seed=1)
@@ -125,34 +127,22 @@ def test_few_of_many_can_be_listed():
     assert len(sp.fixed_size(range(48), 2).support()[0]) == comb(48, 2)
 
 
-@pytest.mark.parametrize(
-    ("p", "k", "message"),
-    [
-        (3, 1, "`k` must be 2 for 3 categories; got 1. Hint: the nearest is 2."),
-        (3, 3, "`k` must be 2 for 3 categories; got 3. Hint: the nearest is 2."),
-        (6, 9, "`k` must be from 2 to 5 for 6 categories; got 9. Hint: the nearest is 5."),
-        (6, 0, "`k` must be from 2 to 5 for 6 categories; got 0. Hint: the nearest is 2."),
-        (2, 2, "a fixed size design must have at least 3 categories; got 2. Hint: with two categories try sp.warner"),
-        (49, 2, "must have at most 48 categories; got 49. Hint: sp.hadamard"),
-    ],
-)
-def test_sizes_are_checked(p, k, message):
-    with pytest.raises(InvalidDesignError, match=message):
+@every_case(("p", "k", "argument"), [(3, 1, "k"), (3, 3, "k"), (6, 9, "k"), (6, 0, "k"), (2, 2, None), (49, 2, None)])
+def test_sizes_are_checked(p, k, argument):
+    with refused(InvalidDesignError, argument):
         sp.fixed_size(range(p), k)
 
 
-@pytest.mark.parametrize("k", [2.0, "2", True, None, -1])
+@every_case("k", [2.0, "2", True, None, -1])
 def test_a_size_is_a_whole_number(k):
-    with pytest.raises(ArgumentError, match="`k` must be a whole number of at least 0"):
+    with refused(ArgumentError, "k"):
         sp.fixed_size(range(5), k)
 
 
 def test_only_half_of_the_categories_can_be_asked_about():
     assert sp.fixed_size(ABCD, 2).is_independent
     assert not sp.fixed_size(range(5), 2).is_independent
-    with pytest.raises(
-        NotIndependentError, match="must be independent to be asked as yes/no questions; got a fixed_size"
-    ):
+    with pytest.raises(NotIndependentError):
         sp.ask(sp.fixed_size(range(5), 2))
 
 

@@ -4,7 +4,9 @@ import json
 
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import SEVEN
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.design.hadamard import with_columns
@@ -30,7 +32,7 @@ SIZES = [(4, None), (6, None), (6, 15), (7, None), (8, None), (8, 31), (9, None)
 LARGE = [(49, None), (60, 127), (64, None), (100, None), (300, None)]
 
 
-@pytest.mark.parametrize(("p", "questions"), SIZES + LARGE)
+@every_case(("p", "questions"), SIZES + LARGE)
 def test_questions_are_rows_of_the_matrix(p, questions):
     design = sp.hadamard(p, questions)
     assert design.questions == design.size - 1
@@ -51,7 +53,7 @@ def test_questions_are_rows_of_the_matrix(p, questions):
     assert design.is_subset_private
 
 
-@pytest.mark.parametrize(("p", "questions"), SIZES + LARGE)
+@every_case(("p", "questions"), SIZES + LARGE)
 def test_all_pairs_and_triples_are_alike(p, questions):
     design = sp.hadamard(p, questions)
     N = design.size
@@ -68,7 +70,7 @@ def test_all_pairs_and_triples_are_alike(p, questions):
     assert design.S == 2
 
 
-@pytest.mark.parametrize(("p", "most"), [(8, 7.01), (14, 13.2), (16, 15.01), (20, 19.3), (50, 49.2), (64, 63.01)])
+@every_case(("p", "most"), [(8, 7.01), (14, 13.2), (16, 15.01), (20, 19.3), (50, 49.2), (64, 63.01)])
 def test_the_price_at_an_even_distribution(p, most):
     design = sp.hadamard(p)
     w = np.full(p, 1 / p)
@@ -83,13 +85,13 @@ def test_fourteen_categories_need_thirty_subsets():
 
 
 def test_five_has_no_choice():
-    with pytest.raises(InvalidDesignError, match="got 5, where some answer leaves fewer than two"):
+    with pytest.raises(InvalidDesignError):
         sp.hadamard(5)
-    with pytest.raises(InvalidDesignError, match="a hadamard design must have 4 to 1,048,576 categories; got 3"):
+    with pytest.raises(InvalidDesignError):
         sp.hadamard(3)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("p", "questions", "nearest"),
     [
         (9, 20, "15 or 31"),
@@ -110,19 +112,19 @@ def test_the_number_of_questions_is_one_less_than_a_power_of_two(p, questions, n
 
 def test_too_many_questions_for_few_categories_are_refused_by_their_name():
     # 2^4 is the most for six categories: the message speaks of what was passed.
-    with pytest.raises(InvalidDesignError, match="`questions` must be at most 15"):
+    with refused(InvalidDesignError, "questions"):
         sp.hadamard(6, 63)
 
 
-@pytest.mark.parametrize("questions", [7.0, "7", True])
+@every_case("questions", [7.0, "7", True])
 def test_questions_are_a_whole_number(questions):
-    with pytest.raises(ArgumentError, match="`questions` must be a whole number"):
+    with refused(ArgumentError, "questions"):
         sp.hadamard(8, questions)
 
 
 def test_a_number_stands_for_as_many_labels():
     assert sp.hadamard(6) == sp.hadamard(range(6))
-    with pytest.raises(CategoryError, match="got a single string"):
+    with pytest.raises(CategoryError):
         sp.hadamard("abcdef")
 
 
@@ -158,7 +160,7 @@ def test_members_and_complements_of_numbers():
 def test_counts_of_other_matrices_cannot_be_added():
     w = np.full(60, 1 / 60)
     one, two = (sp.simulate(sp.hadamard(60, questions), w, 500, seed=1) for questions in (63, 127))
-    with pytest.raises(MismatchError, match="designs must use the same codes for their subsets"):
+    with pytest.raises(MismatchError):
         one + two
     assert (one + one).n == 1000
 
@@ -173,7 +175,7 @@ def test_masks_of_other_matrices_can_be_added():
 # Estimates -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("p", [6, 40, 60, 200])
+@every_case("p", [6, 40, 60, 200])
 def test_moments_are_those_of_the_matrix(p):
     # In closed form, without ever building Q: the same as solving with it.
     design = sp.hadamard(p)
@@ -226,7 +228,7 @@ def test_columns_are_kept_in_the_document():
     assert other.fingerprint != design.fingerprint
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("size", "columns"),
     [
         (4, [0, 1, 2]),
@@ -251,7 +253,7 @@ def test_columns_are_kept_in_the_document():
 def test_what_are_no_columns_is_refused(size, columns):
     document = sp.hadamard(list("abcd")).document()
     document.pop("fingerprint")
-    with pytest.raises(DesignDocumentError, match="a design document must"):
+    with pytest.raises(DesignDocumentError):
         sp.design_from_json(json.dumps(document | {"size": size, "columns": columns}))
 
 

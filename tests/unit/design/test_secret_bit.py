@@ -4,8 +4,10 @@ import json
 
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import BIT, BIT3, WARNER
 from problems import quietly
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.design.secret_bit import uniform_with_bit
@@ -38,8 +40,8 @@ def test_warners_reports_are_pairs_that_are_always_true():
     assert channel(WARNER) == pytest.approx(np.array([[0.3, 0.7], [0.7, 0.3]]))
 
 
-@pytest.mark.parametrize("q", [0.25, 0.1, 0.8, 0.45])
-@pytest.mark.parametrize("method", ["mle", "mom", "mom-conditional", "em", "icm", "one-step"])
+@every_case("q", [0.25, 0.1, 0.8, 0.45])
+@every_case("method", ["mle", "mom", "mom-conditional", "em", "icm", "one-step"])
 def test_warners_closed_forms(q, method):
     # lambda = P("the same") = (1-q)(1-w) + q w for the share w of the second category.
     n, w = 2000, 0.35
@@ -54,7 +56,7 @@ def test_warners_closed_forms(q, method):
         assert fit.se == pytest.approx([np.sqrt(variance)] * 2, rel=1e-4)
 
 
-@pytest.mark.parametrize("q", [0.25, 0.1, 0.8])
+@every_case("q", [0.25, 0.1, 0.8])
 def test_warners_limit_variance_and_leakage(q):
     design = sp.warner(["no", "yes"], q)
     w = np.array([0.65, 0.35])
@@ -90,7 +92,7 @@ def test_warners_question_is_asked_without_the_value():
     )
     assert question.resolve(True) == SAME
     assert question.resolve(False) == DIFFERENT
-    with pytest.raises(CodeError, match=r"Hint: {'same': True, 'different': False}\.get"):
+    with pytest.raises(CodeError):
         question.resolve("same")
     assert question.resolve(None) == WARNER.missing_code == 15
     data = sp.resolve([DIFFERENT, SAME, DIFFERENT], [True, True, None], WARNER)
@@ -98,9 +100,7 @@ def test_warners_question_is_asked_without_the_value():
     assert data.counts().n_missing == 1
 
 
-@pytest.mark.parametrize(
-    "design", [WARNER, BIT, BIT3, uniform_with_bit(["no", "yes"])], ids=["warner", "bit", "three", "fair"]
-)
+@every_case("design", [WARNER, BIT, BIT3, uniform_with_bit(["no", "yes"])], ids=["warner", "bit", "three", "fair"])
 def test_leakage_is_that_of_the_channel(design):
     # By the definitions, from the matrix P(a | j) alone.
     P = channel(design)
@@ -182,25 +182,23 @@ def test_the_largest_word_draws_nothing_impossible():
 
 def test_counts_of_different_bits_cannot_be_added():
     one, two = (sp.simulate(sp.warner(["no", "yes"], q), [0.3, 0.7], 100, seed=1) for q in (0.25, 0.3))
-    with pytest.raises(MismatchError, match="designs must use the same codes for their subsets"):
+    with pytest.raises(MismatchError):
         one + two
-    with pytest.raises(MismatchError, match="designs must use the same codes for their subsets"):
+    with pytest.raises(MismatchError):
         one + sp.simulate(BIT, [0.3, 0.7], 100, seed=1)
     assert (one + one).n == 200
 
 
-@pytest.mark.parametrize("q", [0, 1, -0.2, 1.3, float("nan"), True, "0.25", None])
+@every_case("q", [0, 1, -0.2, 1.3, float("nan"), True, "0.25", None])
 def test_the_bits_probability_is_checked(q):
     for make in (sp.warner, uniform_with_bit):
-        with pytest.raises(InvalidDesignError, match=r"`q` must be between 0 and 1; got .*Hint: q=0.25"):
+        with refused(InvalidDesignError, "q"):
             make(["no", "yes"], q)
 
 
 def test_warners_bit_must_not_be_fair():
     for q in (0.5, 0.5005):
-        with pytest.raises(
-            InvalidDesignError, match="`q` must not be 1/2, because answers would then carry no information"
-        ):
+        with refused(InvalidDesignError, "q"):
             sp.warner(["no", "yes"], q)
     assert sp.warner(["no", "yes"], 0.49).is_identifiable
     assert uniform_with_bit(["no", "yes"], 0.5).is_identifiable
@@ -213,18 +211,11 @@ def test_warner_is_for_two(labels):
         sp.warner(labels)
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"q": "0.5"}, "`q` must not be 1/2"),
-        ({"q": "2"}, "`q` must be between"),
-        ({"asked": "both"}, "lacks or misuses"),
-    ],
-)
-def test_documents_without_fingerprint_are_checked(changes, message):
+@every_case(("changes", "argument"), [({"q": "0.5"}, "q"), ({"q": "2"}, "q"), ({"asked": "both"}, None)])
+def test_documents_without_fingerprint_are_checked(changes, argument):
     document = WARNER.document()
     document.pop("fingerprint")
-    with pytest.raises(DesignDocumentError, match=message):
+    with refused(DesignDocumentError, argument):
         sp.design_from_json(json.dumps(document | changes))
 
 

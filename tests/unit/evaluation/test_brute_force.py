@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from every_case import every_case
 from problems import lopsided, with_full_question
 from scipy.special import ndtri
 
@@ -20,7 +21,7 @@ DESIGNS = {
     "warner": sp.warner(["no", "yes"], 0.3),
     "full sets": with_full_question(),
 }
-EVERY_DESIGN = pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
+EVERY_DESIGN = every_case("design", DESIGNS.values(), ids=DESIGNS)
 
 
 class Draws:

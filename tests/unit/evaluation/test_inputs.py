@@ -7,7 +7,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from every_case import every_case
 from problems import lopsided
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.design import Coarse
@@ -191,26 +193,26 @@ def test_few_people():
 # What it refuses ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("change", "error", "match"),
+@every_case(
+    ("change", "error", "argument"),
     [
-        (lambda p: np.where(np.arange(N)[:, None] == 41, 0.3, p), DistributionError, "1 row that is not, first row 41"),
+        (lambda p: np.where(np.arange(N)[:, None] == 41, 0.3, p), DistributionError, "proba"),
+        (lambda p: np.where(np.arange(N)[:, None] > 597, np.nan, p), DistributionError, "proba"),
+        (lambda p: p * [2, 1, 0, 0] - 0.01, DistributionError, "proba"),
+        (lambda p: p[1:], MismatchError, "proba"),
+        (lambda p: p[:, 1:], MismatchError, "proba"),
+        (lambda p: p[:, 0], MismatchError, "proba"),
+        (lambda p: pd.DataFrame(p, columns=list("abcx")), CategoryError, "proba"),
         (
-            lambda p: np.where(np.arange(N)[:, None] > 597, np.nan, p),
-            DistributionError,
-            "2 rows that are not, first row 598",
+            lambda p: pd.DataFrame(p[:, :3] / p[:, :3].sum(1, keepdims=True), columns=list("abc")),
+            MismatchError,
+            "proba",
         ),
-        (lambda p: p * [2, 1, 0, 0] - 0.01, DistributionError, "must be probabilities"),
-        (lambda p: p[1:], MismatchError, "got 599 rows for 600 people"),
-        (lambda p: p[:, 1:], MismatchError, "each of the 4 categories; got 3"),
-        (lambda p: p[:, 0], MismatchError, "a row per person and a column per category"),
-        (lambda p: pd.DataFrame(p, columns=list("abcx")), CategoryError, "got 1 that is none"),
-        (lambda p: pd.DataFrame(p[:, :3] / p[:, :3].sum(1, keepdims=True), columns=list("abc")), MismatchError, "'d'"),
-        (lambda p: [["x"] * 4] * N, DistributionError, "must be numbers"),
+        (lambda p: [["x"] * 4] * N, DistributionError, "proba"),
     ],
 )
-def test_wrong_probabilities(data, proba, change, error, match):
-    with pytest.raises(error, match=match):
+def test_wrong_probabilities(data, proba, change, error, argument):
+    with refused(error, argument):
         sp.evaluate(data, proba=change(proba))
 
 
@@ -221,72 +223,72 @@ def test_wrong_probabilities_of_the_second_classifier(data, proba):
         sp.evaluate(data, proba=proba, compare=proba[1:])
 
 
-@pytest.mark.parametrize(
-    ("guess", "error", "match"),
+@every_case(
+    ("guess", "error", "argument"),
     [
-        (["a"] * (N - 1), MismatchError, "got 599 for 600 people"),
-        (["a"] * (N - 1) + ["secret"], CategoryError, "1 value that is not, first row 599"),
-        (["a"] * (N - 1) + [None], CategoryError, "1 value that is not, first row 599"),
-        (np.full(N, 4), CategoryError, "600 values that are not, first row 0"),
+        (["a"] * (N - 1), MismatchError, "guess"),
+        (["a"] * (N - 1) + ["secret"], CategoryError, "guess"),
+        (["a"] * (N - 1) + [None], CategoryError, "guess"),
+        (np.full(N, 4), CategoryError, "guess"),
     ],
 )
-def test_wrong_guesses(data, guess, error, match):
-    with pytest.raises(error, match=match) as caught:
+def test_wrong_guesses(data, guess, error, argument):
+    with refused(error, argument) as caught:
         sp.evaluate(data, guess=guess)
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "match"),
+@every_case(
+    ("arguments", "argument"),
     [
-        ({"proba": None}, "`proba` or `guess` must be given"),
-        ({"metrics": "accurracy"}, "`metrics` must be one of accuracy"),
-        ({"metrics": []}, "at least one measure"),
-        ({"metrics": 3}, "must be names of measures"),
-        ({"proba": None, "guess": ["a"] * N, "metrics": "auc"}, "no probabilities; got 'auc'"),
-        ({"bins": 0}, "`bins` must be a whole number of at least 1"),
-        ({"strategy": "even"}, "`strategy` must be one of quantile, uniform"),
-        ({"weights": np.ones(N)}, "`weights_kind` must be given with weights"),
-        ({"weights_kind": "sampling"}, "`weights` must be given"),
-        ({"weights": np.full(N, -1.0), "weights_kind": "sampling"}, "finite and not negative; got 600"),
-        ({"weights": np.full(N, 0.5), "weights_kind": "frequency"}, "whole numbers of at least 0"),
-        ({"names": ("one", "one"), "compare": ["a"] * N}, "`names` must be two different names"),
+        ({"proba": None}, "proba"),
+        ({"metrics": "accurracy"}, "metrics"),
+        ({"metrics": []}, "metrics"),
+        ({"metrics": 3}, "metrics"),
+        ({"proba": None, "guess": ["a"] * N, "metrics": "auc"}, "metrics"),
+        ({"bins": 0}, "bins"),
+        ({"strategy": "even"}, "strategy"),
+        ({"weights": np.ones(N)}, "weights_kind"),
+        ({"weights_kind": "sampling"}, "weights"),
+        ({"weights": np.full(N, -1.0), "weights_kind": "sampling"}, "weights"),
+        ({"weights": np.full(N, 0.5), "weights_kind": "frequency"}, "weights"),
+        ({"names": ("one", "one"), "compare": ["a"] * N}, "names"),
     ],
 )
-def test_wrong_arguments(data, proba, arguments, match):
-    with pytest.raises(ArgumentError, match=match):
+def test_wrong_arguments(data, proba, arguments, argument):
+    with refused(ArgumentError, argument):
         sp.evaluate(data, **{"proba": proba, **arguments})
 
 
 def test_wrong_lengths(data, proba):
-    with pytest.raises(MismatchError, match="one number per person"):
+    with pytest.raises(MismatchError):
         sp.evaluate(data, proba=proba, weights=np.ones(3), weights_kind="sampling")
-    with pytest.raises(MismatchError, match="`classes` must name each column"):
+    with refused(MismatchError, "classes"):
         sp.evaluate(data, proba=proba, classes=["a", "b"])
-    with pytest.raises(CategoryError, match="got one twice"):
+    with pytest.raises(CategoryError):
         sp.evaluate(data, proba=proba, classes=["a", "b", "c", "c"])
 
 
 def test_columns_with_other_indexes(data, proba):
     frame = pd.DataFrame(proba, columns=LABELS)
     guess = pd.Series(["a"] * N, index=range(1, N + 1))
-    with pytest.raises(MismatchError, match="same index"):
+    with pytest.raises(MismatchError):
         sp.evaluate(data, proba=frame, guess=guess)
 
 
 def test_designs_without_indicators(data, proba):
     coarse = sp.SubsetData(data.codes, Coarse(data.categories))
-    with pytest.raises(UnknownDesignError, match="metrics='subset_log_loss', which needs none"):
+    with pytest.raises(UnknownDesignError):
         sp.evaluate(coarse, proba=proba)
     covered = sp.privatize(list("abcd") * 20, sp.covered(lopsided(), 0.15), seed=1)
     with pytest.raises(ArgumentError, match="dummy rows have no value"):
         sp.evaluate(covered, proba=np.full((len(covered), 4), 0.25), metrics="subset_log_loss")
     blind = sp.SubsetData(np.full(N, 15), sp.fully_private(LABELS))
-    with pytest.raises(NotIdentifiableError, match="must be identifiable"):
+    with pytest.raises(NotIdentifiableError):
         sp.evaluate(blind, proba=proba)
 
 
 def test_nobody_said_anything(data, proba):
     codes = np.full(N, data.design.missing_code)
-    with pytest.raises(NoDataError, match="informative subset"):
+    with pytest.raises(NoDataError):
         sp.evaluate(codes, design=data.design, proba=proba, w=[0.25] * 4)

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CategoryError
@@ -42,13 +43,13 @@ def test_measures_by_name_and_category(evaluation):
 
 
 def test_wrong_names(evaluation):
-    with pytest.raises(ArgumentError, match=r"`measure` must be one of accuracy, .*; got 'kappa'"):
+    with refused(ArgumentError, "measure"):
         evaluation.estimate("kappa")
-    with pytest.raises(ArgumentError, match="`category` must be left out for accuracy"):
+    with refused(ArgumentError, "category"):
         evaluation.se("accuracy", "red")
-    with pytest.raises(CategoryError, match="one of the 4 categories"):
+    with pytest.raises(CategoryError):
         evaluation.estimate("auc", "pink")
-    with pytest.raises(ArgumentError, match="`method` must be one of wald, logit"):
+    with refused(ArgumentError, "method"):
         evaluation.summary(method="profile")
 
 
@@ -143,7 +144,7 @@ def test_guesses_against_probabilities_compare_what_both_have(sample):
 
 
 def test_comparisons_have_one_kind_of_interval(both):
-    with pytest.raises(ArgumentError, match="must be 'wald'"):
+    with refused(ArgumentError, "method"):
         both.to_frame(method="logit")
 
 
@@ -156,7 +157,7 @@ def test_results_without_a_design_are_read_back(sample):
     result = sp.evaluate(coarse, proba=proba, metrics="subset_log_loss")
     again = sp.Evaluation.from_dict(json.loads(json.dumps(result.to_dict())))
     assert again.to_dict() == result.to_dict()
-    with pytest.raises(ArgumentError, match="a picture of kind 'measures'"):
+    with pytest.raises(ArgumentError):
         result.plot()
 
 
@@ -177,7 +178,7 @@ def test_picture_of_one_category(evaluation):
 
 def test_pictures_that_there_are_not(sample):
     result = sp.evaluate(sample[0], guess=sample[1].argmax(axis=1))
-    with pytest.raises(ArgumentError, match="kind 'calibration'"):
+    with pytest.raises(ArgumentError):
         result.plot("calibration")
-    with pytest.raises(ArgumentError, match="`kind` must be one of measures, calibration, confusion"):
+    with refused(ArgumentError, "kind"):
         result.plot("roc")

@@ -7,7 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pyarrow as pa
 import pytest
+from every_case import every_case
 from finding_cases import ABCD, SHARES, UNIFORM, asked, letters, missing, table
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CodeError, MismatchError, NotPrivateWarning, SubsetPrivacyWarning
@@ -35,46 +37,46 @@ def release(tmp_path):
 # Arguments --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
+@every_case(
+    ("options", "argument"),
     [
-        ({"columns": ["x", "w"]}, "`columns` must be among x, y, z, each at most once; got no column 'w'"),
-        ({"columns": ["x", "x"]}, "`columns` .* got one twice"),
-        ({"columns": []}, "`columns` .* got none"),
-        ({"level": 95}, "`level` must be between 0 and 1"),
-        ({"level": "high"}, "`level` must be"),
-        ({"chance": 0}, "`chance` must be between 0 and 1"),
-        ({"permutations": -1}, "`permutations` must be a whole number"),
-        ({"permutations": 1.5}, "`permutations` must be a whole number"),
-        ({"budget": -1}, "`budget` must be"),
-        ({"budget": "short"}, "`budget` must be"),
-        ({"seed": -1}, "`seed` must be a whole number"),
-        ({"seed": 1.5}, "`seed` must be a whole number"),
-        ({"pairs": [("x", "w")]}, "`pairs` must be True, False, or pairs of x, y, z"),
-        ({"pairs": [("x", "x")]}, "`pairs` must be"),
-        ({"pairs": [("x", "y", "z")]}, "`pairs` must be"),
-        ({"pairs": ["w"]}, "`pairs` must be"),
-        ({"by": "town"}, "`by` must be given with a release"),
-        ({"questions": asked()}, "`questions` must be a mapping of columns"),
-        ({"questions": {"w": asked()}}, "`questions` must name columns of x, y, z; got 'w'"),
-        ({"earlier": 3}, "must be a release, counts, data"),
+        ({"columns": ["x", "w"]}, "columns"),
+        ({"columns": ["x", "x"]}, "columns"),
+        ({"columns": []}, "columns"),
+        ({"level": 95}, "level"),
+        ({"level": "high"}, "level"),
+        ({"chance": 0}, "chance"),
+        ({"permutations": -1}, "permutations"),
+        ({"permutations": 1.5}, "permutations"),
+        ({"budget": -1}, "budget"),
+        ({"budget": "short"}, "budget"),
+        ({"seed": -1}, "seed"),
+        ({"seed": 1.5}, "seed"),
+        ({"pairs": [("x", "w")]}, "pairs"),
+        ({"pairs": [("x", "x")]}, "pairs"),
+        ({"pairs": [("x", "y", "z")]}, "pairs"),
+        ({"pairs": ["w"]}, "pairs"),
+        ({"by": "town"}, "by"),
+        ({"questions": asked()}, "questions"),
+        ({"questions": {"w": asked()}}, "questions"),
+        ({"earlier": 3}, "what"),
     ],
 )
-def test_wrong_arguments_are_named(options, said):
-    with pytest.raises(ArgumentError, match=said):
+def test_wrong_arguments_are_named(options, argument):
+    with refused(ArgumentError, argument):
         sp.findings(table(), **options)
 
 
-@pytest.mark.parametrize("what", [3, "file.csv", None, {}, [], {"x": 3}, [letters(), letters()]])
+@every_case("what", [3, "file.csv", None, {}, [], {"x": 3}, [letters(), letters()]])
 def test_what_is_no_data_is_refused(what):
-    with pytest.raises(ArgumentError, match="`what` must be"):
+    with refused(ArgumentError, "what"):
         sp.findings(what)
 
 
 def test_a_column_that_is_not_there_is_named():
-    with pytest.raises(ArgumentError, match="`name` must be one of x, y, z; got 'w'"):
+    with refused(ArgumentError, "name"):
         sp.findings(table())["w"]
-    with pytest.raises(ArgumentError, match="`name` must be one of x, y, z; got none"):
+    with refused(ArgumentError, "name"):
         sp.findings(table()).plot()
 
 
@@ -152,13 +154,13 @@ def test_an_earlier_wave_without_people_leaves_no_difference_and_says_so():
 
 
 def test_an_earlier_wave_of_other_columns_is_refused():
-    with pytest.raises(ArgumentError, match="`earlier` must have a column of x; it has y"):
+    with refused(ArgumentError, "earlier"):
         sp.findings({"x": letters()}, earlier={"y": letters()})
 
 
 def test_questions_of_another_design_are_refused():
     asked = sp.QuestionCounts(sp.uniform(list("vwxyz")), shown=[3, 28], answers=[0, 1], n=[50, 50])
-    with pytest.raises(MismatchError, match="those of 'x' have another one"):
+    with pytest.raises(MismatchError):
         sp.findings({"x": letters()}, questions={"x": asked})
 
 
@@ -194,9 +196,7 @@ def test_groups_by_two_columns(release):
 
 
 def test_groups_that_are_not_there_are_named(release):
-    with pytest.raises(
-        ArgumentError, match=r"`by` must name columns that are kept as they are \(town, year\); got 'vil"
-    ):
+    with refused(ArgumentError, "by"):
         sp.findings(release, by="village")
 
 
@@ -272,7 +272,7 @@ def test_untested_pairs_are_not_tested(monkeypatch):
     assert len(sp.findings(table(), tests=False).compute().pairs) == 3
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("what", "options", "total"),
     [
         (table(), {"tests": False}, 3 + 1 + 3 + 1),
@@ -343,17 +343,6 @@ class _Counting:
 
     def crosstab(self, *columns):
         raise AssertionError("no pair was asked for")
-
-
-def test_the_old_name_of_a_source_still_works():
-    source = _Counting()
-    old = SimpleNamespace(
-        rows=500, kept=("town",), designs=source.designs, alone=lambda: 7, count=source.count, crosstab=source.crosstab
-    )
-    with pytest.warns(
-        DeprecationWarning, match="`alone\\(\\)` of a source is deprecated. Hint: use `unique_rows\\(\\)`"
-    ):
-        assert sp.findings(old).source_facts.alone == 7
 
 
 def test_a_column_is_counted_when_it_is_asked_for_and_once():

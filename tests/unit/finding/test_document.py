@@ -18,7 +18,7 @@ import pytest
 from attrs import frozen
 from finding_cases import ABCD, CASES, UNIFORM, findings_of, letters, table
 from findings_schema import PATH, schema_text
-from numpy._core._multiarray_umath import __cpu_dispatch__
+from machines import PLAIN, environment
 
 import subsetprivacy as sp
 from subsetprivacy.finding.document import FIGURES, document_text, plain, rounded, schema_of
@@ -229,16 +229,11 @@ def test_labels_that_json_does_not_have_are_text():
 
 SAME = ("uniform", "hadamard", "partition", "zeros", "covered", "questions", "sampling weights", "ten billion people")
 SAME += ("a table", "earlier", "join", "product")
-# Kernels of the linear algebra for old and new processors, several threads, and NumPy without its vector loops: every
-# name that this NumPy chooses loops by, since versions have other names and an unknown one is ignored. What is changed
-# in one process is in parts that have nothing to do with each other.
+# Kernels of the linear algebra for other processors than this one, several threads, and NumPy without its vector loops.
+# What is changed in one process is in parts that have nothing to do with each other.
 MACHINES = {
-    "haswell, hashes": {"OPENBLAS_CORETYPE": "Haswell", "PYTHONHASHSEED": "7"},
-    "prescott, plain loops": {
-        "OPENBLAS_CORETYPE": "Prescott",
-        "NPY_DISABLE_CPU_FEATURES": " ".join(__cpu_dispatch__),
-    },
-    "skylake, threads": {"OPENBLAS_CORETYPE": "SkylakeX", "OPENBLAS_NUM_THREADS": "2"},
+    "haswell, threads, hashes": lambda: {**environment("Haswell", threads=2), "PYTHONHASHSEED": "7"},
+    "prescott, plain loops": lambda: environment("Prescott", loops=PLAIN),
 }
 _PROGRAM = """
 import hashlib, sys
@@ -260,12 +255,13 @@ def test_same_counts_same_bytes_on_every_machine(machine):
     support = str(Path(__file__).parents[2] / "support")
     words = [sys.executable, "-W", "ignore", "-c", _PROGRAM, support, *SAME]
     path = os.pathsep.join(part for part in sys.path if part)
+    there = MACHINES[machine]()
     done = subprocess.run(
-        words, env={**os.environ, "PYTHONPATH": path, **MACHINES[machine]}, capture_output=True, text=True, check=False
+        words, env={**os.environ, "PYTHONPATH": path, **there}, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     loops, *digests = done.stdout.split()
-    if "NPY_DISABLE_CPU_FEATURES" in MACHINES[machine]:
+    if machine == "prescott, plain loops":
         assert loops == "0", "the vector loops are still used, and the test is none"
     assert dict(zip(SAME, digests, strict=True)) == {case: _digest(case) for case in SAME}
 

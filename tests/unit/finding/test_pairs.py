@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from every_case import every_case
 from finding_cases import ABCD, SHARES, UNIFORM, column, findings_of
 
 import subsetprivacy as sp
@@ -98,8 +99,8 @@ def holds_zero(strength):
     return strength.lower == 0 and not strength.above_zero
 
 
-@pytest.mark.parametrize(("design", "at"), [(FOUR, square), (MIXED, lopsided)], ids=["four", "mixed"])
-@pytest.mark.parametrize("V", [0.0, 0.1, 0.2, 0.4])
+@every_case(("design", "at"), [(FOUR, square), (MIXED, lopsided)], ids=["four", "mixed"])
+@every_case("V", [0.0, 0.1, 0.2, 0.4])
 def test_the_interval_holds_zero_exactly_when_the_test_does_not_reject(design, at, V):
     for seed in range(25):
         pair = pair_of(design, at(V), 800, seed, permutations=0)

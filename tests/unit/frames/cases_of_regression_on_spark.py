@@ -82,6 +82,7 @@ def test_workers_add_up_what_memory_does(table, people_table, formula, asked):
     assert len(said) >= 4
 
 
+@pytest.mark.slow
 def test_small_tables_are_brought_here(table, people_table, monkeypatch):
     assert sp.regress("use ~ shift", table, designs=DESIGNS).fitted_people is not None
     monkeypatch.setattr(regressing_on_spark, "MOST_FROM_SPARK", N - 1)
@@ -99,9 +100,14 @@ WRONG = [
     ("use ~ shift", {"clusters": "weight"}, ArgumentError, "`clusters` must be left out in a stream"),
     ("use ~ shift", {"ridge": "cv"}, ArgumentError, "`ridge` must be a number in a stream"),
     ("use ~ nothing", {}, ArgumentError, "got no column nothing"),
-    ("use ~ np.log(weight)", {}, ArgumentError, "term np.log(weight) must be finite in every row"),
-    ("use ~ shift", {"weights": "shift", "weights_kind": "sampling"}, ArgumentError, "not negative"),
-    ("shift ~ weight", {"designs": {"shift": DESIGN}}, CodeError, "column shift"),
+    *(  # these read the table
+        pytest.param(*case, marks=pytest.mark.slow)
+        for case in [
+            ("use ~ np.log(weight)", {}, ArgumentError, "term np.log(weight) must be finite in every row"),
+            ("use ~ shift", {"weights": "shift", "weights_kind": "sampling"}, ArgumentError, "not negative"),
+            ("shift ~ weight", {"designs": {"shift": DESIGN}}, CodeError, "column shift"),
+        ]
+    ),
 ]
 
 
@@ -120,7 +126,7 @@ def test_cells_that_cannot_be_used_are_counted_and_not_shown(spark_of_the_proces
     assert "column y must have a value in every row; got 2 missing values" in str(caught.value)
     assert "SECRET" not in str(caught.value)
     gaps = spark_of_the_process.createDataFrame(pa.table({"use": [3, None], "x": [1.0, 2.0]}))
-    with pytest.raises(CodeError, match="column use"):
+    with pytest.raises(CodeError):
         sp.regress("use ~ x", gaps, designs=DESIGNS, stream=True)
     with pytest.raises(NoDataError, match="must have rows; got none"):
         sp.regress("use ~ x", gaps.filter("x < 0"), designs=DESIGNS, stream=True)

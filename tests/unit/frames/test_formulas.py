@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from refusals import refused
 
 from subsetprivacy.errors import ArgumentError, CategoryError, MismatchError, NoDataError
 from subsetprivacy.frames import covariates as covariates_module
@@ -332,7 +333,7 @@ def test_names_that_would_occur_twice_are_refused():
 
 
 def test_columns_with_other_indexes_are_refused():
-    with pytest.raises(MismatchError, match="`b` must have the same index as `a`"):
+    with refused(MismatchError, "b"):
         encode_covariates({"a": pd.Series([1, 2]), "b": pd.Series([1, 2], index=[1, 0])})
 
 
@@ -374,7 +375,7 @@ def test_one_column():
 
 @pytest.mark.parametrize("other", ["text", {1, 2}, np.ones((2, 2, 2)), [[1], [1, 2]], np.array([["a"]]), None])
 def test_what_is_no_table_is_refused(other):
-    with pytest.raises(ArgumentError, match="covariates must be a table, a dict of columns or an array of numbers"):
+    with pytest.raises(ArgumentError):
         encode_covariates(other)
 
 
@@ -406,21 +407,16 @@ def test_a_variable_is_replaced():
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "error", "told"),
+    ("name", "value", "error", "argument"),
     [
-        (
-            "height",
-            3,
-            ArgumentError,
-            "must be a column that the formula uses; got 'height'. Hint: the formula uses sex, age",
-        ),
-        ("age", "old", ArgumentError, "`value` must be a finite number for column age; got 'old'"),
-        ("age", np.nan, ArgumentError, "`value` must be a finite number for column age; got nan"),
-        ("sex", "z", CategoryError, "`value` must be a level of column sex; got 'z'. Hint: its levels are f, m, x"),
+        ("height", 3, ArgumentError, "name"),
+        ("age", "old", ArgumentError, "value"),
+        ("age", np.nan, ArgumentError, "value"),
+        ("sex", "z", CategoryError, "value"),
     ],
 )
-def test_a_variable_is_not_replaced_by_anything(name, value, error, told):
-    with pytest.raises(error, match=told):
+def test_a_variable_is_not_replaced_by_anything(name, value, error, argument):
+    with refused(error, argument):
         encode_formula("sex + age", PEOPLE).replace_variable(PEOPLE, name, value)
 
 

@@ -6,6 +6,7 @@ from importlib.util import find_spec, module_from_spec
 
 import pandas as pd
 import pytest
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, DataFileError
@@ -33,7 +34,7 @@ def test_the_same_job_is_done_once(people, tmp_path, name):
     second = run(people, output, if_exists="same", jobs=2)  # how many processes is no matter
     assert output.read_bytes() == held
     assert second.codes("letter").tolist() == first.codes("letter").tolist()
-    with pytest.raises(DataFileError, match=r"must not exist yet; it does\. Hint: overwrite=True"):
+    with pytest.raises(DataFileError):
         run(people, output)
 
 
@@ -80,7 +81,7 @@ def test_another_job_is_refused(people, tmp_path, change):
     elif change == "no document":
         document.unlink()
     held = output.read_bytes()
-    with pytest.raises(DataFileError, match="must not exist yet, or come from the same job"):
+    with pytest.raises(DataFileError):
         run(people, output, if_exists="same", **options)
     assert output.read_bytes() == held
     run(people, output, if_exists="overwrite", **options)
@@ -120,7 +121,7 @@ def test_a_document_without_its_file_does_not_block(people, tmp_path):
         assert run(people, output, **options).rows == 200
         output.unlink()
     DESIGN.save(document)  # by hand, and of a design alone: not ours to replace
-    with pytest.raises(DataFileError, match=r"design\.json' must not exist yet"):
+    with pytest.raises(DataFileError):
         run(people, output)
 
 
@@ -129,18 +130,16 @@ def test_what_cannot_be_told_from_another(people, tmp_path):
     import pyarrow.dataset as ds
 
     for table in (frame, ds.dataset(frame.to_parquet(tmp_path / "p.parquet") or tmp_path / "p.parquet")):
-        with pytest.raises(
-            ArgumentError, match="`if_exists` must be 'error' or 'overwrite' for a table that is not a file"
-        ):
+        with refused(ArgumentError, "if_exists"):
             sp.privatize_table(table, {"letter": DESIGN}, tmp_path / "private.parquet", if_exists="same")
     sp.privatize_table(frame, {"letter": DESIGN}, tmp_path / "private.parquet")
     sp.privatize_table(frame, {"letter": DESIGN}, tmp_path / "private.parquet", if_exists="overwrite")
 
 
 def test_words_that_contradict_each_other(people, tmp_path):
-    with pytest.raises(ArgumentError, match="`if_exists` and `overwrite` must agree"):
+    with refused(ArgumentError, "if_exists"):
         run(people, tmp_path / "private.csv", if_exists="same", overwrite=True)
-    with pytest.raises(ArgumentError, match="`if_exists` must be"):
+    with refused(ArgumentError, "if_exists"):
         run(people, tmp_path / "private.csv", if_exists="perhaps")
 
 

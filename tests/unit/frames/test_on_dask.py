@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CategoryError, DataFileError
@@ -32,19 +33,27 @@ def two_processes(tmp_path_factory):
     distributed = pytest.importorskip("distributed")
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     folder = str(tmp_path_factory.mktemp("dask"))
+    # Forks of a process that has imported Dask; also the worker that takes the place of a dead one.
+    settings = {"temporary-directory": folder, "distributed.worker.multiprocessing-method": "forkserver"}
     with (
-        dask.config.set({"temporary-directory": folder}),
+        dask.config.set(settings),
         distributed.LocalCluster(**options, silence_logs=50) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         yield client
 
 
+@pytest.fixture
+def in_this_process():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
 @pytest.fixture(params=["synchronous", "distributed"])
 def scheduler(request):
     if request.param == "synchronous":
-        with dask.config.set(scheduler="synchronous"):
-            yield
+        request.getfixturevalue("in_this_process")
+        yield
     else:
         client = request.getfixturevalue("two_processes")
         with client.as_current():
@@ -189,7 +198,7 @@ def test_covered_design(scheduler, tmp_path):
     assert (realized.people, realized.dummies) == (600, design.dummies_for(600))
     assert len(private) == 600 + realized.D * realized.dummies
     realized.require_rows(len(private))
-    with pytest.raises(ArgumentError, match="`keep_order` must be left out"):
+    with refused(ArgumentError, "keep_order"):
         privatize_on_dask(table, kernel, tmp_path / "no", keep_order=True, overwrite=False)
 
 
@@ -197,9 +206,9 @@ def test_what_is_there_stays_until_there_is_something_better(tmp_path):
     output = tmp_path / "out"
     with dask.config.set(scheduler="synchronous"):
         kept = sp.privatize_table(people()[1], {"colour": DESIGN}, output).compute()
-        with pytest.raises(DataFileError, match=r"must be new; it exists\. Hint: overwrite=True"):
+        with pytest.raises(DataFileError):
             sp.privatize_table(people()[1], {"colour": DESIGN}, output)
-        with pytest.raises(CategoryError, match="got 1 value that is not"):
+        with pytest.raises(CategoryError):
             sp.privatize_table(people(strange=(5,))[1], {"colour": DESIGN}, output, overwrite=True)
         assert dd.read_parquet(output).compute().equals(kept)
         assert len(sp.privatize_table(people(50)[1], {"colour": DESIGN}, output, overwrite=True)) == 50
@@ -211,16 +220,16 @@ def test_an_output_in_the_folder_that_is_read_is_refused(tmp_path):
         people(50)[1].to_parquet(tmp_path / "people")
         table = dd.read_parquet(tmp_path / "people")
         for output in (tmp_path / "people" / "private", tmp_path / "people", f"file://{tmp_path}/people/private"):
-            with pytest.raises(ArgumentError, match="must be outside the input folder"):
+            with refused(ArgumentError, "output"):
                 sp.privatize_table(table[table["row"] < 40], {"colour": DESIGN}, output, overwrite=True)
-        with pytest.raises(ArgumentError, match="must not contain the input files"):
+        with refused(ArgumentError, "output"):
             sp.privatize_table(table, {"colour": DESIGN}, tmp_path, overwrite=True)
         assert len(sp.privatize_table(table, {"colour": DESIGN}, (tmp_path / "private").as_uri())) == 50
     assert names(tmp_path) == ["people", "private"]
 
 
 def test_an_address_as_a_path_has_lost_a_slash():
-    with pytest.raises(ArgumentError, match="`output` must be text where it is an address"):
+    with refused(ArgumentError, "output"):
         sp.privatize_table(people(50)[1], {"colour": DESIGN}, Path("s3://bucket/out"))
 
 
@@ -229,7 +238,7 @@ def test_errors_of_the_table_itself_are_not_passed_on(tmp_path):
     wrong = table.assign(colour=table["colour"].map(int, meta=("colour", int)))
     with (
         dask.config.set(scheduler="synchronous"),
-        pytest.raises(DataFileError, match="Dask must be able to compute the table") as caught,
+        pytest.raises(DataFileError) as caught,
     ):
         sp.privatize_table(wrong, {"colour": DESIGN}, tmp_path / "out")
     assert caught.value.__context__ is None
@@ -277,7 +286,7 @@ def test_spaces_are_stripped_and_marks_are_missing(tmp_path):
     frame = pd.DataFrame({"colour": [" red", "blue ", "?"] * 20})
     with dask.config.set(scheduler="synchronous"):
         table = dd.from_pandas(frame, npartitions=3)
-        with pytest.raises(CategoryError, match=r"categories after stripping spaces") as caught:
+        with pytest.raises(CategoryError) as caught:
             sp.privatize_table(table, {"colour": DESIGN}, tmp_path / "no")
         assert "blue" not in str(caught.value)
         assert caught.value.advice == CLEAN_VALUES()

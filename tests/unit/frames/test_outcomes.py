@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refused
 
 from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.frames.covariates import covariates_of
@@ -63,10 +64,10 @@ def test_a_baseline_is_the_level_that_is_not_modeled():
     assert outcome(["no", "yes"], baseline="yes").y.tolist() == [1, 0]
     assert outcome(["no", "yes"], baseline="yes").levels == ("yes", "no")
     assert outcome(["no", "yes"], baseline="no").y.tolist() == [0, 1]
-    with pytest.raises(CategoryError, match="`baseline` must be one of the levels of y; got another label") as caught:
+    with refused(CategoryError, "baseline") as caught:
         outcome(["no", "yes"], baseline="SECRET")
     assert "its levels are no, yes" in str(caught.value)
-    with pytest.raises(ArgumentError, match="`baseline` must be a level of a column of levels; got one of y"):
+    with refused(ArgumentError, "baseline"):
         outcome([1.5, 2.5], baseline=1.5)
 
 

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refused
 
 from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.frames.covariates import covariates_of
@@ -160,7 +161,7 @@ def test_a_seen_column_can_be_replaced():
     moved = encoder.replace_variable(people(), "sex", "m")
     V = encoder.matrix(moved)
     assert (V[:, encoder.seen_columns.index("sex[m]")] == 1).all()
-    with pytest.raises(ArgumentError, match="`name` must be a column that the formula uses"):
+    with refused(ArgumentError, "name"):
         encoder.replace_variable(people(), "race", "White")
 
 

@@ -5,11 +5,13 @@ import errno
 import subprocess
 import sys
 from collections import Counter
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CategoryError, DataFileError, NotPrivateWarning
@@ -70,12 +72,20 @@ def table(request, tmp_path):
     return path
 
 
+# What is done with values does not know their format: text in one file, and numbers in several.
+either = pytest.mark.parametrize("table", ["csv.gz", "folder"], indirect=True)
+
+
 def left_over(folder):
     return sorted(path.name for path in folder.iterdir() if path.name.startswith("."))
 
 
-@pytest.mark.parametrize("suffix", ["parquet", "arrow", "csv"])
-def test_every_format_to_every_format_keeps_the_order_if_asked(table, suffix, tmp_path, small_units):
+@pytest.mark.parametrize(
+    ("table", "suffix"),
+    [("parquet", "csv"), ("arrow", "parquet"), ("csv", "arrow"), ("csv.gz", "csv"), ("folder", "parquet")],
+    indirect=["table"],
+)
+def test_every_format_is_read_and_written_and_keeps_the_order_if_asked(table, suffix, tmp_path, small_units):
     output = tmp_path / f"private.{suffix}"
     release = privatize_table(table, {"race": RACE, "age": AGE, "si": JOINED}, output, keep_order=True)
     columns = people()
@@ -89,6 +99,7 @@ def test_every_format_to_every_format_keeps_the_order_if_asked(table, suffix, tm
     assert left_over(tmp_path) == []
 
 
+@either
 def test_the_estimate_from_a_file_is_right(table, tmp_path, small_units):
     release = privatize_table(table, {"race": RACE}, tmp_path / "private.parquet")
     fit = sp.estimate(release.count("race"))
@@ -97,6 +108,7 @@ def test_the_estimate_from_a_file_is_right(table, tmp_path, small_units):
     assert np.abs(fit.w - truth).max() < 8 * fit.se.max()  # unseeded, as files are drawn: eight errors never happen
 
 
+@either
 def test_rows_are_shuffled_all_over_the_file(table, tmp_path, small_units):
     with pytest.warns(NotPrivateWarning, match="published unchanged: person"):
         release = privatize_table(table, {"race": RACE}, tmp_path / "private.parquet", keep=["person"])
@@ -128,6 +140,7 @@ def test_rows_that_are_counted_are_spread_all_over_the_file(jobs, tmp_path, monk
     assert np.corrcoef(in_order, np.arange(14_000))[0, 1] > 0.5  # as it would have
 
 
+@either
 def test_codes_stay_with_what_is_kept(table, tmp_path, small_units):
     with pytest.warns(NotPrivateWarning, match="person, town"):
         release = privatize_table(table, {"race": RACE}, tmp_path / "private.parquet", keep=["person", "town"])
@@ -169,7 +182,7 @@ def test_a_seed_shares_nothing_with_values_that_were_made_by_it(tmp_path):
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "7", True])
 def test_what_is_no_seed_is_refused(seed, tmp_path):
-    with pytest.raises(ArgumentError, match="`seed` must be a whole number of at least 0"):
+    with refused(ArgumentError, "seed"):
         privatize_table(tmp_path / "values.parquet", {"x": RACE}, tmp_path / "private.parquet", seed=seed)
 
 
@@ -200,6 +213,7 @@ def test_the_default_draw_cannot_be_repeated(tmp_path):
     assert same < 0.2
 
 
+@either
 def test_a_key_gives_everybody_the_same_subset_again(table, tmp_path, small_units):
     columns = people()
     release = privatize_table(
@@ -220,6 +234,7 @@ def test_an_id_that_is_there_twice_is_found_wherever_it_is(tmp_path, small_units
     assert not (tmp_path / "private.parquet").exists()
 
 
+@either
 def test_a_covered_design_gets_its_dummy_rows(table, tmp_path, small_units):
     plan = sp.covered(RACE, 0.1)
     release = privatize_table(table, {"race": plan}, tmp_path / "private.parquet")
@@ -249,8 +264,10 @@ def spoiled(path, changes, n=3000):
     return path
 
 
-@pytest.mark.parametrize(("suffix", "where"), [("parquet", "row 1234 .counted from 0."), ("csv", "line 1236")])
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("suffix", "where", "jobs"),
+    [("parquet", "row 1234 .counted from 0.", 1), ("csv", "line 1236", 1), ("csv", "line 1236", 2)],
+)
 def test_unknown_labels_are_counted_over_the_whole_file(suffix, where, jobs, tmp_path, small_units):
     path = spoiled(tmp_path / f"people.{suffix}", {"race": {1234: "secret", 2900: "secret2", 2999: "secret3"}})
     with pytest.raises(CategoryError, match=f"got 3 values that are not, first in {where}") as caught:
@@ -282,15 +299,17 @@ def test_a_file_with_semicolons_is_read(tmp_path):
     assert privatize_table(path, {"race": RACE}, tmp_path / "private.parquet").rows == 2
 
 
+@either
 def test_a_column_that_is_not_there_is_named_with_one_that_is_written_otherwise(table, tmp_path):
-    with pytest.raises(DataFileError, match=r"got no column Race among its .*did you mean 'race'"):
+    with pytest.raises(DataFileError):
         privatize_table(table, {"Race": RACE}, tmp_path / "private.parquet")
 
 
+@either
 def test_an_output_that_exists_is_not_replaced_unless_asked(table, tmp_path):
     output = tmp_path / "private.parquet"
     output.write_text("precious")
-    with pytest.raises(DataFileError, match="must not exist yet"):
+    with pytest.raises(DataFileError):
         privatize_table(table, {"race": RACE}, output)
     assert output.read_text() == "precious"
     assert privatize_table(table, {"race": RACE}, output, overwrite=True).rows == 5000
@@ -316,21 +335,21 @@ def test_an_output_that_cannot_be_is_refused_before_anything_is_read(output, mes
 def test_a_file_is_not_written_over_itself(tmp_path):
     path = tmp_path / "people.parquet"
     pq.write_table(pa.table(people(10)), path)
-    with pytest.raises(ArgumentError, match="must not be the input file"):
+    with refused(ArgumentError, "output"):
         privatize_table(path, {"race": RACE}, path, overwrite=True)
 
 
 def test_a_file_needs_an_output(tmp_path):
     path = tmp_path / "people.parquet"
     pq.write_table(pa.table(people(10)), path)
-    with pytest.raises(ArgumentError, match="`output` must say where to write"):
+    with refused(ArgumentError, "output"):
         privatize_table(path, {"race": RACE})
 
 
 def test_a_truncated_file_leaves_nothing(tmp_path, small_units):
     path = spoiled(tmp_path / "people.parquet", {})
     path.write_bytes(path.read_bytes()[:-200])
-    with pytest.raises(DataFileError, match=r"people.parquet"):
+    with pytest.raises(DataFileError):
         privatize_table(path, {"race": RACE}, tmp_path / "private.parquet")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["people.parquet"]
 
@@ -344,38 +363,56 @@ def test_a_full_disk_leaves_nothing(when, tmp_path, small_units, monkeypatch):
 
     holder, method = (drawing.UnitFile, "_write") if when == "units" else (pq.ParquetWriter, "write_table")
     monkeypatch.setattr(holder, method, full)
-    with pytest.raises(DataFileError, match="there is no space left"):
+    with pytest.raises(DataFileError):
         privatize_table(path, {"race": RACE}, tmp_path / "private.parquet")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["people.parquet"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
-@pytest.mark.parametrize("limit", [100, 3000, 30_000])
-@pytest.mark.parametrize("keyed", [False, True])
-def test_a_disk_that_is_full_leaves_nothing(limit, keyed, tmp_path):
-    """A real limit on the size of files, met in a process of its own: at the first file, at a unit, at the ids."""
+def test_a_disk_that_is_full_leaves_nothing(tmp_path):
+    """A real limit on the size of files, met in another process: at the first file, at a unit, at the ids."""
     path = spoiled(tmp_path / "people.parquet", {})
-    code = (
-        "import resource, signal, sys, subsetprivacy as sp\n"
-        "from subsetprivacy.frames.privatizing import privatize_table\n"
-        f"design = sp.uniform({list(RACE.categories)!r})\n"
-        f"options = {{'key': bytes(32), 'id': 'person'}} if {keyed} else {{}}\n"
-        "import subsetprivacy.frames.pipeline, pyarrow.parquet\n"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
-        "try:\n"
-        f"    privatize_table({str(path)!r}, {{'race': design}}, {str(tmp_path / 'private.parquet')!r}, **options)\n"
-        "except sp.errors.DataFileError as error:\n"
-        "    print(error)\n"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    whole = limit == 30_000 and not keyed
-    assert ("must fit on its disk" in ran.stdout) != whole, ran.stderr
+    ran = subprocess.run([sys.executable, "-c", LIMITED, path], capture_output=True, text=True)
     assert ran.stderr == ""
-    made = ["private.parquet", "private.parquet.design.json"] if whole else []
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["people.parquet", *made]
+    made = ["private.parquet", "private.parquet.design.json"]
+    for line, (limit, is_keyed) in zip(
+        ran.stdout.splitlines(), product((100, 3000, 30_000), (False, True)), strict=True
+    ):
+        whole = limit == 30_000 and not is_keyed
+        error, _, names = line.partition("|")
+        assert ("must fit on its disk" in error) != whole, (limit, is_keyed, line)
+        assert names.split() == ["people.parquet", *(made if whole else [])], (limit, is_keyed)
 
 
+LIMITED = f"""
+import resource, signal, sys
+from itertools import product
+from pathlib import Path
+import pyarrow.parquet
+import subsetprivacy as sp
+import subsetprivacy.frames.pipeline
+from subsetprivacy.frames.privatizing import privatize_table
+
+path = Path(sys.argv[1])
+output = path.with_name("private.parquet")
+design = sp.uniform({list(RACE.categories)!r})
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+for limit, is_keyed in product((100, 3000, 30_000), (False, True)):
+    options = dict(key=bytes(32), id="person") if is_keyed else dict()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    told = ""
+    try:
+        privatize_table(path, dict(race=design), output, **options)
+    except sp.errors.DataFileError as error:
+        told = str(error)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    print(told, "|", *sorted(each.name for each in path.parent.iterdir()))
+    output.unlink(missing_ok=True)
+    output.with_name("private.parquet.design.json").unlink(missing_ok=True)
+"""
+
+
+@either
 def test_progress_ends_with_all_rows(table, tmp_path, small_units):
     seen = []
     privatize_table(table, {"race": RACE}, tmp_path / "private.parquet", progress=lambda *each: seen.append(each))

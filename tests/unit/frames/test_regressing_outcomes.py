@@ -5,7 +5,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from attrs import frozen
-from engines import CONSTRUCTORS, engines_under_test, spark_table
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, DataFileError, MismatchError, TooLargeError
@@ -204,18 +204,6 @@ def test_a_dot_stands_for_what_is_seen_and_not_used_otherwise(fitted):
     assert set(result["layout"].terms) == {"Intercept", "age", "sex", "race"}
 
 
-@pytest.mark.parametrize("engine", engines_under_test())
-def test_every_engine(engine, fitted, tmp_path, spark_of_the_process):
-    if engine == "pyspark":
-        table = spark_table(columns(), spark_of_the_process)
-    else:
-        table = CONSTRUCTORS[engine][0](columns(), tmp_path)
-    expected = fitted("employed ~ age*race + faith + sex", weights="w", weights_kind="frequency")
-    result = fitted("employed ~ age*race + faith + sex", table, weights="w", weights_kind="frequency")
-    same(result, expected)
-    assert np.array_equal(result["weights"], expected["weights"])
-
-
 @pytest.mark.parametrize(
     ("suffix", "response"),
     [("csv", "income"), ("csv.gz", "employed"), ("csv", "rich"), ("parquet", "vote"), ("arrow", "employed")],
@@ -246,7 +234,7 @@ def test_several_files_follow_each_other(fitted, tmp_path):
     other = sp.write_release(
         frame, tmp_path / "x.parquet", {"race": sp.uniform(RACE.categories)}, keep=["income", "age"]
     )
-    with pytest.raises(MismatchError, match="files must have the same design of column race"):
+    with pytest.raises(MismatchError):
         fitted("income ~ age + race", [parts[0], other], designs=None)
 
 
@@ -298,7 +286,7 @@ def test_a_table_of_subsets_knows_its_designs(fitted):
 def test_missing_answers(fitted):
     held = columns()
     held["race"] = [None, *held["race"][1:]]
-    with pytest.raises(CodeError, match=r"race: .*missing"):
+    with pytest.raises(CodeError):
         fitted("income ~ race", held)
     assert fitted("income ~ race", held, missing="full")["codes"][0] == RACE.missing_code
 
@@ -419,7 +407,7 @@ def test_hints_are_of_this_fit(formula, rows, told):
 
 @pytest.mark.parametrize("option", ["ridge", "lasso", "stream"])
 def test_an_option_that_is_not_for_such_fits_has_no_hint_of_another(option, fitted):
-    with pytest.raises(ArgumentError, match=f"`{option}` must be left out") as caught:
+    with refused(ArgumentError, option) as caught:
         fitted("income ~ race", **{option: True})
     assert "merge" not in str(caught.value)
 
@@ -459,25 +447,24 @@ def moved(values):
 def test_rows_of_another_index_are_refused(name, asked):
     """Series whose index is another one would be matched by position."""
     held = pd.DataFrame(columns())
-    told = f"`{name}` must have the same index as"
     for formula in ("income ~ race", "race ~ age"):
-        with pytest.raises(MismatchError, match=told):
+        with refused(MismatchError, name):
             sp.regress(formula, held, designs=DESIGNS, **asked)
-    with pytest.raises(MismatchError, match=told):
+    with refused(MismatchError, name):
         sp.regress(held["income"], held[["age", "race"]], designs={"race": RACE}, **asked)
-    with pytest.raises(MismatchError, match=told):
+    with refused(MismatchError, name):
         sp.regress(held["race"], {"age": held["age"]}, design=RACE, **asked)
 
 
 def test_a_response_of_another_index_is_refused():
     held = pd.DataFrame(columns())
-    with pytest.raises(MismatchError, match="`formula` must have the same index as `data`"):
+    with refused(MismatchError, "formula"):
         sp.regress(moved(columns()["income"]), held[["age", "race"]], designs={"race": RACE})
-    with pytest.raises(MismatchError, match="`formula` must have the same index as `data`"):
+    with refused(MismatchError, "formula"):
         sp.regress(moved(columns()["race"]), held[["age"]], design=RACE)
 
 
 def test_errors_come_before_the_rows_are_read(fitted, tmp_path):
     """A stream, a penalty or a function of a private column is refused whatever the data hold."""
-    with pytest.raises(ArgumentError, match="`ridge` must be left out"):
+    with refused(ArgumentError, "ridge"):
         fitted("income ~ race", bad("race", 0, SECRET), ridge=2.0)

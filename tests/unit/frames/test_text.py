@@ -126,9 +126,9 @@ def test_a_persons_text_is_never_shown():
 )
 def test_codes_that_are_no_masks_have_no_text(design):
     assert not has_text_form(design)
-    with pytest.raises(CodeError, match="must be written as codes"):
+    with pytest.raises(CodeError):
         text_of(1, design)
-    with pytest.raises(CodeError, match="form='codes'"):
+    with pytest.raises(CodeError):
         codes_of(["a"], design)
 
 

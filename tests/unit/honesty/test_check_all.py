@@ -5,7 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from asking import HONEST, Manners, ask, options, prefer_last, sensitive
+from every_case import every_case
 from lopsided import UNKNOWN
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, MismatchError, NotIdentifiableError
@@ -119,56 +121,51 @@ def test_the_same_counts_give_the_same_numbers_and_a_seed_others():
     assert seeded[0] == seeded[1] != seeded[2]
 
 
-@pytest.mark.parametrize(
-    ("data", "named", "error", "words"),
+@every_case(
+    ("data", "named", "error", "argument"),
     [
-        ([1, 2], {}, ArgumentError, "`data` must be counts, a mapping of them, or a release; got list"),
-        (sp.SubsetCounts([3, 28], [1, 1], FIVE), {"designs": {"a": FIVE}}, ArgumentError, "`designs` must be left out"),
-        (sp.SubsetCounts([3, 28], [1, 1], FIVE), {"chance": 0}, ArgumentError, "`chance` must be between"),
-        (sp.SubsetCounts([3, 28], [1, 1], FIVE), {"budget": -1}, ArgumentError, "`budget` must be a number of seconds"),
-        (sp.SubsetCounts([3, 28], [1, 1], FIVE), {"seed": "x"}, ArgumentError, "`seed` must be a whole number"),
-        (
-            sp.SubsetCounts([3, 28], [1, 1], FIVE),
-            {"questions": {"data": 3}},
-            ArgumentError,
-            "contain QuestionCounts; got int",
-        ),
+        ([1, 2], {}, ArgumentError, "data"),
+        (sp.SubsetCounts([3, 28], [1, 1], FIVE), {"designs": {"a": FIVE}}, ArgumentError, "designs"),
+        (sp.SubsetCounts([3, 28], [1, 1], FIVE), {"chance": 0}, ArgumentError, "chance"),
+        (sp.SubsetCounts([3, 28], [1, 1], FIVE), {"budget": -1}, ArgumentError, "budget"),
+        (sp.SubsetCounts([3, 28], [1, 1], FIVE), {"seed": "x"}, ArgumentError, "seed"),
+        (sp.SubsetCounts([3, 28], [1, 1], FIVE), {"questions": {"data": 3}}, ArgumentError, "questions"),
         (
             {"a": sp.SubsetCounts([3, 28], [1, 1], FIVE)},
             {"questions": {"b": sp.QuestionCounts(FIVE, [3], answers=[0])}},
             MismatchError,
-            "about variables of the data",
+            "questions",
         ),
         (
             {"a": sp.SubsetCounts([3, 28], [1, 1], FIVE)},
             {"questions": {"a": sp.QuestionCounts(EIGHT, [3], answers=[0])}},
             MismatchError,
-            "must have the design of the data",
+            "questions",
         ),
         (
             {name: sp.SubsetCounts([3, 28], [1, 1], FIVE) for name in "ab"},
             {"questions": sp.QuestionCounts(FIVE, [3], answers=[0])},
             ArgumentError,
-            "mapping by variable if there are several",
+            "questions",
         ),
     ],
 )
-def test_what_cannot_be_checked_is_refused(data, named, error, words):
-    with pytest.raises(error, match=words):
+def test_what_cannot_be_checked_is_refused(data, named, error, argument):
+    with refused(error, argument):
         sp.check_all(data, **named)
 
 
 def test_sampling_weights_are_refused_in_words():
     weighted = sp.SubsetCounts([3, 28], [1.5, 1.0], FIVE, squares=[1.0, 1.0])
     for check in (sp.check_all, sp.check_draws, sp.check_honesty):
-        with pytest.raises(ArgumentError, match="must count unweighted people") as caught:
+        with refused(ArgumentError, "data") as caught:
             check(weighted)
         assert caught.value.advice.advice is COUNT_PEOPLE
 
 
 def test_a_table_needs_designs():
     pl = pytest.importorskip("polars")
-    with pytest.raises(ArgumentError, match="`designs` must be given for a table") as caught:
+    with refused(ArgumentError, "designs") as caught:
         sp.check_all(pl.DataFrame({"a": [3]}))
     assert caught.value.advice.advice is CHECK_WITH_DESIGNS
 
@@ -178,7 +175,7 @@ def test_an_unknown_design_has_nothing_to_check():
     assert checks.alarm.tests == 0
     assert checks["data"].draws.problem is not None
     assert checks["data"].honesty.problem is not None
-    with pytest.raises(NotIdentifiableError, match="the answers must have been checked; the design of these data"):
+    with pytest.raises(NotIdentifiableError):
         _ = checks["data"].honesty.answers
     assert checks.summary()
     assert "not tested" in repr(checks["data"].honesty)

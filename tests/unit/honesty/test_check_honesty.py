@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from lopsided import GIVEN
 from numpy.testing import assert_allclose
+from refusals import refused
 from scipy import stats
 
 from subsetprivacy.data import SubsetCounts
@@ -224,7 +225,7 @@ def test_the_picture_shows_the_worst_answers_first():
     assert lines["95% range of the largest"][0] == pytest.approx(stats.norm.isf(0.025 / 10))  # ten questions
     assert lines["beyond"][0] == pytest.approx(float(rows[0][3]), abs=0.005)
     assert axes.get_title() == "Odd answers"
-    with pytest.raises(ArgumentError, match="`most` must be a whole number of at least 1"):
+    with refused(ArgumentError, "most"):
         check.plot(0)
 
 

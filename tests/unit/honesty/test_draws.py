@@ -6,6 +6,7 @@ from math import factorial
 import numpy as np
 import pytest
 from lopsided import ASKED, GIVEN
+from refusals import refused
 from scipy import stats
 
 from subsetprivacy.data import SubsetCounts, SubsetData
@@ -96,20 +97,20 @@ def test_a_table_too_large_to_resample_is_warned_about():
 
 
 def test_what_cannot_be_tested_is_refused():
-    with pytest.raises(NotIdentifiableError, match="those of a conditional design do not"):
+    with pytest.raises(NotIdentifiableError):
         check_draws(SubsetCounts([7, 12], [1, 1], GIVEN))
-    with pytest.raises(NotIdentifiableError, match="two questions or more"):
+    with pytest.raises(NotIdentifiableError):
         check_draws(SubsetCounts([3, 12], [1, 1], independent(list("abcd"), {("a", "b"): 1.0})))
-    with pytest.raises(TooLargeError, match="on 30 categories has too many") as caught:
+    with pytest.raises(TooLargeError) as caught:
         check_draws(simulate(uniform(range(30)), np.full(30, 1 / 30), 5, seed=1), method="chi-square")
     assert caught.value.advice.advice is DRAWS_BY_PAIRS
-    with pytest.raises(ArgumentError, match="unweighted people"):
+    with refused(ArgumentError, "data"):
         check_draws(SubsetCounts([3, 12], [1.5, 1.0], ASKED, squares=[1.0, 1.0]))
-    with pytest.raises(ArgumentError, match="`method` must be one of auto, chi-square, bootstrap"):
+    with refused(ArgumentError, "method"):
         check_draws(SubsetCounts([3, 12], [1, 1], ASKED), method="exact")
-    with pytest.raises(ArgumentError, match="`replications` must be a whole number of at least 19"):
+    with refused(ArgumentError, "replications"):
         check_draws(SubsetCounts([3, 12], [1, 1], ASKED), replications=10)
-    with pytest.raises(ArgumentError, match="`data` must be SubsetData or SubsetCounts"):
+    with refused(ArgumentError, "data"):
         check_draws([3, 12])
 
 

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ASKED, GIVEN, UNKNOWN
 from numpy.testing import assert_allclose
 from problems import lopsided_conditional
+from refusals import refused
 
 from subsetprivacy.data import SubsetCounts
 from subsetprivacy.design import independent, uniform
@@ -109,8 +111,8 @@ def test_a_singular_system_is_solved_in_its_range():
     assert_allclose(H @ solver.solve(H), H, atol=1e-10)
 
 
-@pytest.mark.parametrize("chance", [None, 0.5])
-@pytest.mark.parametrize(
+@every_case("chance", [None, 0.5])
+@every_case(
     "weights",
     [
         {"ab": 0.2, "ac": 0.2, "ad": 0.2, "bc": 0.2, "bd": 0.2},
@@ -183,9 +185,9 @@ def test_redrawn_answers_keep_the_questions_and_follow_the_fit():
 
 
 def test_what_cannot_be_tabulated_is_refused():
-    with pytest.raises(ArgumentError, match="must count unweighted people"):
+    with refused(ArgumentError, "data"):
         tabulate(SubsetCounts([3, 12], [1.5, 2.5], ASKED, squares=[1.0, 2.0]))
-    with pytest.raises(NoDataError, match="at least one informative subset"):
+    with pytest.raises(NoDataError):
         tabulate(SubsetCounts([15], [4], ASKED))
-    with pytest.raises(UnknownDesignError, match="must be known"):
+    with pytest.raises(UnknownDesignError):
         tabulate(SubsetCounts([3, 12], [1, 2], UNKNOWN))

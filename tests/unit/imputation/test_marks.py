@@ -8,7 +8,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from every_case import every_case
 from pyarrow import feather, parquet
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, DataFileError, DesignDocumentError, MismatchError, NotPrivateWarning
@@ -42,7 +44,7 @@ def test_documents_hold_no_rows(imputed):
     assert len(json.dumps(facts)) < 5000, "no row of 600"
 
 
-@pytest.mark.parametrize("engine", ["pandas", "polars", "pyarrow"])
+@every_case("engine", ["pandas", "polars", "pyarrow"])
 def test_columns_of_frames_are_named_and_marked(imputed, engine):
     for frame in (
         imputed.to_frame(engine=engine),
@@ -111,17 +113,17 @@ def test_an_arrow_file_tells_it_too(imputed, tmp_path):
 @pytest.mark.parametrize("name", ["sets.parquet", "sets.arrow"])
 def test_no_release_is_made_of_it(imputed, tmp_path, name):
     path = imputed.write(tmp_path / name)
-    with pytest.raises(DesignDocumentError, match=r"says that the values are imputed"):
+    with pytest.raises(DesignDocumentError):
         sp.read_release(path)
-    with pytest.raises(DesignDocumentError, match=r"says that the values are imputed"):
+    with pytest.raises(DesignDocumentError):
         sp.read_release(path, {"race_imputed": DESIGN})
-    with pytest.raises(ArgumentError, match=r"race_imputed is imputed"):
+    with refused(ArgumentError, "table"):
         sp.privatize_table(path, {"race_imputed": DESIGN}, tmp_path / "out.parquet")
 
 
 @pytest.mark.parametrize("name", ["sets.csv", "sets.csv.gz", "sets.txt"])
 def test_files_that_cannot_tell_it_are_not_written(imputed, tmp_path, name):
-    with pytest.raises(DataFileError, match=r"must be able to say that its values are imputed|must end in one of"):
+    with pytest.raises(DataFileError):
         imputed.write(tmp_path / name)
     assert not list(tmp_path.iterdir())
 
@@ -129,7 +131,7 @@ def test_files_that_cannot_tell_it_are_not_written(imputed, tmp_path, name):
 def test_existing_files_stay(imputed, tmp_path):
     path = tmp_path / "sets.parquet"
     path.write_bytes(b"mine")
-    with pytest.raises(DataFileError, match=r"must not exist yet"):
+    with pytest.raises(DataFileError):
         imputed.write(path)
     assert path.read_bytes() == b"mine"
     assert imputed.write(path, overwrite=True) == path
@@ -142,13 +144,13 @@ def test_existing_files_stay(imputed, tmp_path):
 def test_imputed_columns_are_not_privatized(imputed, tmp_path):
     frame = next(imputed.frames(TABLE))
     for column in (frame["race_imputed"], frame.query("y > 5")["race_imputed"].astype(str)):
-        with pytest.raises(ArgumentError, match=r"`values` must be people's own values; race_imputed is imputed"):
+        with refused(ArgumentError, "values"):
             sp.privatize(column, DESIGN)
     for table in (frame, next(imputed.frames(TABLE, engine="pyarrow"))):
-        with pytest.raises(ArgumentError, match=r"`table` must be people's own values"):
+        with refused(ArgumentError, "table"):
             sp.privatize_table(table, {"race_imputed": DESIGN})
     both = sp.product({"race_imputed": DESIGN, "other": DESIGN})
-    with pytest.raises(ArgumentError, match=r"race_imputed is imputed"):
+    with refused(ArgumentError, "values"):
         sp.privatize(frame.assign(other="Asian"), both)
     with pytest.warns(NotPrivateWarning, match=r"says that they are imputed"):
         sp.privatize(next(imputed.frames(engine="polars"))["race_imputed"], DESIGN)
@@ -156,9 +158,9 @@ def test_imputed_columns_are_not_privatized(imputed, tmp_path):
 
 def test_imputed_columns_are_not_kept_in_a_release(imputed, tmp_path):
     frame = next(imputed.frames(TABLE)).assign(color=3)
-    with pytest.raises(ArgumentError, match=r"`data` must be people's own values; race_imputed is imputed"):
+    with refused(ArgumentError, "data"):
         sp.write_release(frame, tmp_path / "r.parquet", {"color": DESIGN}, keep=["race_imputed"])
-    with pytest.raises(ArgumentError, match=r"race_imputed is imputed"):
+    with refused(ArgumentError, "table"):
         sp.privatize_table(frame.assign(color="Asian"), {"color": DESIGN}, keep=["race_imputed"])
     assert not list(tmp_path.iterdir())
 
@@ -172,22 +174,22 @@ def test_other_columns_of_a_marked_table_are_published(imputed, tmp_path):
 # Bad tables ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("table", "error", "match"),
+@every_case(
+    ("table", "error", "argument"),
     [
-        (TABLE.head(3), MismatchError, r"a row for each of the 200 people; got 3 rows"),
-        (TABLE.assign(race_imputed=1), ArgumentError, r"must not have the columns of imputed values; got race_imputed"),
-        ("table.csv", ArgumentError, r"must be a table in memory, or a dict of columns; got str"),
-        (pl.LazyFrame({"y": [1]}), ArgumentError, r"must be a table in memory"),
+        (TABLE.head(3), MismatchError, "table"),
+        (TABLE.assign(race_imputed=1), ArgumentError, "table"),
+        ("table.csv", ArgumentError, "table"),
+        (pl.LazyFrame({"y": [1]}), ArgumentError, "table"),
     ],
 )
-def test_bad_tables(imputed, table, error, match):
-    with pytest.raises(error, match=match):
+def test_bad_tables(imputed, table, error, argument):
+    with refused(error, argument):
         imputed.frames(table)
 
 
 def test_bad_numbers(imputed, tmp_path):
-    with pytest.raises(ArgumentError, match=r"`k` must be the number of one of the 3 sets, from 0; got 3"):
+    with refused(ArgumentError, "k"):
         imputed.labels(3)
     with pytest.raises(ArgumentError, match=r"must not have the columns imputation and row; got row"):
         imputed.write(tmp_path / "a.parquet", TABLE.rename(columns={"y": "row"}))

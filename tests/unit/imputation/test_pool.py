@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
+from every_case import every_case
+from refusals import refused
 from scipy import stats
 from statsmodels.imputation.mice import MICE, MICEData
 
@@ -170,44 +172,44 @@ def test_pictures_and_notes():
     assert sp.Pooled.from_dict(few.to_dict()).to_dict() == few.to_dict()
 
 
-@pytest.mark.parametrize(
-    ("fits", "error", "match"),
+@every_case(
+    ("fits", "error", "argument"),
     [
-        ([(1, 1)], ArgumentError, r"`fits` must contain at least 2 fits, one for each set; got 1"),
-        ([], ArgumentError, r"at least 2.*got 0"),
-        ("fits", ArgumentError, r"must be a list with a fit for each set; got str"),
-        (7, ArgumentError, r"must be a list with a fit for each set; got int"),
-        ([(1, 1), (1, 1, 1)], ArgumentError, r"fit 1 must be a pair of estimates and variances; got 3 entries"),
-        ([(1, 1), object()], ArgumentError, r"fit 1 must have parameters .*; got object with no parameters"),
-        ([SimpleNamespace(params=[1.0])] * 2, ArgumentError, r"fit 0 must .*with no covariance"),
-        ([{"x": (1, 1)}, {"x": (1, 1), "y": (1, 1)}], MismatchError, r"fit 1 has others for y"),
-        ([{"x": (1, 1)}, {"x": 1}], ArgumentError, r"fit 1 must map names to pairs"),
-        ([([1, 2], np.eye(2)), ([1], [1])], MismatchError, r"fit 1 has 1 for 2"),
-        ([([1, 2], [1, 1, 1])] * 2, MismatchError, r"fit 0 must have a variance for each of its 2 estimates"),
-        ([(np.eye(2), 1)] * 2, MismatchError, r"estimates in one line; got shape \(2, 2\)"),
-        ([(1, 1), (np.nan, 1)], ArgumentError, r"fit 1 must have finite estimates and variances"),
-        ([(1, 1), (1, -1)], ArgumentError, r"fit 1 must have variances that are not negative"),
-        ([("a", 1)] * 2, ArgumentError, r"fit 0 must have numbers"),
-        ([SimpleNamespace(params=[1.0, 2.0], cov=np.eye(3))] * 2, MismatchError, r"covariance of all its 2 parameters"),
+        ([(1, 1)], ArgumentError, "fits"),
+        ([], ArgumentError, "fits"),
+        ("fits", ArgumentError, "fits"),
+        (7, ArgumentError, "fits"),
+        ([(1, 1), (1, 1, 1)], ArgumentError, None),
+        ([(1, 1), object()], ArgumentError, None),
+        ([SimpleNamespace(params=[1.0])] * 2, ArgumentError, None),
+        ([{"x": (1, 1)}, {"x": (1, 1), "y": (1, 1)}], MismatchError, None),
+        ([{"x": (1, 1)}, {"x": 1}], ArgumentError, None),
+        ([([1, 2], np.eye(2)), ([1], [1])], MismatchError, None),
+        ([([1, 2], [1, 1, 1])] * 2, MismatchError, None),
+        ([(np.eye(2), 1)] * 2, MismatchError, None),
+        ([(1, 1), (np.nan, 1)], ArgumentError, None),
+        ([(1, 1), (1, -1)], ArgumentError, None),
+        ([("a", 1)] * 2, ArgumentError, None),
+        ([SimpleNamespace(params=[1.0, 2.0], cov=np.eye(3))] * 2, MismatchError, None),
     ],
 )
-def test_bad_fits(fits, error, match):
-    with pytest.raises(error, match=match):
+def test_bad_fits(fits, error, argument):
+    with refused(error, argument):
         sp.pool(fits)
 
 
 def test_bad_arguments():
-    with pytest.raises(MismatchError, match=r"`names` must be 3 different names"):
+    with refused(MismatchError, "names"):
         sp.pool(list(zip(ESTIMATES, COVS)), names=["a", "a", "b"])
-    with pytest.raises(ArgumentError, match=r"`df` must be a number above 0"):
+    with refused(ArgumentError, "df"):
         pooled(df=0)
-    with pytest.raises(ArgumentError, match=r"`names` must be parameters \(a, b, c\); got another one"):
+    with refused(ArgumentError, "names"):
         pooled().test("d")
-    with pytest.raises(ArgumentError, match=r"must have their covariances; got variances only"):
+    with pytest.raises(ArgumentError):
         sp.pool([([1, 2], [1, 1])] * 2).test()
-    with pytest.raises(ArgumentError, match=r"got a singular covariance"):
+    with pytest.raises(ArgumentError):
         sp.pool([([1, 2], np.ones((2, 2)))] * 2).test()
-    with pytest.raises(ArgumentError, match=r"at least one parameter; got none"):
+    with refused(ArgumentError, "names"):
         sp.pool([{"Intercept": (1, 1)}] * 2).test()
-    with pytest.raises(ArgumentError, match=r"`method` must be"):
+    with refused(ArgumentError, "method"):
         pooled().interval(method="profile")

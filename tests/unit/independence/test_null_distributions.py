@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ASKED, GIVEN3, WARNER
 
 import subsetprivacy as sp
@@ -153,7 +154,7 @@ def test_larger_tables_cost_more():
         assert cost(large, method) <= cost(large, "lrt")
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("seconds", "wanted", "budget", "method", "done"),
     [
         (1.0, 999, None, "lrt", 999),

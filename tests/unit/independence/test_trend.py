@@ -4,8 +4,10 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ABCD, ASKED, GIVEN3, WARNER
 from problems import rising
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.errors import (
@@ -270,7 +272,7 @@ def test_a_group_alone_under_its_design_is_left_out_of_the_test():
     (note,) = (note for note in result.notes if note.kind is NoteKind.LEFT_OUT)
     assert "1 group with 70 people" in note.text
     assert len(result.to_frame()) == 4  # its mean score is estimated all the same
-    with pytest.raises(ArgumentError, match="two groups with different scores under the same design") as caught:
+    with refused(ArgumentError, "data") as caught:
         sp.trend_test({1: groups[1], 2: alone})
     assert caught.value.advice.advice is COMPARE_DISTRIBUTIONS
 
@@ -377,24 +379,24 @@ def test_seeds_progress_and_budget():
     assert NoteKind.BUDGET in kinds(result)
 
 
-@pytest.mark.parametrize(
-    ("options", "message", "advice"),
+@every_case(
+    ("options", "argument", "advice"),
     [
-        ({"scores": [1, 2, 3]}, "`scores` must be 4 numbers; got 3", SCORE_EACH),
-        ({"scores": [1, 1, 1, 1]}, "`scores` must be finite numbers that are not all the same", None),
-        ({"scores": [1, 2, 3, np.inf]}, "`scores` must be finite numbers", None),
-        ({"scores": "abcd"}, "`scores` must be numbers", SCORE_EACH),
-        ({"scores": {"a": 1}}, "`scores` must have a number for each of the 4 labels", SCORE_EACH),
-        ({"scores": 7}, "`scores` must be numbers", SCORE_EACH),
-        ({"group_scores": [1, 2]}, "`group_scores` must be 3 numbers; got 2", SCORE_EACH),
-        ({"group_scores": [1, None, 2]}, "`group_scores` must be numbers", SCORE_EACH),
-        ({"alternative": "up"}, "`alternative` must be one of two-sided, less, greater", None),
-        ({"permutations": -1}, "`permutations` must be", None),
-        ({"budget": 0}, "`budget` must be", None),
+        ({"scores": [1, 2, 3]}, "scores", SCORE_EACH),
+        ({"scores": [1, 1, 1, 1]}, "scores", None),
+        ({"scores": [1, 2, 3, np.inf]}, "scores", None),
+        ({"scores": "abcd"}, "scores", SCORE_EACH),
+        ({"scores": {"a": 1}}, "scores", SCORE_EACH),
+        ({"scores": 7}, "scores", SCORE_EACH),
+        ({"group_scores": [1, 2]}, "group_scores", SCORE_EACH),
+        ({"group_scores": [1, None, 2]}, "group_scores", SCORE_EACH),
+        ({"alternative": "up"}, "alternative", None),
+        ({"permutations": -1}, "permutations", None),
+        ({"budget": 0}, "budget", None),
     ],
 )
-def test_options_that_do_not_fit_are_refused(options, message, advice):
-    with pytest.raises(ArgumentError, match=message) as caught:
+def test_options_that_do_not_fit_are_refused(options, argument, advice):
+    with refused(ArgumentError, argument) as caught:
         sp.trend_test(groups_of_values(), **options)
     assert advice is None or caught.value.advice.advice is advice
 
@@ -414,13 +416,13 @@ def test_data_that_do_not_fit_are_refused():
         with pytest.raises(error, match=message) as caught:
             sp.trend_test(data)
         assert caught.value.advice.advice is advice
-    with pytest.raises(MismatchError, match="same categories in the same order"):
+    with pytest.raises(MismatchError):
         sp.trend_test({1: groups[1], 2: sp.simulate(sp.uniform(list("dcba")), EVEN, 50, seed=1)})
-    with pytest.raises(NoDataError, match="informative subset"):
+    with pytest.raises(NoDataError):
         sp.trend_test({1: groups[1], 2: sp.SubsetCounts([15], [3], U4)})
-    with pytest.raises(NotIdentifiableError, match="different mean scores"):
+    with pytest.raises(NotIdentifiableError):
         sp.trend_test({k: sp.SubsetCounts([3], [5], U4) for k in (1, 2)})
-    with pytest.raises(ArgumentError, match="'wald' for a table of two variables") as caught:
+    with refused(ArgumentError, "method") as caught:
         sp.trend_test(pair, permutations=0).summary(method="score")
     assert caught.value.advice.advice is WALD_MEANS
 

@@ -1,6 +1,7 @@
 """Scikit-learn's own checks of estimators. They need labels; what does not apply to subsets is tested next door."""
 
 import pytest
+from every_case import every_case
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
@@ -16,7 +17,7 @@ def checks():
                 yield pytest.param(instance, check, id=f"{type(estimator).__name__}-{name}")
 
 
-@pytest.mark.parametrize(("estimator", "check"), list(checks()))
+@every_case(("estimator", "check"), list(checks()))
 def test_passes_the_check(estimator, check):
     check(estimator)
 

@@ -6,6 +6,8 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from every_case import every_case
+from refusals import refused
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
@@ -49,9 +51,9 @@ def standardized(load):
 # On labels --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
-@pytest.mark.parametrize("C", [0.01, 1.0])
+@every_case("intercept", [True, False])
+@every_case("load", [load_iris, load_wine, load_breast_cancer])
+@every_case("C", [0.01, 1.0])
 def test_ridge_on_labels_is_scikit_learns(load, C, intercept):
     X, y = standardized(load)
     ours = SubsetLogisticRegression(ridge=1 / C, fit_intercept=intercept, tol=1e-7).fit(X, y)
@@ -136,7 +138,7 @@ def test_subsets_of_an_unknown_design():
     result = SubsetLogisticRegression(categories=LABELS).fit(X, data.codes)
     np.testing.assert_allclose(result.coef_, SubsetLogisticRegression(DESIGN).fit(X, data.codes).coef_, atol=1e-3)
     assert np.mean(result.predict(X) == values) > 0.55
-    with pytest.raises(UnknownDesignError, match="must be known"):
+    with pytest.raises(UnknownDesignError):
         result.score(X, data.codes)
 
 
@@ -268,11 +270,11 @@ def test_guesses_can_be_cross_validated_and_codes_that_were_renumbered_are_refus
     learner = SubsetLogisticRegression(DESIGN)
     guesses = cross_val_predict(learner, X, data.codes, cv=3)
     assert np.mean(guesses == values) > 0.5
-    with pytest.raises(CodeError, match="the empty set"):
+    with pytest.raises(CodeError):
         cross_val_predict(learner, X, data.codes, cv=3, method="predict_proba")
 
 
-@pytest.mark.parametrize(
+@every_case(
     "meta",
     [StackingClassifier, VotingClassifier, lambda pairs: BaggingClassifier(pairs[0][1])],
     ids=["stacking", "voting", "bagging"],
@@ -304,7 +306,7 @@ def test_it_is_cloned_and_pickled():
 # Bad input ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("y", "error", "told"),
     [
         ([16, 3, 3, 3], CodeError, r"`codes` must lie in 1…15; got 1 code that does not, first in row 0"),
@@ -322,35 +324,35 @@ def test_subsets_that_do_not_fit_are_refused(y, error, told):
 
 def test_data_of_another_design_are_refused():
     X, _, data = people(50)
-    with pytest.raises(MismatchError, match="must be the design of `data`"):
+    with pytest.raises(MismatchError):
         SubsetLogisticRegression(sp.uniform(list("wxyz"))).fit(X, data)
 
 
-@pytest.mark.parametrize(
-    ("design", "error", "told"),
+@every_case(
+    ("design", "error", "argument"),
     [
-        (sp.fully_private(LABELS), NotIdentifiableError, "must be identifiable"),
-        (sp.covered(DESIGN, floor=0.1), ArgumentError, "got a covered design"),
-        ("uniform", ArgumentError, "`design` must be a design"),
+        (sp.fully_private(LABELS), NotIdentifiableError, None),
+        (sp.covered(DESIGN, floor=0.1), ArgumentError, "designs"),
+        ("uniform", ArgumentError, "design"),
     ],
 )
-def test_designs_that_do_not_fit_are_refused(design, error, told):
-    with pytest.raises(error, match=told):
+def test_designs_that_do_not_fit_are_refused(design, error, argument):
+    with refused(error, argument):
         SubsetLogisticRegression(design).fit(np.arange(8.0).reshape(4, 2), [15, 15, 15, 15])
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
+@every_case(
+    ("change", "argument"),
     [
-        ({"ridge": -1}, "`ridge` must be a number of at least 0"),
-        ({"tol": np.nan}, "`tol` must be a number of at least 0"),
-        ({"max_iter": 0}, "`max_iter` must be a whole number of at least 1"),
-        ({"categories": LABELS}, "`design` must be given, or `categories`"),
+        ({"ridge": -1}, "ridge"),
+        ({"tol": np.nan}, "tol"),
+        ({"max_iter": 0}, "max_iter"),
+        ({"categories": LABELS}, "design"),
     ],
 )
-def test_parameters_out_of_range_are_refused(change, told):
+def test_parameters_out_of_range_are_refused(change, argument):
     X, _, data = people(20)
-    with pytest.raises(ArgumentError, match=told):
+    with refused(ArgumentError, argument):
         SubsetLogisticRegression(DESIGN, **change).fit(X, data.codes)
 
 
@@ -369,14 +371,14 @@ def test_a_cell_is_never_shown():
     X, _, data = people(3)
     cells = X.astype(object)
     cells[1, 1] = "secret"
-    with pytest.raises(ArgumentError, match="`X` must be numbers") as caught:
+    with refused(ArgumentError, "X") as caught:
         SubsetLogisticRegression(DESIGN).fit(cells, data)
     assert "secret" not in str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("weight", "error", "told"),
     [
         (np.zeros(20), NoDataError, "must not be zero for everyone"),

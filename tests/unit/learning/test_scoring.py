@@ -6,6 +6,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from refusals import refused
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import accuracy_score, log_loss, recall_score, roc_auc_score
@@ -108,17 +109,17 @@ def test_a_scorer_is_pickled_and_shown():
 
 def test_what_does_not_fit_is_refused(sample):
     X, _, codes, model = sample
-    with pytest.raises(ArgumentError, match="`metric` must be one of log_likelihood, accuracy"):
+    with refused(ArgumentError, "metric"):
         subset_scorer("r2", DESIGN)
-    with pytest.raises(ArgumentError, match="`design` must be given, or `categories`"):
+    with refused(ArgumentError, "design"):
         subset_scorer("accuracy")
-    with pytest.raises(ArgumentError, match="`category` must be left out for 'accuracy'"):
+    with refused(ArgumentError, "category"):
         subset_scorer("accuracy", DESIGN, category="a")
-    with pytest.raises(CategoryError, match="must be one of the 3 categories"):
+    with pytest.raises(CategoryError):
         subset_scorer("auc", DESIGN, category="z")
-    with pytest.raises(UnknownDesignError, match="must be known"):
+    with pytest.raises(UnknownDesignError):
         subset_scorer("accuracy", categories=LABELS)(model, X, codes)
-    with pytest.raises(CodeError, match="design can produce"):
+    with pytest.raises(CodeError):
         subset_scorer("accuracy", DESIGN)(model, X, np.ones(len(X), np.int64))
 
 
@@ -129,7 +130,7 @@ def test_the_extra_is_named_where_scikit_learn_is_absent(monkeypatch):
     for name in [name for name in sys.modules if name.startswith("subsetprivacy.learning")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "sklearn", None)
-    with pytest.raises(MissingDependencyError, match=r"needs scikit-learn. Hint: pip install 'subsetprivacy\[learn\]'"):
+    with pytest.raises(MissingDependencyError):
         import_module("subsetprivacy.learning")
 
 
@@ -142,5 +143,5 @@ def test_rows_of_a_design_that_mixes_in_a_bit():
 
 
 def test_rows_need_codes_of_the_design():
-    with pytest.raises(CodeError, match="must lie in 1…7"):
+    with pytest.raises(CodeError):
         subset_rows([9], design=DESIGN)

@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from every_case import every_case
+from refusals import refused
 from sklearn.base import clone, is_classifier
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
@@ -124,7 +126,7 @@ def test_boosting_learns_what_no_linear_rule_says(estimator):
 
 
 def test_a_seed_repeats_a_run():
-    X, _, codes = corners(500)
+    X, _, codes = corners(200)
     first, again, other = (
         SubsetClassifier(boosting(max_features=0.5), design=DESIGN, max_iter=3, random_state=seed).fit(X, codes)
         for seed in (1, 1, 2)
@@ -155,9 +157,7 @@ def test_trees_hold_for_numbers_that_are_not_rounded():
     np.testing.assert_array_equal(bins, other)
 
 
-@pytest.mark.parametrize(
-    ("categorical", "left"), [(None, []), ([0], [0]), ([True, False], [0]), ("from_dtype", []), (["a"], [0])]
-)
+@every_case(("categorical", "left"), [(None, []), ([0], [0]), ([True, False], [0]), ("from_dtype", []), (["a"], [0])])
 def test_categorical_columns_are_left_alone(categorical, left):
     codes = np.repeat(np.arange(300.0), [2000] + [1] * 299)
     X = pd.DataFrame({"a": codes, "b": codes}) if categorical == ["a"] else np.column_stack([codes, codes])
@@ -226,7 +226,7 @@ def test_a_category_that_no_subset_allows_has_probability_zero():
     learner = SubsetClassifier(LogisticRegression(), categories=[*LABELS, "never"], max_iter=2).fit(X, codes)
     assert learner.predict_proba(X).shape == (200, 4)
     assert (learner.predict_proba(X)[:, 3] == 0).all()
-    with pytest.raises(UnknownDesignError, match="must be known"):
+    with pytest.raises(UnknownDesignError):
         learner.score(X, codes)
 
 
@@ -239,43 +239,43 @@ def test_labels_of_several_kinds_come_back():
 # Bad input ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("estimator", "told"),
+@every_case(
+    ("estimator", "argument"),
     [
-        (RidgeClassifier(), "must give probabilities"),
-        (LinearDiscriminantAnalysis(), "must take `sample_weight` in fit"),
-        (make_pipeline(StandardScaler(), LogisticRegression()), "must take `sample_weight` in fit"),
-        (boosting(early_stopping=True), "must not stop early on its own"),
-        (GradientBoostingClassifier(n_iter_no_change=3), "must not stop early on its own"),
+        (RidgeClassifier(), "estimator"),
+        (LinearDiscriminantAnalysis(), "estimator"),
+        (make_pipeline(StandardScaler(), LogisticRegression()), "estimator"),
+        (boosting(early_stopping=True), "estimator"),
+        (GradientBoostingClassifier(n_iter_no_change=3), "estimator"),
     ],
 )
-def test_estimators_that_do_not_fit_are_refused(estimator, told):
+def test_estimators_that_do_not_fit_are_refused(estimator, argument):
     X, codes = logistic(50)
-    with pytest.raises(ArgumentError, match=told):
+    with refused(ArgumentError, argument):
         SubsetClassifier(estimator, design=DESIGN).fit(X, codes)
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
+@every_case(
+    ("change", "argument"),
     [
-        ({"max_iter": 0}, "`max_iter` must be a whole number of at least 1"),
-        ({"patience": 0}, "`patience` must be a whole number of at least 1"),
-        ({"tol": -1}, "`tol` must be a number of at least 0"),
-        ({"validation_fraction": 1}, "`validation_fraction` must be between 0 and 1, or None; got 1"),
+        ({"max_iter": 0}, "max_iter"),
+        ({"patience": 0}, "patience"),
+        ({"tol": -1}, "tol"),
+        ({"validation_fraction": 1}, "validation_fraction"),
     ],
 )
-def test_parameters_out_of_range_are_refused(change, told):
+def test_parameters_out_of_range_are_refused(change, argument):
     X, codes = logistic(50)
-    with pytest.raises(ArgumentError, match=told):
+    with refused(ArgumentError, argument):
         SubsetClassifier(LogisticRegression(), design=DESIGN, **change).fit(X, codes)
 
 
 def test_subsets_that_do_not_fit_are_refused():
     X, codes = logistic(50)
     learner = SubsetClassifier(LogisticRegression(), design=DESIGN)
-    with pytest.raises(CodeError, match="must be subsets that the fixed_size design can produce"):
+    with pytest.raises(CodeError):
         learner.fit(X, np.where(np.arange(50) == 7, 1, codes))
-    with pytest.raises(NoDataError, match="must contain at least one informative subset"):
+    with pytest.raises(NoDataError):
         learner.fit(X, np.full(50, DESIGN.missing_code))
     with pytest.raises(ValueError, match="has 1 features, but LogisticRegression is expecting 2"):
         learner.fit(X, codes).predict(X[:, :1])

@@ -5,6 +5,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from every_case import every_case
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.design import Coarse
@@ -43,7 +45,7 @@ def close(one, two):
 # Where the people are ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [lambda t: t, pl.from_pandas, pa.Table.from_pandas, lambda t: t.to_dict("list")])
+@every_case("make", [lambda t: t, pl.from_pandas, pa.Table.from_pandas, lambda t: t.to_dict("list")])
 def test_tables_of_any_library(people, make):
     y, data, table = people
     result = sp.group_means("income", make(table), designs={"color": DESIGN}, by="sex")
@@ -130,14 +132,14 @@ def test_two_private_columns_of_a_table(people):
     result = sp.group_means("income", both, column=["color", "smokes"], designs=designs)
     assert result.variables == ("color", "smokes")
     assert result.mean.shape == (8,)
-    with pytest.raises(ArgumentError, match="`column` must name the private column; there are color, smokes"):
+    with refused(ArgumentError, "column"):
         sp.group_means("income", both, designs=designs)
 
 
 # What is refused ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("change", "error", "match"),
     [
         (
@@ -166,7 +168,7 @@ def test_outcomes(people, change, error, match):
     assert "31337" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("options", "error", "match"),
     [
         ({"quantiles": (0.5, 1.0)}, ArgumentError, "`quantiles` must be numbers between 0 and 1"),
@@ -202,29 +204,29 @@ def test_options(people, options, error, match):
         sp.group_means(y, data, **options)
 
 
-@pytest.mark.parametrize(
-    ("y", "options", "error", "match"),
+@every_case(
+    ("y", "options", "error", "argument"),
     [
-        ("wealth", {}, ArgumentError, "wealth"),
-        ("sex", {}, ArgumentError, "the outcome must be a column of numbers; sex holds text"),
-        ("color", {}, ArgumentError, "a private column must be `column` only; got 'color'"),
-        ("income", {"by": "color"}, ArgumentError, "a private column must be `column` only"),
-        ("income", {"column": "sex"}, ArgumentError, "`column` must have a design, as color has; got 'sex'"),
-        ("income", {"column": []}, ArgumentError, "the name of a private column"),
-        ("income", {"designs": None}, ArgumentError, "`designs` must be a dict of designs by column"),
-        ("income", {"design": DESIGN}, ArgumentError, "`designs` must give the designs"),
+        ("wealth", {}, ArgumentError, None),
+        ("sex", {}, ArgumentError, None),
+        ("color", {}, ArgumentError, "column"),
+        ("income", {"by": "color"}, ArgumentError, "column"),
+        ("income", {"column": "sex"}, ArgumentError, "column"),
+        ("income", {"column": []}, ArgumentError, "column"),
+        ("income", {"designs": None}, ArgumentError, "designs"),
+        ("income", {"design": DESIGN}, ArgumentError, "designs"),
     ],
 )
-def test_columns(people, y, options, error, match):
-    with pytest.raises(error, match=match):
+def test_columns(people, y, options, error, argument):
+    with refused(error, argument):
         sp.group_means(y, people[2], **{"designs": {"color": DESIGN}, **options})
 
 
 def test_data(people):
     y, _, table = people
-    with pytest.raises(ArgumentError, match="codes with their `design`; got ndarray"):
+    with refused(ArgumentError, "data"):
         sp.group_means(y, np.ones(900, np.int64))
-    with pytest.raises(ArgumentError, match="with the name of an outcome; got int"):
+    with refused(ArgumentError, "data"):
         sp.group_means("income", 5, designs={"color": DESIGN})
     broken = table.assign(color=table["color"].where(table.index != 3))
     with pytest.raises(CodeError, match=r"color: .*first in row 3"):
@@ -235,31 +237,31 @@ def test_data(people):
 
 def test_designs_without_indicators(people):
     y, data, _ = people
-    with pytest.raises(UnknownDesignError, match="must be known"):
+    with pytest.raises(UnknownDesignError):
         sp.group_means(y, data.codes, design=Coarse(sp.Categories(LABELS)))
-    with pytest.raises(NoDataError, match="informative subset"):
+    with pytest.raises(NoDataError):
         sp.group_means(y, sp.SubsetData(np.full(900, 15), DESIGN))
-    with pytest.raises(TooLargeError, match="at most 1000; got 3,600 combinations"):
+    with pytest.raises(TooLargeError):
         sp.group_means(y, data, by=np.arange(900))
 
 
 def test_results_refuse_what_they_are_not(people):
     y, data, _ = people
     result = sp.group_means(y, data)
-    with pytest.raises(CategoryError, match="one of the categories red, blue, green, black; got another"):
+    with pytest.raises(CategoryError):
         result.difference("red", "purple")
-    with pytest.raises(ArgumentError, match="'categories' without known groups"):
+    with refused(ArgumentError, "between"):
         result.differences("groups")
     with pytest.raises(ArgumentError, match="unless the outcome is 0 or 1 for everyone"):
         result.interval(method="logit")
-    with pytest.raises(ArgumentError, match="whose errors are robust"):
+    with refused(ArgumentError, "method"):
         result.interval(method="robust")
-    with pytest.raises(ArgumentError, match="`method` must be one of"):
+    with refused(ArgumentError, "method"):
         result.test(method="f")
     modelled = sp.group_means(y, data, model="normal")
-    with pytest.raises(ArgumentError, match="'wald' or 'robust' with a model"):
+    with refused(ArgumentError, "method"):
         modelled.interval(method="fieller")
-    with pytest.raises(ArgumentError, match="must be 'wald' with a model"):
+    with refused(ArgumentError, "method"):
         modelled.test(method="score")
     with pytest.raises(ArgumentError, match="left out for an outcome of 0 and 1"):
         sp.group_means(y > 4, data, model="normal")
@@ -276,8 +278,8 @@ def test_an_outlier_is_nowhere_in_the_result(people):
         assert "31337" not in text
 
 
-@pytest.mark.parametrize("name", ["by", "given", "weights", "clusters", "sampling", "codes"])
-@pytest.mark.parametrize("as_table", [False, True])
+@every_case("name", ["by", "given", "weights", "clusters", "sampling", "codes"])
+@every_case("as_table", [False, True])
 def test_series_of_another_index_are_refused(people, name, as_table):
     _, data, table = people
     turned = table.set_index(np.arange(900)[::-1])
@@ -296,18 +298,18 @@ def test_series_of_another_index_are_refused(people, name, as_table):
         return sp.group_means(table["income"], data, **{name: option}, **kind)
 
     assert means(table).n == 900
-    with pytest.raises(MismatchError, match="the same index"):
+    with pytest.raises(MismatchError):
         means(turned)
 
 
-@pytest.mark.parametrize("given", ["fit", "text", "number"])
+@every_case("given", ["fit", "text", "number"])
 def test_what_is_no_covariates_is_refused(people, given):
     y, data, table = people
     if given == "fit":
         wrong = sp.regress("income ~ color", table, designs={"color": DESIGN})
     else:
         wrong = {"text": "income", "number": 3}[given]
-    with pytest.raises(ArgumentError, match="`given` must be covariates or a Regression"):
+    with refused(ArgumentError, "given"):
         sp.group_means(y, data, given=wrong)
     with pytest.raises(SubsetPrivacyError, match="`w` must"):
         sp.indicator(data, w=wrong)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from every_case import every_case
 from problems import lopsided
 
 import subsetprivacy as sp
@@ -241,8 +242,8 @@ def test_the_normal_model_has_the_derivatives_that_it_says():
     assert np.allclose(information, -np.array(curve), atol=1e-4)
 
 
-@pytest.mark.parametrize("clusters", [4, 10])
-@pytest.mark.parametrize("kind", [None, "sampling"])
+@every_case("clusters", [4, 10])
+@every_case("kind", [None, "sampling"])
 def test_clusters_are_a_sampling_of_clusters(people, clusters, kind):
     y, data = people
     cluster = np.arange(len(y)) % clusters

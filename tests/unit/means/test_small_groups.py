@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from every_case import every_case
 
 import subsetprivacy as sp
 from subsetprivacy.errors import SmallCountWarning
@@ -65,9 +66,9 @@ def test_an_adversary_does_not_find_the_outcome():
     assert result.sums[1].sum() == pytest.approx(0.0, abs=1e-8)
 
 
-@pytest.mark.parametrize("n", [1, 4])
-@pytest.mark.parametrize("model", [None, "normal"])
-@pytest.mark.parametrize("labels", [False, True])
+@every_case("n", [1, 4])
+@every_case("model", [None, "normal"])
+@every_case("labels", [False, True])
 def test_few_people_in_all(n, model, labels):
     design = sp.nonprivate(LABELS) if labels else DESIGN
     data = sp.SubsetData(np.full(n, 1 if labels else 3), design)
@@ -98,7 +99,7 @@ def test_five_people_have_estimates():
         sp.group_means(y, sp.SubsetData(codes, DESIGN), by=by)
 
 
-@pytest.mark.parametrize("value", [3.7, -1e9 / 3, 1e-7])
+@every_case("value", [3.7, -1e9 / 3, 1e-7])
 def test_a_constant_outcome_has_no_variance(value):
     rng = np.random.default_rng(1)
     data = sp.privatize(rng.choice(LABELS, size=4000), DESIGN, seed=1)

@@ -5,8 +5,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from every_case import every_case
 from lopsided import ASKED, GIVEN3, TRIPLE, WARNER
 from problems import quietly, rising
+from refusals import refused
 from scipy.stats import contingency
 
 import subsetprivacy as sp
@@ -57,7 +59,7 @@ class TestArguments:
                 association(fit, *names)
 
     def test_an_unknown_variable(self):
-        with pytest.raises(CategoryError, match="`names` must be among the variables x, y; got 'age'"):
+        with refused(CategoryError, "names"):
             association(FOUND.fit, "x", "age")
 
     @pytest.mark.parametrize("make", [sp.estimate, lambda counts: counts])
@@ -70,7 +72,7 @@ class TestArguments:
             association(alone)
 
     def test_something_else(self):
-        with pytest.raises(ArgumentError, match="must be SubsetData or SubsetCounts; got list"):
+        with refused(ArgumentError, "data"):
             association([1, 2, 3])
 
     def test_joined_variables_can_be_compared(self):
@@ -92,19 +94,19 @@ class TestArguments:
         assert result.difference("m", method=method) == result.difference("m", ("no", "yes"), method=method)
 
     def test_wrong_categories(self):
-        with pytest.raises(ArgumentError, match=r"`between` must name two of the 4 categories 'a', 'b', .*; got none"):
+        with refused(ArgumentError, "between"):
             FOUND.difference("x")
         with pytest.raises(ArgumentError, match=r"`rows` must be two categories, as in \('a', 'b'\); got str"):
             FOUND.odds_ratio("ab", ("x", "y"))
-        with pytest.raises(ArgumentError, match=r"`columns` must be two categories, as in \('a', 'b'\); got 3"):
+        with refused(ArgumentError, "columns"):
             FOUND.odds_ratio(("a", "b"), ("x", "y", "z"))
-        with pytest.raises(ArgumentError, match="`between` must be two different categories; got 'a' twice"):
+        with refused(ArgumentError, "between"):
             FOUND.risk_ratio("x", ("a", "a"))
-        with pytest.raises(CategoryError, match=r"`between` must be among the 4 categories 'a', .* of x; got 'q'\.$"):
+        with refused(CategoryError, "between"):
             FOUND.difference("x", ("b", "q"))
-        with pytest.raises(CategoryError, match=r"`outcome` must be among the 3 categories .* of y; got 'q'\.$"):
+        with refused(CategoryError, "outcome"):
             FOUND.risk_ratio("q", ("b", "c"))
-        with pytest.raises(CategoryError, match="`given` must be one of the variables x, y; got 'z'"):
+        with refused(CategoryError, "given"):
             FOUND.conditional("z")
 
     def test_categories_of_the_other_variable(self):
@@ -153,10 +155,10 @@ class TestArguments:
                 ask()
 
     def test_a_column_in_the_place_of_two_categories(self):
-        with pytest.raises(ArgumentError, match=r"`between` must be two categories, as in \('a', 'b'\); got Series\.$"):
+        with refused(ArgumentError, "between"):
             FOUND.difference("x", pd.Series(["a", "b"]))
 
-    @pytest.mark.parametrize(
+    @every_case(
         "ask",
         [
             lambda **options: FOUND.difference("x", ("a", "b"), **options),
@@ -166,13 +168,13 @@ class TestArguments:
         ],
     )
     def test_wrong_levels_and_methods(self, ask):
-        with pytest.raises(ArgumentError, match="`level` must be between 0 and 1; got 95"):
+        with refused(ArgumentError, "level"):
             ask(level=95)
-        with pytest.raises(ArgumentError, match="`method` must be one of delta, profile; got 'wald'"):
+        with refused(ArgumentError, "method"):
             ask(method="wald")
 
     def test_a_corrected_v_has_no_profile(self):
-        with pytest.raises(ArgumentError, match="`corrected` must be False for a profile interval"):
+        with refused(ArgumentError, "corrected"):
             FOUND.cramers_v(method="profile", corrected=True)
 
 
@@ -185,7 +187,7 @@ class TestDoubt:
         assert result.fit.on_boundary
         return result
 
-    @pytest.mark.parametrize(
+    @every_case(
         "ask",
         [
             lambda found: found.residuals,
@@ -246,7 +248,7 @@ class TestOutput:
         assert given._repr_html_().count("<tr>") == 4
         assert repr(given) == "<ConditionalShares of x given y: 3 x 4 shares>"
 
-    @pytest.mark.parametrize("engine", ["pandas", "polars", "pyarrow"])
+    @every_case("engine", ["pandas", "polars", "pyarrow"])
     def test_long_frames(self, engine):
         frame = FOUND.to_frame(0.9, engine=engine)
         assert len(frame) == 12
@@ -333,7 +335,7 @@ class TestMeasure:
             "measure", "estimate", "se", "lower", "upper", "level", "null", "pvalue", "method", "infinite", "notes"
         }  # fmt: skip
 
-    @pytest.mark.parametrize(
+    @every_case(
         ("numbers", "infinite"),
         [
             ((2.5, 0.75, 1.25, np.inf), ["upper"]),
@@ -352,7 +354,7 @@ class TestMeasure:
         assert again.notes == (self.FEW,)
 
     def test_a_dict_that_is_no_measure(self):
-        with pytest.raises(ArgumentError, match="`facts` must have the entries that `to_dict` writes; got none for se"):
+        with refused(ArgumentError, "facts"):
             Measure.from_dict({"measure": "V", "estimate": 0.1})
 
 
@@ -379,9 +381,9 @@ class TestPictures:
         assert FOUND.conditional().plot(ax=axes[0]) is axes[0]
 
     def test_wrong_kinds(self):
-        with pytest.raises(ArgumentError, match="`kind` must be one of shares, conditional, residuals; got 'bars'"):
+        with refused(ArgumentError, "kind"):
             FOUND.plot("bars")
-        with pytest.raises(ArgumentError, match="`given` must be left out for residuals") as caught:
+        with refused(ArgumentError, "given") as caught:
             FOUND.plot("residuals", given="x")
         assert caught.value.advice.name == "kind_conditional"
 
@@ -403,5 +405,5 @@ def test_numbers_for_json():
     assert plain["upper"][1][2] == pytest.approx(within.interval(0.9)[1, 2, 1])
     assert plain["n"] == described.n
     for result in (described, within):
-        with pytest.raises(ArgumentError, match="`level` must be between 0 and 1; got 90"):
+        with refused(ArgumentError, "level"):
             result.to_dict(90)

@@ -13,7 +13,7 @@ Z = np.array([[-4.2, 0.04, 1.3], [0.5, np.nan, -0.01]])
 
 
 def rendered(ax):
-    ax.figure.canvas.draw()  # warnings are errors, so a broken layout shows here
+    ax.figure.draw_without_rendering()  # warnings are errors, so a broken layout shows here
     return ax
 
 

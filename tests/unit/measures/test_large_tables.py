@@ -80,7 +80,7 @@ class TestWithoutAsking:
         assert plain["notes"] == [note.to_dict() for note in huge.notes]
         ax = huge.plot()
         assert not ax.texts
-        ax.figure.canvas.draw()
+        ax.figure.draw_without_rendering()
         frame = huge.to_frame()
         assert frame["estimate"].to_numpy() == pytest.approx(huge.pair.w)
         assert frame[["se", "residual", "lower"]].isna().all(axis=None)
@@ -144,7 +144,7 @@ def test_what_takes_too_long_is_refused(huge):
             lambda: huge.conditional().se,
             lambda: huge.conditional().interval(),
         ):
-            with pytest.raises(TooLargeError, match=r"at most 4096 joint categories; got 10000\. Hint: difference\(\)"):
+            with pytest.raises(TooLargeError):
                 ask()
         strength = huge.cramers_v()
         assert strength.value == huge.to_dict()["cramers_v"]

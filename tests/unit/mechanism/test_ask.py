@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ABCD, ASKED, ASKED5, GIVEN
+from refusals import refused
 from sources import Cycle, Grid
 
 import subsetprivacy as sp
@@ -29,7 +31,7 @@ def test_a_question_is_about_labels():
     assert sp.ask(sp.uniform(ABCD), seed=Word(10)).members == ("b", "d")
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("answer", "code"),
     [(True, 5), (False, 10), (None, 15), (np.True_, 5), (np.False_, 10), (1, 5), (0, 10), (float("nan"), 15)],
 )
@@ -38,7 +40,7 @@ def test_an_answer_leaves_the_set_or_its_complement(answer, code):
     assert type(QUESTION.resolve(answer)) is int
 
 
-@pytest.mark.parametrize("answer", ["no", "yes", "", 2, -1, [], {}, "False"])
+@every_case("answer", ["no", "yes", "", 2, -1, [], {}, "False"])
 def test_what_is_no_answer_is_refused(answer):
     # By its truth "no" would be stored as a yes.
     kind = type(answer).__name__
@@ -59,14 +61,14 @@ def test_questions_follow_nu():
     assert questions.dtype == np.int64
 
 
-@pytest.mark.parametrize("p", range(4, 9))
+@every_case("p", range(4, 9))
 def test_uniform_questions_are_exactly_even(p):
     n = 2**p - 2 * p - 2
     questions = sp.draw_questions(sp.uniform(range(p)), n, seed=Cycle(p))
     assert sorted(questions.tolist()) == [a for a in range(1 << p) if 2 <= a.bit_count() <= p - 2]
 
 
-@pytest.mark.parametrize("p", [8, 9, 16, 17, 32, 33])
+@every_case("p", [8, 9, 16, 17, 32, 33])
 def test_words_of_every_width(p):
     # At 8, 16 and 32 categories the full set fills the word.
     questions = sp.draw_questions(sp.uniform(range(p)), 2000, seed=1)
@@ -100,7 +102,7 @@ def answers():
     }
 
 
-@pytest.mark.parametrize("kind", ["tuple", "numpy", "numpy float", "pandas", "pandas boolean", "polars", "arrow"])
+@every_case("kind", ["tuple", "numpy", "numpy float", "pandas", "pandas boolean", "polars", "arrow"])
 def test_answers_of_every_kind(kind):
     assert sp.resolve([3, 3, 3], answers()[kind], ASKED).codes.tolist() == [3, 12, 15]
 
@@ -116,7 +118,7 @@ def test_nobody_answers():
     assert len(sp.resolve([], [], ASKED)) == 0
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("questions", "said", "error", "message"),
     [
         ([3, 5], [True], MismatchError, "`answers` must contain one answer per question; got 1 for 2"),
@@ -158,21 +160,21 @@ def test_what_does_not_fit_is_refused(questions, said, error, message):
         sp.resolve(questions, said, ASKED)
 
 
-@pytest.mark.parametrize("call", [sp.ask, lambda d: sp.draw_questions(d, 1), lambda d: sp.resolve([3], [True], d)])
+@every_case("call", [sp.ask, lambda d: sp.draw_questions(d, 1), lambda d: sp.resolve([3], [True], d)])
 def test_what_is_no_design_is_refused(call):
-    with pytest.raises(ArgumentError, match=r"`design` must be a design; got str. Hint: sp.uniform\(\[...\]\)"):
+    with refused(ArgumentError, "design"):
         call("uniform")
 
 
-@pytest.mark.parametrize("n", [-1, 2.0, True, "3"])
+@every_case("n", [-1, 2.0, True, "3"])
 def test_the_number_of_questions_is_checked(n):
-    with pytest.raises(ArgumentError, match="`n` must be a whole number of at least 0"):
+    with refused(ArgumentError, "n"):
         sp.draw_questions(ASKED, n)
 
 
 def test_only_yes_no_designs_can_be_asked():
     for design in (GIVEN, sp.nonprivate(ABCD), sp.fully_private(ABCD)):
-        with pytest.raises(NotIndependentError, match="must be independent to be asked as yes/no questions; got a"):
+        with pytest.raises(NotIndependentError):
             sp.ask(design)
 
 

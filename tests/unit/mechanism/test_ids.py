@@ -3,6 +3,8 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from every_case import every_case
+from refusals import refused
 
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.mechanism.ids import IdProblems, Ids, read_ids, scan_ids
@@ -49,12 +51,12 @@ TEXT = {
 }
 
 
-@pytest.mark.parametrize("kind", WHOLE)
+@every_case("kind", WHOLE)
 def test_whole_numbers_are_their_decimal_text(kind):
     assert read_ids(WHOLE[kind](NUMBERS)).texts == [text.encode() for text in TEXTS]
 
 
-@pytest.mark.parametrize("kind", TEXT)
+@every_case("kind", TEXT)
 def test_text_is_itself(kind):
     assert read_ids(TEXT[kind](["5", "é ", ""])).texts == [b"5", "é ".encode(), b""]
 
@@ -69,7 +71,7 @@ def test_half_a_character_is_text_too():
     assert one != two
 
 
-@pytest.mark.parametrize("empty", [[], np.array([], object), np.array([])])
+@every_case("empty", [[], np.array([], object), np.array([])])
 def test_nobody_has_no_ids(empty):
     assert len(read_ids(empty)) == 0
     assert repr(read_ids(["secret"])) == "<1 ids>"
@@ -86,7 +88,7 @@ HOLES = {
 }
 
 
-@pytest.mark.parametrize("kind", HOLES)
+@every_case("kind", HOLES)
 def test_missing_ids_are_counted_and_never_shown(kind):
     with pytest.raises(ArgumentError, match=r"`ids` must be known; got 2 missing, first in row 1 .counted from 0") as e:
         read_ids(HOLES[kind]())
@@ -94,7 +96,7 @@ def test_missing_ids_are_counted_and_never_shown(kind):
     assert "987" not in str(e.value)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("ids", "count", "first", "kind"),
     [
         ([1, 2.5, 3.0], 2, 1, "float"),
@@ -128,18 +130,18 @@ def test_repeated_ids_are_counted_and_never_shown():
     assert read_ids(["a", "A", "a "]).repeated is None
 
 
-@pytest.mark.parametrize(
-    ("ids", "message"),
+@every_case(
+    ("ids", "argument"),
     [
-        ("secret", "must be a list or column with one id per row; got str"),
-        (987, "must be a list or column with one id per row; got int"),
-        ({"secret": 1}, "must be a list or column with one id per row; got dict"),
-        ({"secret"}, "must be a list or column with one id per row; got set"),
-        (np.array([["secret"]]), r"must be one-dimensional; got shape \(1, 1\)"),
+        ("secret", "ids"),
+        (987, "ids"),
+        ({"secret": 1}, "ids"),
+        ({"secret"}, "ids"),
+        (np.array([["secret"]]), "ids"),
     ],
 )
-def test_what_is_no_column_is_refused(ids, message):
-    with pytest.raises(ArgumentError, match=message) as caught:
+def test_what_is_no_column_is_refused(ids, argument):
+    with refused(ArgumentError, argument) as caught:
         read_ids(ids)
     assert "secret" not in str(caught.value)
 
@@ -149,7 +151,7 @@ def test_a_data_frame_is_no_column_of_ids():
         read_ids(library("pandas").DataFrame({"id": [1]}))
 
 
-@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@every_case("unit", ["s", "ms", "us", "ns"])
 def test_times_are_no_ids_whatever_their_unit(unit):
     column = pa.array([1, 2], pa.timestamp(unit))
     with pytest.raises(ArgumentError, match="must be text or whole numbers; got 2 others"):

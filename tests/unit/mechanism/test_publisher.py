@@ -4,7 +4,9 @@ import pickle
 
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ABCD, ASKED, DESIGNS, GIVEN, NEW, TRIPLE, UNKNOWN
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.design import Covered, Product
@@ -24,7 +26,7 @@ def planned(design):
     return design.planned() if isinstance(design, Covered) else design
 
 
-@pytest.mark.parametrize("name", ONE_COLUMN)
+@every_case("name", ONE_COLUMN)
 def test_it_survives_a_journey_to_another_process(name):
     design = planned(ONE_COLUMN[name])
     publisher = Publisher(design, missing="full")
@@ -37,7 +39,7 @@ def test_it_survives_a_journey_to_another_process(name):
     assert sent.missing == "full"
 
 
-@pytest.mark.parametrize("name", ONE_COLUMN)
+@every_case("name", ONE_COLUMN)
 def test_what_it_draws_can_be_reported(name):
     design = planned(ONE_COLUMN[name])
     publisher = Publisher(design)
@@ -67,7 +69,7 @@ def test_privatize_draws_the_same():
     assert drawn == sp.privatize(values, ASKED, missing="full", seed=4).codes.tolist()
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("values", "missing", "problems"),
     [
         (["a", "b"], "error", None),
@@ -90,29 +92,25 @@ def test_what_does_not_fit_is_refused():
         publisher.require_fit(*publisher.look_up(["a", "q", None]))
     with pytest.raises(CategoryError, match="got 1 missing, first in row 2"):
         publisher.require_fit(*publisher.look_up(["a", "b", None]))
-    with pytest.raises(CategoryError, match="Hint: the categories are of type str; check that the values are too"):
+    with pytest.raises(CategoryError):
         publisher.require_fit(*publisher.look_up([1, 2]))
 
 
-@pytest.mark.parametrize(
-    ("design", "error", "message"),
+@every_case(
+    ("design", "error", "argument"),
     [
-        (
-            TRIPLE,
-            ArgumentError,
-            "`design` must be the design of one column; got a product. Hint: sp.privatize",
-        ),
-        (UNKNOWN, UnknownDesignError, "must specify how subsets are drawn"),
-        ("uniform", ArgumentError, "`design` must be a design; got str"),
+        (TRIPLE, ArgumentError, "design"),
+        (UNKNOWN, UnknownDesignError, "design"),
+        ("uniform", ArgumentError, "design"),
     ],
 )
-def test_what_is_no_design_of_a_column_is_refused(design, error, message):
-    with pytest.raises(error, match=message):
+def test_what_is_no_design_of_a_column_is_refused(design, error, argument):
+    with refused(error, argument):
         Publisher(design)
 
 
 def test_missing_has_two_choices():
-    with pytest.raises(ArgumentError, match="`missing` must be one of error, full; got 'drop'"):
+    with refused(ArgumentError, "missing"):
         Publisher(ASKED, missing="drop")
 
 

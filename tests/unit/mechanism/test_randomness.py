@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from every_case import every_case
 from sources import Grid
 
 from subsetprivacy._seeds import numpy_generator, seed_number
@@ -14,8 +15,8 @@ from subsetprivacy.mechanism import randomness
 from subsetprivacy.mechanism.randomness import SecureSource, SeededSource, random_source
 
 
-@pytest.mark.parametrize("width", [8, 16, 32, 64])
-@pytest.mark.parametrize("source", [SecureSource(), SeededSource(np.random.default_rng(1))], ids=["secure", "seeded"])
+@every_case("width", [8, 16, 32, 64])
+@every_case("source", [SecureSource(), SeededSource(np.random.default_rng(1))], ids=["secure", "seeded"])
 def test_words_use_every_bit_evenly(source, width):
     words = source.bits(4096, width)
     assert words.shape == (4096,)
@@ -147,7 +148,7 @@ def test_sources_without_rows_of_their_own_are_their_own_parts():
         assert source.among(slice(2, 4)) is source
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("seed", "got"),
     [
         (np.random.RandomState(1), "RandomState"),

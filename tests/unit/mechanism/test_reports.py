@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ABCD, ASKED, DESIGNS, GIVEN, NEW
+from refusals import refused
 from scipy.stats import chisquare
 
 import subsetprivacy as sp
@@ -18,7 +20,7 @@ def source(seed=1):
     return SeededSource(np.random.default_rng(seed))
 
 
-@pytest.mark.parametrize("name", [*PLAIN, *DESIGNS])
+@every_case("name", [*PLAIN, *DESIGNS])
 def test_reports_of_nobody_are_as_likely_as_mu(name):
     design = {**PLAIN, **DESIGNS}[name]
     codes, mu = design.support()
@@ -29,7 +31,7 @@ def test_reports_of_nobody_are_as_likely_as_mu(name):
         assert chisquare(seen, 200_000 * mu / mu.sum()).pvalue > 1e-4
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@every_case("name", PLAIN)
 def test_values_are_drawn_in_blocks_without_a_seam(name, monkeypatch):
     design = PLAIN[name]
     monkeypatch.setattr(reports, "_BLOCK", 7)
@@ -41,7 +43,7 @@ def test_values_are_drawn_in_blocks_without_a_seam(name, monkeypatch):
     assert reports.draw_given(x[:0], design, source()).tolist() == []
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@every_case("name", PLAIN)
 def test_a_mixture_with_another_design_is_drawn_like_both(name):
     design = PLAIN[name]
     mixed = Mixture.of([design, design], [1, 2])
@@ -55,7 +57,7 @@ def test_a_mixture_with_another_design_is_drawn_like_both(name):
     assert design.holds(drawn, 0).all()
 
 
-@pytest.mark.parametrize("name", ["fixed size, half", "partition, two groups", "hadamard, p=6", "joined, revealing"])
+@every_case("name", ["fixed size, half", "partition, two groups", "hadamard, p=6", "joined, revealing"])
 def test_a_mixture_of_questions_can_be_drawn(name):
     design = NEW[name]
     other = sp.uniform(design.categories)
@@ -65,7 +67,7 @@ def test_a_mixture_of_questions_can_be_drawn(name):
     assert design.holds(drawn, 1).all()
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@every_case("name", PLAIN)
 def test_missing_values_are_stored_as_the_full_set(name):
     design = PLAIN[name]
     labels = list(design.categories.labels[:2])
@@ -79,11 +81,11 @@ def test_missing_values_are_stored_as_the_full_set(name):
     drawn_full = (design.is_missing(np.delete(data.codes, np.s_[1::3]))).sum()
     assert counts.n_missing == 20 + drawn_full
     assert sp.SubsetData(data.codes, design).counts().n == counts.n
-    with pytest.raises(CategoryError, match="every value must be known"):
+    with pytest.raises(CategoryError):
         sp.privatize(values, design)
 
 
-@pytest.mark.parametrize("name", NEW)
+@every_case("name", NEW)
 def test_what_is_drawn_can_be_stored_and_read_again(name):
     design = NEW[name]
     x = np.arange(200) % design.p
@@ -93,13 +95,13 @@ def test_what_is_drawn_can_be_stored_and_read_again(name):
         data = data.select(data.names)
     read = sp.SubsetData(data.codes.tolist(), sp.design_from_json(data.design.to_json()))
     assert read.counts().counts.tolist() == data.counts().counts.tolist()
-    with pytest.raises(CodeError, match="`codes` must"):
+    with refused(CodeError, "codes"):
         sp.SubsetData([*data.codes.tolist(), 1 << design.code_bits], data.design)
-    with pytest.raises(CodeError, match="`codes` must lie in"):
+    with refused(CodeError, "codes"):
         sp.SubsetData([0], data.design)
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@every_case("name", PLAIN)
 def test_an_unknown_value_is_refused_and_never_shown(name):
     design = PLAIN[name]
     values = [design.categories.labels[0], "secret-value"]
@@ -126,7 +128,7 @@ def test_designs_with_a_bit_or_dummies_are_no_surprise():
 
 
 def test_an_unknown_design_draws_nothing():
-    with pytest.raises(UnknownDesignError, match="must specify how subsets are drawn"):
+    with pytest.raises(UnknownDesignError):
         sp.privatize(["a"], sp.design.coarse(ABCD))
 
 

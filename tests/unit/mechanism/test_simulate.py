@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ABCD, ASKED, DESIGNS, GIVEN, UNKNOWN
+from refusals import refused
 from scipy.stats import chisquare
 
 import subsetprivacy as sp
@@ -20,7 +22,7 @@ def test_the_law_of_subsets_spelt_out():
     np.testing.assert_allclose(law, [0.5 * 0.3, 0.3 * 0.4, 0.2 * 0.5, 0.2 * 0.5, 0.3 * 0.6, 0.5 * 0.7], atol=1e-15)
 
 
-@pytest.mark.parametrize("name", DESIGNS)
+@every_case("name", DESIGNS)
 def test_the_law_of_subsets_is_one_and_has_mean_Qw(name):
     design = DESIGNS[name]
     w = weights(design.p)
@@ -29,7 +31,7 @@ def test_the_law_of_subsets_is_one_and_has_mean_Qw(name):
     np.testing.assert_allclose(((codes[:, None] >> np.arange(design.p)) & 1).T @ law, design.Q @ w, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", DESIGNS)
+@every_case("name", DESIGNS)
 def test_simulated_counts_follow_the_law(name):
     design = DESIGNS[name]
     w = weights(design.p)
@@ -103,28 +105,24 @@ def test_many_samples_of_nobody():
     assert sp.simulate_many(ASKED, W, n=0, size=2, seed=1).counts.tolist() == [[0] * 6] * 2
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
+@every_case(
+    ("call", "error", "argument"),
     [
-        (lambda: sp.simulate(ASKED, W, -1), ArgumentError, "`n` must be a whole number of at least 0; got -1"),
-        (lambda: sp.simulate(ASKED, W, 10.0), ArgumentError, "`n` must be a whole number of at least 0; got 10.0"),
-        (lambda: sp.simulate(ASKED, W[:3], 10), DistributionError, "for each of the 4 categories"),
-        (lambda: sp.simulate(ASKED, [0.5, 0.5, 0.5, -0.5], 10), DistributionError, "must be non-negative; got -0.5"),
-        (lambda: sp.simulate(ASKED, W / 2, 10), DistributionError, "must sum to 1; got 0.5"),
-        (lambda: sp.simulate(ASKED, W, 10, seed="x"), ArgumentError, "`seed` must be a whole number"),
-        (lambda: sp.simulate("uniform", W, 10), ArgumentError, "`design` must be a design; got str"),
-        (lambda: sp.simulate(UNKNOWN, W, 10), UnknownDesignError, "must be known for this"),
-        (lambda: sp.simulate_many("uniform", W, 10, 2), ArgumentError, "`design` must be a design; got str"),
-        (
-            lambda: sp.simulate_many(ASKED, W, 10, 0),
-            ArgumentError,
-            "`size` must be a whole number of at least 1; got 0",
-        ),
-        (lambda: sp.simulate_many(ASKED, W, -1, 2), ArgumentError, "`n` must be a whole number of at least 0; got -1"),
+        (lambda: sp.simulate(ASKED, W, -1), ArgumentError, "n"),
+        (lambda: sp.simulate(ASKED, W, 10.0), ArgumentError, "n"),
+        (lambda: sp.simulate(ASKED, W[:3], 10), DistributionError, "w"),
+        (lambda: sp.simulate(ASKED, [0.5, 0.5, 0.5, -0.5], 10), DistributionError, "w"),
+        (lambda: sp.simulate(ASKED, W / 2, 10), DistributionError, "w"),
+        (lambda: sp.simulate(ASKED, W, 10, seed="x"), ArgumentError, "seed"),
+        (lambda: sp.simulate("uniform", W, 10), ArgumentError, "design"),
+        (lambda: sp.simulate(UNKNOWN, W, 10), UnknownDesignError, None),
+        (lambda: sp.simulate_many("uniform", W, 10, 2), ArgumentError, "design"),
+        (lambda: sp.simulate_many(ASKED, W, 10, 0), ArgumentError, "size"),
+        (lambda: sp.simulate_many(ASKED, W, -1, 2), ArgumentError, "n"),
     ],
 )
-def test_arguments_are_checked(call, error, message):
-    with pytest.raises(error, match=message):
+def test_arguments_are_checked(call, error, argument):
+    with refused(error, argument):
         call()
 
 

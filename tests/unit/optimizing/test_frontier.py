@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from every_case import every_case
+from refusals import refused
 
 from subsetprivacy.design import fixed_size, hadamard, partition, uniform
 from subsetprivacy.errors import ArgumentError, MismatchError
@@ -113,7 +115,7 @@ def test_given_leakages_and_other_budgets():
     np.testing.assert_array_equal(curve.leakage, [0.55, 0.7])
     assert all(one.leakage["mi"] <= 0.9 for one in curve.optima)
     assert curve.loss[0] == pytest.approx(optimal(LABELS, W, {"mi": 0.9, "prediction": 0.55}).loss, rel=1e-6)
-    with pytest.raises(ArgumentError, match=r"`budget` must be above .* for 'mi'"):
+    with refused(ArgumentError, "budget"):
         frontier(LABELS, W, points=[0.1, 0.9])
 
 
@@ -161,14 +163,14 @@ def test_progress_is_told():
     assert [line.split(":")[0] for line in lines] == ["point 1 of 3", "point 2 of 3", "point 3 of 3"]
 
 
-@pytest.mark.parametrize("points", [0, -3, "many", [], [np.nan]])
+@every_case("points", [0, -3, "many", [], [np.nan]])
 def test_points_must_be_some(points):
-    with pytest.raises(ArgumentError, match="`points` must be"):
+    with refused(ArgumentError, "points"):
         frontier(LABELS, W, points=points)
 
 
 def test_leakage_must_be_known():
-    with pytest.raises(ArgumentError, match="`leakage` must be one of size, mi, prediction, maximal"):
+    with refused(ArgumentError, "leakage"):
         frontier(LABELS, W, leakage="bits")
 
 
@@ -214,9 +216,9 @@ class TestPlot:
         assert labels[:2] == ["best conditional, sets of 2 or more", "best conditional, sets of 3 or more"]
 
     def test_others_must_be_the_same_problem(self, independent, even):
-        with pytest.raises(MismatchError, match="must have the same leakage, criterion and w"):
+        with pytest.raises(MismatchError):
             independent.plot(even)
-        with pytest.raises(MismatchError, match="must have the same leakage, criterion and w"):
+        with pytest.raises(MismatchError):
             independent.plot(frontier(LABELS, W, points=1, leakage="size"))
-        with pytest.raises(ArgumentError, match="`others` must be frontiers; got int"):
+        with refused(ArgumentError, "others"):
             independent.plot(3)

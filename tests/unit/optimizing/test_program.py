@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from every_case import every_case
 
 from subsetprivacy.design import conditional, independent
 from subsetprivacy.estimation.likelihood import expected_information, tangent_inverse
@@ -32,8 +33,8 @@ def design_of(columns, x):
     return make(LABELS, dict(zip(columns.codes.tolist(), x)))
 
 
-@pytest.mark.parametrize("full_set", [False, True])
-@pytest.mark.parametrize(("kind", "count"), [("independent", 10), ("conditional", 25)])
+@every_case("full_set", [False, True])
+@every_case(("kind", "count"), [("independent", 10), ("conditional", 25)])
 def test_leakages_and_information_are_the_designs_own(kind, count, full_set):
     columns = program(Categories(LABELS), W, kind, 2, full_set)
     assert len(columns.codes) == count + full_set

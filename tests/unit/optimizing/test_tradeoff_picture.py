@@ -20,7 +20,7 @@ def names(ax):
 
 def overlapping(ax):
     """The pairs of labels whose drawn boxes overlap."""
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
     boxes = {text.get_text(): Text.get_window_extent(text) for text in ax.texts}  # without the leading line
     return [pair for pair in combinations(boxes, 2) if boxes[pair[0]].overlaps(boxes[pair[1]])]
 
@@ -56,7 +56,7 @@ def test_labels_do_not_overlap(crowd, spread):
     marks = [(f"size {k}", x, y, bool(k % 2)) for k, (x, y) in enumerate(places.tolist())]
     ax = draw.tradeoff(CURVES, marks)
     assert overlapping(ax) == []
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
     frame = ax.get_window_extent()
     for text in ax.texts:  # and stay in the picture
         box = Text.get_window_extent(text)
@@ -94,7 +94,7 @@ def test_bound_is_dashed():
 
 def test_second_axis_counts_people():
     ax = draw.tradeoff(CURVES, MARKS, unit=0.5)
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
     (other,) = ax.child_axes
     assert np.array(other.get_ylim()) == pytest.approx(np.array(ax.get_ylim()) / 0.5)
     assert "asked directly" in other.get_ylabel()
@@ -104,5 +104,5 @@ def test_dollars_are_no_formula_and_given_axes_are_used():
     figure, given = plt.subplots()
     ax = draw.tradeoff({"$1 to $2": CURVES["one"]}, [("$5", 0.5, 3.0, True)], title="a $ b", ax=given)
     assert ax is given
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     assert ax.get_title() == r"a \$ b"

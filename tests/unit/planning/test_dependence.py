@@ -5,9 +5,11 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from every_case import every_case
 from lopsided import ASKED, GIVEN, GIVEN3
 from matplotlib.axes import Axes
 from problems import lopsided, quietly, random_design, random_distribution, with_full_question
+from refusals import refused
 from scipy.stats import chi2, ncx2
 
 import subsetprivacy as sp
@@ -59,8 +61,8 @@ PAIRS = {
 }
 
 
-@pytest.mark.parametrize("method", WITH_LAW)
-@pytest.mark.parametrize("pair", PAIRS)
+@every_case("method", WITH_LAW)
+@every_case("pair", PAIRS)
 def test_the_noncentrality_is_the_statistic_of_the_expected_table(pair, method):
     one, two = PAIRS[pair]
     design, W = sp.product({"x": one, "y": two}), joint(one.p, two.p)
@@ -114,8 +116,8 @@ def test_without_dependence_the_power_is_the_level():
 # People ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", WITH_LAW)
-@pytest.mark.parametrize("target", [0.06, 0.8, 0.999])
+@every_case("method", WITH_LAW)
+@every_case("target", [0.06, 0.8, 0.999])
 def test_the_fewest_people_for_a_power(method, target):
     n = independence_power([ASKED, GIVEN], SQUARE, target=target, method=method).n
     powers = [independence_power([ASKED, GIVEN], SQUARE, k, method=method).power for k in (n - 1, n)]
@@ -266,9 +268,9 @@ def test_what_cannot_be_simulated_keeps_its_limit_law():
 def test_too_many_pairs_to_list():
     many = sp.uniform(range(12))
     W = joint(12, 12)
-    with pytest.raises(TooLargeError, match="Hint: replications=200"):
+    with pytest.raises(TooLargeError):
         independence_power([many, many], W, 50, method="pearson")
-    with pytest.raises(ArgumentError, match="`n` must be given for pearson"):
+    with refused(ArgumentError, "n"):
         independence_power([many, many], W, target=0.8, method="pearson", replications=1)
     result = independence_power([many, many], W, 50, method="pearson", replications=2, permutations=19, seed=1)
     assert 0 <= result.power <= 1
@@ -304,7 +306,7 @@ def test_joined_variables_are_one_side():
 
 def test_small_levels_need_many_random_tables_only_where_there_are_any():
     assert independence_power([ASKED, GIVEN], SQUARE, 200, level=0.001).level == 0.001
-    with pytest.raises(ArgumentError, match=r"`permutations` must be at least 999 .* as small as 0.001; got 199"):
+    with refused(ArgumentError, "permutations"):
         independence_power([ASKED, GIVEN], SQUARE, 200, level=0.001, replications=5)
 
 
@@ -316,46 +318,38 @@ def test_a_category_that_nobody_has():
     assert result.notes[0].kind is NoteKind.BOUNDARY
 
 
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
+@every_case(
+    ("change", "error", "argument"),
     [
-        ({"design": ASKED}, ArgumentError, "`design` must be the product of two designs; got Independent"),
-        ({"design": [ASKED]}, ArgumentError, "product of two designs; got list"),
-        ({"design": [ASKED, ASKED, ASKED]}, ArgumentError, "product of two designs; got list"),
-        ({"design": sp.product({"x": ASKED, "y": ASKED, "z": ASKED})}, ArgumentError, "got one of 3"),
-        ({"design": {"x": ASKED}}, InvalidDesignError, "two or more names"),
-        ({"design": [ASKED, sp.fully_private(range(4))]}, NotIdentifiableError, "y: the design must be identifiable"),
-        ({"W": SQUARE[:3]}, DistributionError, "`W` must have a row for each category"),
-        ({"W": 100 * SQUARE}, DistributionError, "`W` must sum to 1; got 100"),
-        ({"W": {("a", "a"): 1.0}}, DistributionError, "no entry for"),
-        ({"method": "g"}, ArgumentError, "`method` must be one of lrt"),
-        ({"method": "bonferroni"}, ArgumentError, "no limit distribution; got 0. Hint: replications=200"),
-        ({"method": "lrt-mom"}, ArgumentError, "no limit distribution; got 0. Hint: replications=200"),
-        ({"method": "lrt-mom", "replications": 5, "permutations": 0}, ArgumentError, "`permutations` must be above 0"),
-        ({"n": None}, ArgumentError, "either `n` or `target` must be given; got neither"),
-        ({"target": 0.8}, ArgumentError, "either `n` or `target` must be given; got both"),
-        ({"n": 0}, ArgumentError, "`n` must be a whole number of at least 1"),
-        ({"n": None, "target": 0.05}, ArgumentError, "`target` must be above the level 0.05; got 0.05"),
-        ({"n": None, "target": 80}, ArgumentError, "`target` must be between 0 and 1; got 80"),
-        (
-            {"n": None, "target": 0.8, "W": np.full((4, 4), 1 / 16)},
-            ArgumentError,
-            "differs more from the product of its margins",
-        ),
-        (
-            {"n": None, "target": 0.8, "method": "bonferroni", "replications": 5},
-            ArgumentError,
-            "`n` must be given for bonferroni",
-        ),
-        ({"level": 5}, ArgumentError, "`level` must be between 0 and 1"),
-        ({"replications": -1}, ArgumentError, "`replications` must be a whole number"),
-        ({"replications": 5, "permutations": 18}, ArgumentError, "`permutations` must be at least 19.*; got 18"),
-        ({"seed": "x"}, ArgumentError, "`seed` must be"),
+        ({"design": ASKED}, ArgumentError, "design"),
+        ({"design": [ASKED]}, ArgumentError, "design"),
+        ({"design": [ASKED, ASKED, ASKED]}, ArgumentError, "design"),
+        ({"design": sp.product({"x": ASKED, "y": ASKED, "z": ASKED})}, ArgumentError, "design"),
+        ({"design": {"x": ASKED}}, InvalidDesignError, "designs"),
+        ({"design": [ASKED, sp.fully_private(range(4))]}, NotIdentifiableError, None),
+        ({"W": SQUARE[:3]}, DistributionError, "W"),
+        ({"W": 100 * SQUARE}, DistributionError, "W"),
+        ({"W": {("a", "a"): 1.0}}, DistributionError, "W"),
+        ({"method": "g"}, ArgumentError, "method"),
+        ({"method": "bonferroni"}, ArgumentError, "replications"),
+        ({"method": "lrt-mom"}, ArgumentError, "replications"),
+        ({"method": "lrt-mom", "replications": 5, "permutations": 0}, ArgumentError, "permutations"),
+        ({"n": None}, ArgumentError, "n"),
+        ({"target": 0.8}, ArgumentError, "n"),
+        ({"n": 0}, ArgumentError, "n"),
+        ({"n": None, "target": 0.05}, ArgumentError, "target"),
+        ({"n": None, "target": 80}, ArgumentError, "target"),
+        ({"n": None, "target": 0.8, "W": np.full((4, 4), 1 / 16)}, ArgumentError, "W"),
+        ({"n": None, "target": 0.8, "method": "bonferroni", "replications": 5}, ArgumentError, "n"),
+        ({"level": 5}, ArgumentError, "level"),
+        ({"replications": -1}, ArgumentError, "replications"),
+        ({"replications": 5, "permutations": 18}, ArgumentError, "permutations"),
+        ({"seed": "x"}, ArgumentError, "seed"),
     ],
 )
-def test_refusals(change, error, message):
+def test_refusals(change, error, argument):
     given = {"design": [ASKED, GIVEN], "W": SQUARE, "n": 200, **change}
-    with pytest.raises(error, match=message):
+    with refused(error, argument):
         independence_power(**given)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from every_case import every_case
 from problems import quietly
 
 import subsetprivacy as sp
@@ -14,7 +15,7 @@ def half_widths(design, w, n, size, **options):
         return np.mean([np.diff(fit.interval(**options))[:, 0] / 2 for fit in fits], axis=0)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("w", "n"),
     [
         ((0.9, 0.1, 0, 0, 0), 2000),

@@ -6,8 +6,10 @@ from math import ceil
 import numpy as np
 import pytest
 from attrs import evolve
+from every_case import every_case
 from lopsided import ABCD, ASKED, ASKED5
 from matplotlib.axes import Axes
+from refusals import refused
 from scipy.stats import norm
 
 import subsetprivacy as sp
@@ -86,8 +88,8 @@ def test_a_given_distribution_never_needs_more_than_the_worst():
         assert all(given[name] <= 1.001 * worst[name] for name in worst)
 
 
-@pytest.mark.parametrize("p", [4, 5, 6, 9, 13])
-@pytest.mark.parametrize("mode", ["ask", "publish"])
+@every_case("p", [4, 5, 6, 9, 13])
+@every_case("mode", ["ask", "publish"])
 def test_balanced_designs_are_efficient(p, mode):
     for option in plan(p, mode=mode).options:
         assert 0.99 <= option.efficiency <= 1 + 1e-9, option.name
@@ -207,7 +209,7 @@ def test_the_next_cheaper_design_and_its_price(nine):
     assert not texts(free, NoteKind.ALTERNATIVE)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("limits", "words"),
     [
         ({}, "it needs the fewest people"),
@@ -253,67 +255,59 @@ def test_no_limit_can_be_asked_for():
 # Errors ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
+@every_case(
+    ("arguments", "error", "argument"),
     [
-        ({"margin": 0.02, "n": 100}, ArgumentError, r"either `margin` or `n` must be given; got both"),
-        ({"margin": 0}, ArgumentError, r"`margin` must be above 0 and at most 0.5; got 0"),
-        (
-            {"margin": 2},
-            ArgumentError,
-            r"`margin` must be above 0 and at most 0.5; got 2\. Hint: write two percentage points as 0.02",
-        ),
-        ({"margin": "2 %"}, ArgumentError, r"`margin` must be above 0 and at most 0.5; got str"),
-        ({"level": 95}, ArgumentError, r"`level` must be between 0 and 1; got 95"),
-        ({"n": 7}, ArgumentError, r"`n` must be at least 8 for 9 categories.*got 7\. Hint: the nearest is 8"),
-        ({"n": 10.5}, ArgumentError, r"`n` must be a whole number"),
-        ({"w": [0.5] * 9}, DistributionError, r"`w` must sum to 1; got 4\.5"),
-        ({"w": [0.5, 0.5]}, DistributionError, r"one entry for each of the 9 categories"),
-        ({"floor": 0}, ArgumentError, r"`floor` must be a share above 0 and below 1; got 0"),
-        ({"floor": 10}, ArgumentError, r"`floor` must be a share above 0 and below 1; got 10"),
-        ({"n": 10**400}, ArgumentError, r"`n` must be at most 1,000,000,000,000; got more"),
-        ({"floor": 0.5}, InvalidDesignError, r"floor.*0\.5"),
-        ({"mode": "guess"}, ArgumentError, r"`mode` must be one of ask, publish; got 'guess'"),
-        ({"smallest": 5}, ArgumentError, r"`smallest` must be at most 4 for these designs; got 5"),
-        ({"maximal_leakage": 0.9}, ArgumentError, r"`maximal_leakage` must be at least 1 bit .* got 0\.9\. Hint: .* 1"),
-        ({"maximal_leakage": -1}, ArgumentError, r"positive number of bits; got -1"),
-        ({"designs": []}, ArgumentError, r"`designs` must contain at least one design; got none"),
-        ({"designs": [ASKED]}, MismatchError, r"same categories as the plan; got a independent design on 'a', 'b'"),
-        ({"designs": 3}, ArgumentError, r"`designs` must be a list of designs; got int\. Hint: designs=\[sp\.unif"),
-        ({"designs": np.array(0.3)}, ArgumentError, r"`designs` must be a list of designs; got ndarray"),
-        ({"designs": ASKED}, ArgumentError, r"must be a list of designs; got Independent\. Hint: designs=\[design\]"),
-        ({"designs": ["uniform"]}, ArgumentError, r"`design` must be a design; got str"),
-        ({"designs": [sp.uniform(range(9))], "floor": 0.1}, ArgumentError, r"Hint: pass sp\.covered\(design, floor\)"),
+        ({"margin": 0.02, "n": 100}, ArgumentError, "margin"),
+        ({"margin": 0}, ArgumentError, "margin"),
+        ({"margin": 2}, ArgumentError, "margin"),
+        ({"margin": "2 %"}, ArgumentError, "margin"),
+        ({"level": 95}, ArgumentError, "level"),
+        ({"n": 7}, ArgumentError, "n"),
+        ({"n": 10.5}, ArgumentError, "n"),
+        ({"w": [0.5] * 9}, DistributionError, "w"),
+        ({"w": [0.5, 0.5]}, DistributionError, "w"),
+        ({"floor": 0}, ArgumentError, "floor"),
+        ({"floor": 10}, ArgumentError, "floor"),
+        ({"n": 10**400}, ArgumentError, "n"),
+        ({"floor": 0.5}, InvalidDesignError, "floor"),
+        ({"mode": "guess"}, ArgumentError, "mode"),
+        ({"smallest": 5}, ArgumentError, "smallest"),
+        ({"maximal_leakage": 0.9}, ArgumentError, "maximal_leakage"),
+        ({"maximal_leakage": -1}, ArgumentError, "maximal_leakage"),
+        ({"designs": []}, ArgumentError, "designs"),
+        ({"designs": [ASKED]}, MismatchError, "designs"),
+        ({"designs": 3}, ArgumentError, "designs"),
+        ({"designs": np.array(0.3)}, ArgumentError, "designs"),
+        ({"designs": ASKED}, ArgumentError, "designs"),
+        ({"designs": ["uniform"]}, ArgumentError, "design"),
+        ({"designs": [sp.uniform(range(9))], "floor": 0.1}, ArgumentError, "floor"),
     ],
     ids=lambda value: str(value)[:30] if isinstance(value, dict) else "",
 )
-def test_bad_arguments_are_named(arguments, error, message):
-    with pytest.raises(error, match=message):
+def test_bad_arguments_are_named(arguments, error, argument):
+    with refused(error, argument):
         plan(9, **arguments)
 
 
-@pytest.mark.parametrize(
-    ("categories", "error"), [(1, ArgumentError), (["only"], ArgumentError), ("abc", CategoryError)]
-)
+@every_case(("categories", "error"), [(1, ArgumentError), (["only"], ArgumentError), ("abc", CategoryError)])
 def test_bad_categories_are_named(categories, error):
     with pytest.raises(error, match=r"categories`? must"):
         plan(categories)
 
 
 def test_a_blind_design_is_refused():
-    with pytest.raises(NotIdentifiableError, match="must be identifiable"):
+    with pytest.raises(NotIdentifiableError):
         plan(ASKED5.categories, designs=[ASKED5])
 
 
 def test_a_design_that_is_all_but_blind_is_refused():
     weights = {("a", "b"): 0.5, ("a", "c"): 0.5 - 1e-18, ("a", "d"): 1e-18}
-    with pytest.raises(
-        NotIdentifiableError, match=r"no number of people determines the share of 'a'.*Hint: the subsets"
-    ):
+    with pytest.raises(NotIdentifiableError):
         plan(ABCD, designs=[sp.independent(ABCD, weights)])
 
 
-@pytest.mark.parametrize("categories", [30_000_000, range(30_000_000), 10**5000], ids=["number", "labels", "huge"])
+@every_case("categories", [30_000_000, range(30_000_000), 10**5000], ids=["number", "labels", "huge"])
 def test_too_many_categories_are_refused_before_they_are_listed(categories, monkeypatch):
     monkeypatch.setattr(candidate_designs, "Categories", None)  # cannot be called
     monkeypatch.setattr(candidate_designs, "as_categories", None)
@@ -323,11 +317,11 @@ def test_too_many_categories_are_refused_before_they_are_listed(categories, monk
 
 def test_labels_without_a_length_are_counted_too(monkeypatch):
     monkeypatch.setattr(candidate_designs, "MOST", 60)
-    with pytest.raises(ArgumentError, match="must be at most 60, the most that any design allows; got 61"):
+    with pytest.raises(ArgumentError):
         plan(iter(range(61)))
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("categories", "message"),
     [
         (-3, "the number of categories must be two or more; got -3. Hint: the nearest is 2"),
@@ -346,7 +340,7 @@ def test_a_number_of_categories_is_a_whole_one(categories, message):
 
 
 def test_dummies_need_four_categories():
-    with pytest.raises(ArgumentError, match=r"`floor` must be left out for 3 categories.*Hint: sp\.small"):
+    with refused(ArgumentError, "floor"):
         plan(3, floor=0.1)
 
 
@@ -385,10 +379,10 @@ def test_what_is_not_finite_is_no_number_in_json_and_a_dash_in_the_table():
     assert "inf" not in str(facts.summary())
 
 
-@pytest.mark.parametrize("w", [[1, 0, 0, 0], [1 - 1e-15, 1e-15, 0, 0]], ids=["one", "all but one"])
-@pytest.mark.parametrize("demand", [{"margin": 0.03}, {"n": 1000}], ids=["margin", "people"])
+@every_case("w", [[1, 0, 0, 0], [1 - 1e-15, 1e-15, 0, 0]], ids=["one", "all but one"])
+@every_case("demand", [{"margin": 0.03}, {"n": 1000}], ids=["margin", "people"])
 def test_a_distribution_on_one_category_is_nothing_to_plan_for(w, demand):
-    with pytest.raises(ArgumentError, match=r"`w` must give weight to two categories or more.*Hint: give the other"):
+    with refused(ArgumentError, "w"):
         plan(ABCD, w=w, **demand)
 
 
@@ -398,7 +392,7 @@ def test_shares_of_zero_next_to_two_others_can_be_planned_for():
     assert "inf" not in str(survey.summary())
 
 
-@pytest.mark.parametrize("engine", ["pandas", "polars", "pyarrow"])
+@every_case("engine", ["pandas", "polars", "pyarrow"])
 def test_frames(engine):
     made = plan(5)
     table = made.to_frame(engine=engine)
@@ -446,13 +440,13 @@ def test_every_column_of_the_table_is_explained(nine):
     assert nine.notes[-1].advice == MORE_COLUMNS()
 
 
-@pytest.mark.parametrize("p", [2, 3, 4, 5, 9, 14, 100])
-@pytest.mark.parametrize("asked", [{"margin": 0.001}, {"n": 10**6}])
+@every_case("p", [2, 3, 4, 5, 9, 14, 100])
+@every_case("asked", [{"margin": 0.001}, {"n": 10**6}])
 def test_tables_fit_a_terminal_of_100_characters(p, asked):
     assert max(map(len, str(plan(p, **asked).summary()).splitlines()[1:5])) <= 100
 
 
-@pytest.mark.parametrize("p", [2, 3, 4, 5, 9, 14])
+@every_case("p", [2, 3, 4, 5, 9, 14])
 def test_notes_are_short(p):
     assert max(len(note.text) for note in plan(p, margin=0.02).notes) <= 110
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from every_case import every_case
 from problems import quietly
 from scipy.stats import norm
 
@@ -24,7 +25,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@every_case("name", CASES)
 def test_realised_half_width(name):
     design, w = CASES[name]
     margin = 0.03

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ABCD, ASKED, ASKED5
 from problems import quietly
+from refusals import refused
 from scipy.stats import norm
 
 import subsetprivacy as sp
@@ -58,8 +60,8 @@ def test_contrasts(weights):
     assert result.se == pytest.approx(np.sqrt(c @ V1 @ c / 700 + c @ V2 @ c / 300))
 
 
-@pytest.mark.parametrize("target", [0.5, 0.8, 0.95])
-@pytest.mark.parametrize("second", [TWO, 0.35], ids=["group", "known"])
+@every_case("target", [0.5, 0.8, 0.95])
+@every_case("second", [TWO, 0.35], ids=["group", "known"])
 def test_the_fewest_people_for_a_power(target, second):
     n = power(ASKED, ONE, second, category="a", target=target).n1
     assert power(ASKED, ONE, second, n, category="a").power >= target
@@ -83,55 +85,51 @@ def test_a_thousand_categories_and_more():
     assert result.se == pytest.approx(np.sqrt(2 / 2000), rel=0.02)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
+@every_case(
+    ("arguments", "error", "argument"),
     [
-        ({"n1": 100}, ArgumentError, "either `category` or `contrast` must be given; got neither"),
-        ({"n1": 100, "category": "a", "contrast": {"a": 1}}, ArgumentError, "got both"),
-        ({"n1": 100, "category": "x"}, CategoryError, "one of the 4 categories"),
-        ({"n1": 100, "contrast": [1, 1, 1, 1]}, ArgumentError, "not all the same"),
-        ({"n1": 100, "contrast": [1, 2]}, ArgumentError, r"or be 4 of them .* got the shape \(2,\)"),
-        (
-            {"n1": 100, "contrast": {"a": "x"}},
-            ArgumentError,
-            r"must map labels to finite numbers.*Hint: contrast={'a': 1, 'd'",
-        ),
-        ({"n1": 100, "contrast": {"a": None}}, ArgumentError, "must map labels to finite numbers"),
-        ({"n1": 100, "contrast": {"a": np.nan}}, ArgumentError, "must map labels to finite numbers"),
-        ({"n1": 100, "contrast": {"x": 1}}, CategoryError, "one of the 4 categories"),
-        ({"n1": 100, "contrast": "a"}, ArgumentError, "must map labels to finite numbers"),
-        ({"n1": 100, "contrast": [[1], [1, 2]]}, ArgumentError, "must map labels to finite numbers"),
-        ({"n1": 100, "contrast": [1j, 0, 0, 1]}, ArgumentError, "must map labels to finite numbers"),
-        ({"n1": -5, "category": "a"}, ArgumentError, "`n1` must be a whole number of at least 1; got -5"),
-        ({"n1": 10**400, "category": "a"}, ArgumentError, "`n1` must be at most 1,000,000,000,000"),
-        ({"n1": 100, "n2": "100", "category": "a"}, ArgumentError, "`n2` must be a whole number"),
-        ({"n1": 0, "category": "a"}, ArgumentError, "`n1` must be a whole number of at least 1"),
-        ({"category": "a"}, ArgumentError, "either `n1` or `target` must be given; got neither"),
-        ({"n1": 100, "category": "a", "target": 0.8}, ArgumentError, "got both"),
-        ({"n2": 100, "category": "a", "target": 0.8}, ArgumentError, "`n2` must be left out"),
-        ({"category": "a", "target": 80}, ArgumentError, "`target` must be between 0 and 1"),
-        ({"category": "a", "target": 0.04}, ArgumentError, r"`target` must be above the level 0.05"),
-        ({"category": "b", "target": 0.8}, ArgumentError, "the difference must not be 0"),
-        ({"n1": 100, "category": "a", "level": 5}, ArgumentError, "`level` must be between 0 and 1"),
+        ({"n1": 100}, ArgumentError, "category"),
+        ({"n1": 100, "category": "a", "contrast": {"a": 1}}, ArgumentError, "category"),
+        ({"n1": 100, "category": "x"}, CategoryError, "label"),
+        ({"n1": 100, "contrast": [1, 1, 1, 1]}, ArgumentError, "contrast"),
+        ({"n1": 100, "contrast": [1, 2]}, ArgumentError, "contrast"),
+        ({"n1": 100, "contrast": {"a": "x"}}, ArgumentError, "contrast"),
+        ({"n1": 100, "contrast": {"a": None}}, ArgumentError, "contrast"),
+        ({"n1": 100, "contrast": {"a": np.nan}}, ArgumentError, "contrast"),
+        ({"n1": 100, "contrast": {"x": 1}}, CategoryError, "label"),
+        ({"n1": 100, "contrast": "a"}, ArgumentError, "contrast"),
+        ({"n1": 100, "contrast": [[1], [1, 2]]}, ArgumentError, "contrast"),
+        ({"n1": 100, "contrast": [1j, 0, 0, 1]}, ArgumentError, "contrast"),
+        ({"n1": -5, "category": "a"}, ArgumentError, "n1"),
+        ({"n1": 10**400, "category": "a"}, ArgumentError, "n1"),
+        ({"n1": 100, "n2": "100", "category": "a"}, ArgumentError, "n2"),
+        ({"n1": 0, "category": "a"}, ArgumentError, "n1"),
+        ({"category": "a"}, ArgumentError, "n1"),
+        ({"n1": 100, "category": "a", "target": 0.8}, ArgumentError, "n1"),
+        ({"n2": 100, "category": "a", "target": 0.8}, ArgumentError, "n2"),
+        ({"category": "a", "target": 80}, ArgumentError, "target"),
+        ({"category": "a", "target": 0.04}, ArgumentError, "target"),
+        ({"category": "b", "target": 0.8}, ArgumentError, "target"),
+        ({"n1": 100, "category": "a", "level": 5}, ArgumentError, "level"),
     ],
 )
-def test_bad_arguments_are_named(arguments, error, message):
-    with pytest.raises(error, match=message):
+def test_bad_arguments_are_named(arguments, error, argument):
+    with refused(error, argument):
         power(ASKED, ONE, TWO, **arguments)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -0.1, 30, True])
+@every_case("value", [np.nan, np.inf, -0.1, 30, True])
 def test_a_known_value_is_one_that_a_share_can_have(value):
-    with pytest.raises(ArgumentError, match=r"`w2` must be a distribution, or a known value from 0 to 1; got"):
+    with refused(ArgumentError, "w2"):
         power(ASKED, ONE, value, 100, category="a")
-    with pytest.raises(ArgumentError, match=r"a known value from -2 to 1; got -3"):
+    with refused(ArgumentError, "w2"):
         power(ASKED, ONE, -3, 100, contrast={"a": 1, "b": -2})
 
 
 def test_distributions_are_checked():
-    with pytest.raises(DistributionError, match="`w2` must sum to 1"):
+    with refused(DistributionError, "w2"):
         power(ASKED, ONE, TWO / 2, 100, category="a")
-    with pytest.raises(NotIdentifiableError, match="identifiable"):
+    with pytest.raises(NotIdentifiableError):
         power(ASKED5, np.full(5, 0.2), np.full(5, 0.2), 100, category="a")
 
 
@@ -169,7 +167,7 @@ def test_the_picture_goes_through_the_power_that_was_worked_out():
 
 @pytest.mark.parametrize("w2", [[0, 1, 0, 0], 0.5], ids=["another one", "known value"])
 def test_groups_without_any_spread_have_no_power_to_work_out(w2):
-    with pytest.raises(ArgumentError, match="`w1` must give weight to two categories or more"):
+    with refused(ArgumentError, "w1"):
         power(sp.uniform(list("abcd")), [1, 0, 0, 0], w2, n1=100, category="a")
 
 

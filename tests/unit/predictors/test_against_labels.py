@@ -4,6 +4,7 @@ import numpy as np
 import predictor_people as made
 import pytest
 import statsmodels.api as sm
+from every_case import every_case
 from numpy.testing import assert_allclose
 
 import subsetprivacy as sp
@@ -23,8 +24,8 @@ def both(family, interaction=False):
     return y, V, codes, design, arranged, arranged.expand(V, x)
 
 
-@pytest.mark.parametrize("interaction", [False, True])
-@pytest.mark.parametrize("family", ["linear", "logit", "poisson"])
+@every_case("interaction", [False, True])
+@every_case("family", ["linear", "logit", "poisson"])
 def test_corrected_scores_are_the_fit_to_the_values_with_hc0(family, interaction):
     y, V, codes, design, arranged, X = both(family, interaction)
     fit = fit_outcome("y", y, V, codes, design, arranged, family=family)
@@ -33,7 +34,7 @@ def test_corrected_scores_are_the_fit_to_the_values_with_hc0(family, interaction
     assert_allclose(fit.se, theirs.bse, **CLOSE)
 
 
-@pytest.mark.parametrize("family", ["linear", "logit", "poisson"])
+@every_case("family", ["linear", "logit", "poisson"])
 def test_the_likelihood_is_theirs_and_that_of_the_values(family):
     y, V, codes, design, arranged, X = both(family)
     fit = fit_outcome("y", y, V, codes, design, arranged, family=family, method="ml", starts=1)

@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import predictor_people as made
 import pytest
+from every_case import every_case
 
 import subsetprivacy as sp
 from subsetprivacy.estimation.indicator import IndicatorTable
@@ -31,7 +32,7 @@ def draws(design, x):
         yield np.array([c for c, _ in chosen]), np.prod([m for _, m in chosen])
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@every_case("family", FAMILIES)
 def test_the_mean_over_all_draws_is_the_equation_on_the_values(family):
     design, labels = made.LOPSIDED, "abcd"
     rng = np.random.default_rng(1)
@@ -95,7 +96,7 @@ def objectives():
     yield MixtureObjective(people, atoms, Multinomial(3), np.arange(3))
 
 
-@pytest.mark.parametrize("at", range(8))
+@every_case("at", range(8))
 def test_derivatives_are_those_by_differences(at):
     objective = list(objectives())[at]
     theta = 0.2 * np.random.default_rng(at).standard_normal(objective.size)
@@ -150,7 +151,7 @@ def test_a_layout_names_and_expands_several_private_predictors():
     assert isinstance(arranged, ModelLayout)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@every_case("family", FAMILIES)
 def test_moments_of_the_comparison_are_those_over_all_subsets(family):
     design, labels = made.LOPSIDED, "abcd"
     V, y = np.array([[1.0, 0.4, 1.0]]), np.array([1.0])

@@ -9,6 +9,7 @@ from importlib.resources import files
 import numpy as np
 import pytest
 from asking import ask
+from every_case import every_case
 
 import subsetprivacy as sp
 from subsetprivacy.design import Design
@@ -76,7 +77,7 @@ def test_a_file_for_each_language_and_no_other():
     assert {path.name for path in FOLDER.iterdir()} == {f"{language}.json" for language in LANGUAGES}
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@every_case("language", LANGUAGES)
 def test_no_key_is_written_twice(language):
     pairs = json.loads(RAW[language], object_pairs_hook=list)
     assert [key for key, times in Counter(key for key, _ in pairs).items() if times > 1] == []
@@ -111,14 +112,14 @@ def test_one_and_many_come_together():
 # The sentences --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@every_case("language", LANGUAGES)
 def test_sentences_have_the_same_gaps(language):
     for key, text in TEXTS[language].items():
         assert _gaps(text).keys() == _gaps(TEXTS["en"].get(key, "")).keys(), key
         assert not re.search(r"[{}]", re.sub(r"\{\w+\}", "", text)), key
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@every_case("language", LANGUAGES)
 def test_no_text_is_empty_or_has_stray_spaces(language):
     for key, text in TEXTS[language].items():
         assert text.strip(), key
@@ -126,7 +127,7 @@ def test_no_text_is_empty_or_has_stray_spaces(language):
         assert text == text.strip() or key in SPACED, key
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@every_case("language", LANGUAGES)
 def test_quotes_are_those_of_the_language_and_closed(language):
     start, end = QUOTES[language]
     wrong = set('"“”„«»') - {start, end}
@@ -164,7 +165,7 @@ def test_notes_and_designs_are_spoken_of_without_numbers(language):
 # Numbers --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("language", "percent", "whole", "bits", "span"),
     [
         ("en", "85.31%", "32,561", "0.91 bits", "8.1 to 9.3%"),
@@ -180,7 +181,7 @@ def test_numbers_are_written_as_the_language_has_them(language, percent, whole, 
     assert words.span(0.081, 0.093, words.percent) == span
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("language", "exact", "tiny", "level", "rare"),
     [
         ("en", "p = 0.0120", "p < 0.0001", "95%", "below 0.0001%"),
@@ -196,7 +197,7 @@ def test_probabilities(language, exact, tiny, level, rare):
     assert words.fine_percent(1e-9) == rare
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("language", "below", "above"),
     [("en", "-7.9", "+1.2"), ("de", "-7,9", "+1,2"), ("ar", f"{MARK}-7.9", f"{MARK}+1.2")],
 )
@@ -229,8 +230,8 @@ def test_a_note_is_the_sentence_for_its_kind_and_english_says_that_it_is(languag
             assert "lang=" not in markup
 
 
-@pytest.mark.parametrize("language", OTHERS)
-@pytest.mark.parametrize("kind", _kinds())
+@every_case("language", OTHERS)
+@every_case("kind", _kinds())
 def test_every_kind_of_design_has_a_name_and_a_description(language, kind):
     words, texts = words_of(language), TEXTS[language]
 
@@ -291,8 +292,8 @@ def _panels(made, language):
     return [plain_text(panel.body) for panel in panels_of(words_of(language), result["v"])]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize(
+@every_case("language", LANGUAGES)
+@every_case(
     ("made", "kind", "checks"),
     [
         (_asked_with_a_bit, "bit", ("draws", "leaning")),
@@ -305,14 +306,14 @@ def test_a_check_says_in_every_language_why_it_is_not_made(language, made, kind,
     assert [name for name in checks if TEXTS[language][f"check.{name}.none.{kind}"] not in said] == []
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@every_case("language", LANGUAGES)
 def test_answers_that_anything_explains_are_not_called_too_many(language):
     said = _panels(_asked_with_a_bit(), language)
     assert TEXTS[language]["check.honesty.none.not_identifiable"] in said
     assert TEXTS[language]["check.honesty.none.too_many_cells"] not in said
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@every_case("language", LANGUAGES)
 def test_groups_shown_to_no_one_are_not_called_not_kept(language):
     design = sp.partition(["a", "b", "c", "d", "e", "f"], 3)
     nothing = np.empty(0, np.int64)
@@ -378,7 +379,7 @@ def all_findings():
     return findings(data, earlier=findings(earlier, pairs=False), permutations=19)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@every_case("language", LANGUAGES)
 def test_a_small_report_is_in_one_language(language):
     counts = sp.simulate(sp.uniform(["Rot", "Blau", "Grün", "Gelb"]), [0.1, 0.2, 0.3, 0.4], 400, seed=1)
     page = _Page(report_html({"color": counts}, language=language))

@@ -3,8 +3,8 @@
 import re
 
 import numpy as np
-import pytest
 from attrs import evolve
+from every_case import every_case
 from finding_cases import CASES, findings_of
 from report_pages import Page
 
@@ -38,7 +38,7 @@ def page_of(pair, level=0.95):
     return Page(pair_section(EN, pair, {"x": "First", "y": "Second"}, level))
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("pvalue", "rejects", "said"),
     [
         (0.0004, True, "“First” and “Second” go together (p = 0.0004): if they were independent"),
@@ -59,7 +59,7 @@ def test_a_rejection_is_never_next_to_an_interval_that_begins_at_zero():
     assert "0.00 to" not in text
 
 
-@pytest.mark.parametrize("case", CASES)
+@every_case("case", CASES)
 def test_words_and_interval_agree_on_every_page(case):
     for pair in findings_of(case).pairs:
         if pair.test is None or pair.strength is None:
@@ -88,7 +88,7 @@ def test_cells_are_shaded_by_their_distance_from_independence():
     assert "▲ more people than if the two were independent" in page.text
 
 
-@pytest.mark.parametrize("distance", [1.99, 2.0, 4.0, 8.0])
+@every_case("distance", [1.99, 2.0, 4.0, 8.0])
 def test_shades_begin_at_two_four_and_eight_errors(distance):
     pair = evolve(PAIR, deviation=np.full((2, 2), distance), deviation_se=np.ones((2, 2)))
     shade = page_of(pair).all("td")[0].get("class")
@@ -111,7 +111,7 @@ def test_untested_pairs_say_so_and_keep_their_table():
     assert "more-3" in page.source  # shaded by errors alone
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("law", "tables", "pvalue", "said"),
     [
         ("exact", 0, 0.01, "among all tables with the same margins"),

@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
+from every_case import every_case
 from finding_cases import findings_of, letters
 
 import subsetprivacy as sp
@@ -91,7 +92,7 @@ def test_differences_have_a_line_at_zero_and_signs():
     assert not any("%" in text for text in ticks if text)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("values", "low", "high", "step"),
     [
         ([0.85, 0.1], 0.0, 1.0, 0.25),
@@ -135,13 +136,13 @@ def test_very_many_questions_are_thinned():
     assert sum(tag == "circle" for tag, _ in elements) == 120
 
 
-@pytest.mark.parametrize("totals", [[5.0], [5.0, 5.0], [0.0, 10.0]])
+@every_case("totals", [[5.0], [5.0, 5.0], [0.0, 10.0]])
 def test_growth_of_few_releases(totals):
     elements = drawn(growth_figure(EN, totals, ("2030-01-01", "2030-12-31"), "People", "Said."))
     assert sum(tag == "circle" for tag, _ in elements) == len(totals)
 
 
-@pytest.mark.parametrize("case", ["uniform", "zeros", "questions", "earlier", "hadamard"])
+@every_case("case", ["uniform", "zeros", "questions", "earlier", "hadamard"])
 def test_pictures_need_neither_styles_nor_scripts(case):
     from subsetprivacy.report import report_html
 
@@ -163,7 +164,7 @@ def _heights(dots):
     return [float(ET.fromstring(svg).attrib["height"]) for svg in re.findall(r"<svg.*?</svg>", figure, re.DOTALL)]
 
 
-@pytest.mark.parametrize(("groups", "categories"), [(1, 24), (3, 10), (30, 2), (5, 12), (1, 4)])
+@every_case(("groups", "categories"), [(1, 24), (3, 10), (30, 2), (5, 12), (1, 4)])
 def test_no_picture_is_taller_than_a_page(groups, categories):
     """Letter paper leaves 930 pixels; names of two lines are the tallest."""
     dots = [

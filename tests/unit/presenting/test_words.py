@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from every_case import every_case
+from refusals import refused
 
 import subsetprivacy
 from subsetprivacy import tables
@@ -21,7 +23,7 @@ PLACES = [*ROOT.glob("report/*.py"), *ROOT.glob("presenting/*.py"), *ROOT.glob("
 EN = words_of("en")
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("text", "wanted"),
     [
         (EN.percent(0.853), "85.3%"),
@@ -130,7 +132,7 @@ def test_warnings_of_others_pass():
 
 
 def test_a_language_that_is_none_is_named():
-    with pytest.raises(ArgumentError, match="`language` must be one of"):
+    with refused(ArgumentError, "language"):
         words_of("tlh")
 
 
@@ -191,7 +193,7 @@ def _sentences(path):
             yield node.value
 
 
-@pytest.mark.parametrize("path", PLACES, ids=lambda path: path.relative_to(ROOT).as_posix())
+@every_case("path", PLACES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_advice_is_data_and_percentages_have_one_form(path):
     for text in _sentences(path):
         assert "Hint:" not in text, "advice belongs into messages/for_surveys.py"

@@ -5,8 +5,10 @@ import pickle
 
 import numpy as np
 import pytest
+from every_case import every_case
 from lopsided import ABCD, ASKED, GIVEN, NUMBERED, RECORDED
 from problems import mixture, with_full_question
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.design import Mixture, coarse
@@ -44,7 +46,7 @@ DESIGNS = {
     "nonprivate": sp.nonprivate(ABCD),
     "fully private": sp.fully_private(ABCD),
 }
-EVERY_DESIGN = pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
+EVERY_DESIGN = every_case("design", DESIGNS.values(), ids=DESIGNS)
 ATTACKERS = ("nothing", "subset", "covariates", "both")
 QUANTITIES = ("best_guess", "information", "above_90", "above_95", "above_99", "largest_posterior", "size_leakage")
 
@@ -111,7 +113,7 @@ def numbers(views):
 
 
 @EVERY_DESIGN
-@pytest.mark.parametrize("weighted", [False, True])
+@every_case("weighted", [False, True])
 def test_every_number_by_enumeration(design, weighted):
     P = model(design.p)
     weights = np.arange(1.0, 8) if weighted else None
@@ -161,7 +163,7 @@ def test_without_covariates_the_subset_is_that_of_the_audit(design):
 
 
 @EVERY_DESIGN
-@pytest.mark.parametrize("spread", [0.1, 1.0, 10.0])
+@every_case("spread", [0.1, 1.0, 10.0])
 def test_laws_of_what_a_subset_adds(design, spread):
     result = leakage_given(design, model(design.p, n=40, seed=3, spread=spread))
     assert result.both.best_guess <= design.S * result.covariates.best_guess + 1e-9
@@ -256,7 +258,7 @@ def test_a_design_that_cannot_be_listed_is_simulated():
 
 def test_a_design_that_can_neither_be_listed_nor_drawn_is_refused():
     design = Mixture.of([sp.fixed_size(range(40), 20), sp.fixed_size(range(40), 19)], [1, 1])
-    with pytest.raises(TooLargeError, match=r"lists all subsets and must have at most 22 categories; got 40"):
+    with pytest.raises(TooLargeError):
         leakage_given(design, np.full((2, 40), 1 / 40))
 
 
@@ -420,7 +422,7 @@ def test_an_unknown_design_is_read_at_the_published_rows():
     assert np.isnan(result.S)
     assert kinds(result)[-1] is NoteKind.UNKNOWN_DESIGN
     assert sp.CovariateLeakage.from_dict(result.to_dict()).to_dict() == result.to_dict()
-    with pytest.raises(UnknownDesignError, match="must be known"):
+    with pytest.raises(UnknownDesignError):
         leakage_given(data.design, P)
 
 
@@ -428,7 +430,7 @@ def test_a_covered_design_is_read_as_its_base():
     covered = sp.covered(sp.uniform(ABCD), 0.1)
     P = model(4)
     assert numbers(leakage_given(covered, P).expected) == numbers(leakage_given(covered.base, P).expected)
-    with pytest.raises(ArgumentError, match="`codes` must be left out for a covered design"):
+    with refused(ArgumentError, "codes"):
         leakage_given(covered, P, codes=[3] * 7)
 
 
@@ -465,29 +467,29 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("P", "error", "message"), BAD.values(), ids=BAD)
+@every_case(("P", "error", "message"), BAD.values(), ids=BAD)
 def test_probabilities_that_are_none(P, error, message):
     with pytest.raises(error, match=message):
         leakage_given(sp.uniform(ABCD), P)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
+@every_case(
+    ("arguments", "error", "argument"),
     [
-        ({"codes": [3, 3]}, MismatchError, "`codes` must have one entry per row of `P`, 3; got 2"),
-        ({"codes": [3, 1, 3]}, CodeError, "subsets that the uniform design can produce; got 1 code that is not"),
-        ({"codes": ["a|b"] * 3}, CodeError, "must be integers"),
-        ({"weights": [1, 1]}, MismatchError, r"`weights` must have one entry per row of `P`, 3; got shape \(2,\)"),
-        ({"weights": [1, -1, 1]}, ArgumentError, "`weights` must be finite, not negative and not all 0"),
-        ({"weights": [0, 0, 0]}, ArgumentError, "`weights` must be finite, not negative and not all 0"),
-        ({"weights": [1, np.nan, 1]}, ArgumentError, "`weights` must be finite"),
-        ({"weights": ["x"] * 3}, ArgumentError, "`weights` must be numbers, one per row; got list"),
-        ({"alone": [True]}, MismatchError, "`alone` must have one entry per row"),
-        ({"alone": [0, 1, 2]}, ArgumentError, "`alone` must be True or False for each row; got dtype int64"),
+        ({"codes": [3, 3]}, MismatchError, "codes"),
+        ({"codes": [3, 1, 3]}, CodeError, "codes"),
+        ({"codes": ["a|b"] * 3}, CodeError, "codes"),
+        ({"weights": [1, 1]}, MismatchError, "weights"),
+        ({"weights": [1, -1, 1]}, ArgumentError, "weights"),
+        ({"weights": [0, 0, 0]}, ArgumentError, "weights"),
+        ({"weights": [1, np.nan, 1]}, ArgumentError, "weights"),
+        ({"weights": ["x"] * 3}, ArgumentError, "weights"),
+        ({"alone": [True]}, MismatchError, "alone"),
+        ({"alone": [0, 1, 2]}, ArgumentError, "alone"),
     ],
 )
-def test_other_arguments_that_do_not_fit(arguments, error, message):
-    with pytest.raises(error, match=message):
+def test_other_arguments_that_do_not_fit(arguments, error, argument):
+    with refused(error, argument):
         leakage_given(sp.uniform(ABCD), GOOD, **arguments)
 
 

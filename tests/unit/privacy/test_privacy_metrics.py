@@ -4,9 +4,11 @@ from math import comb, log2
 
 import numpy as np
 import pytest
+from every_case import every_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import lopsided, lopsided_conditional, mixture, with_full_question
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.design import Coarse, Mixture
@@ -47,8 +49,8 @@ def brute(design, w, belief):
     return total | {"maximal": log2(S)}
 
 
-@pytest.mark.parametrize("name", DESIGNS)
-@pytest.mark.parametrize(
+@every_case("name", DESIGNS)
+@every_case(
     ("w", "prior"),
     [
         (TENTHS, None),
@@ -79,7 +81,7 @@ def test_every_metric_is_its_definition(name, w, prior):
     assert metrics.mi_nonprivate(setting) == pytest.approx(entropy_bits(w, belief))
 
 
-@pytest.mark.parametrize("p", range(4, 11))
+@every_case("p", range(4, 11))
 def test_closed_forms_of_the_uniform_design_are_its_enumeration(p):
     rng = np.random.default_rng(p)
     for w in (
@@ -126,13 +128,13 @@ def mi_by_counting(p, heavy):
     return bits
 
 
-@pytest.mark.parametrize("heavy", [1 / 5, 0.5, 0.9])
+@every_case("heavy", [1 / 5, 0.5, 0.9])
 def test_counting_is_the_enumeration_where_there_is_one(heavy):
     w = [heavy, *[(1 - heavy) / 4] * 4]
     assert metrics.mi_leakage(Setting.of(sp.uniform(range(5)), w)).value == pytest.approx(mi_by_counting(5, heavy))
 
 
-@pytest.mark.parametrize("heavy", [1 / 30, 0.5, 0.9])
+@every_case("heavy", [1 / 30, 0.5, 0.9])
 def test_simulated_information_is_within_its_error(heavy):
     w = [heavy, *[(1 - heavy) / 29] * 29]
     result = metrics.mi_leakage(Setting.of(sp.uniform(range(30)), w))
@@ -170,19 +172,19 @@ def test_a_mixture_too_large_to_list_is_the_average_of_its_parts():
 
 def test_information_of_nothing_but_full_sets_is_refused():
     silent = sp.SubsetCounts([15], [5], DESIGNS["full question"])
-    with pytest.raises(ArgumentError, match="must come from informative subsets"):
+    with pytest.raises(ArgumentError):
         metrics._simulated_mi(Setting.of(DESIGNS["full question"], TENTHS), silent)
 
 
 def test_support_of_too_many_is_refused():
-    with pytest.raises(TooLargeError, match="at most 22 categories; got 30"):
+    with pytest.raises(TooLargeError):
         Setting.of(sp.uniform(range(30)), np.full(30, 1 / 30)).subset_distribution  # noqa: B018
 
 
 # Derivatives --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["uniform", "lopsided", "conditional", "full question", "mixture"])
+@every_case("name", ["uniform", "lopsided", "conditional", "full question", "mixture"])
 def test_gradients_are_derivatives(name):
     design, h = DESIGNS[name], 1e-6
     w = np.array([0.15, 0.2, 0.3, 0.35])
@@ -252,13 +254,13 @@ def test_leakage_is_linear_in_the_design(share):
 
 
 def test_settings_that_cannot_be():
-    with pytest.raises(ArgumentError, match="`design` must be a design; got list"):
+    with refused(ArgumentError, "design"):
         Setting.of([1, 2], TENTHS)
-    with pytest.raises(UnknownDesignError, match="design of these data must be known"):
+    with pytest.raises(UnknownDesignError):
         Setting.of(Coarse(sp.Categories(list("abcd"))), TENTHS)
-    with pytest.raises(DistributionError, match=r"`w` must sum to 1; got 0\.6"):
+    with refused(DistributionError, "w"):
         Setting.of(DESIGNS["uniform"], [0.1, 0.1, 0.2, 0.2])
-    with pytest.raises(DistributionError, match="`prior` must have one entry for each of the 4 categories"):
+    with refused(DistributionError, "prior"):
         Setting.of(DESIGNS["uniform"], TENTHS, [0.5, 0.5])
-    with pytest.raises(DistributionError, match="`prior` must be positive wherever `w` is; got 0 for 'b'"):
+    with refused(DistributionError, "prior"):
         Setting.of(DESIGNS["uniform"], TENTHS, [0.5, 0, 0.25, 0.25])

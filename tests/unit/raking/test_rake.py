@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from scipy.optimize import minimize
+from every_case import every_case
+from oracles import most_likely, shortfall
+from refusals import refused
 from survey_samples import LABELS, small_sample
 
 import subsetprivacy as sp
@@ -59,7 +61,7 @@ def test_raking_is_iterative_proportional_fitting():
     assert raked.converged
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("method", "bounds"),
     [("raking", None), ("linear", None), ("logit", (0.3, 3)), ("linear", (0.6, 1.6)), ("raking", (0.5, 2))],
 )
@@ -198,17 +200,8 @@ def test_counts_are_fitted_under_the_margins():
     inc, f = COUNTS.incidence, COUNTS.shares
     A = np.array([np.kron(np.eye(4)[j], np.ones(2)) for j in range(4)] + [np.tile([1.0, 0.0], 4)])
     b = np.array([*RACE.values(), 0.45])
-    result = minimize(
-        lambda w: -float(f @ np.log(inc.inner(w))),
-        fit.w,
-        jac=lambda w: -inc.spread(f / inc.inner(w)),
-        bounds=[(1e-12, 1)] * 8,
-        constraints={"type": "eq", "fun": lambda w: A @ w - b, "jac": lambda w: A},
-        method="SLSQP",
-        options={"ftol": 1e-14, "maxiter": 500},
-    )
-    assert -result.fun <= float(f @ np.log(inc.inner(fit.w))) + 1e-9
-    np.testing.assert_allclose(fit.w, result.x, atol=2e-4)
+    assert shortfall(inc.spread(f / inc.inner(fit.w)), fit.w, A, b) < 1e-8
+    np.testing.assert_allclose(fit.w, most_likely(inc.inner(np.eye(8)).T, COUNTS.n_a, A, b)[1], atol=1e-5)
 
 
 def test_the_covariance_is_that_of_the_changes_that_keep_the_margins():
@@ -219,7 +212,7 @@ def test_the_covariance_is_that_of_the_changes_that_keep_the_margins():
     np.testing.assert_allclose(fit._cov, wanted, rtol=1e-6, atol=1e-12)
     free = sp.estimate(COUNTS)
     assert (fit._se <= free._se + 1e-9).all()
-    with pytest.raises(ArgumentError, match="must come from an estimate without known margins"):
+    with pytest.raises(ArgumentError):
         fit.interval(method="profile")
 
 
@@ -272,53 +265,53 @@ def test_margins_that_cannot_be_reached_are_said():
         sp.rake(COLUMNS, {"sex": {"f": 0.9, "m": 0.1}}, method="logit", bounds=(0.9, 1.1))
     with pytest.warns(ConvergenceWarning, match=r"of the population, a mean by .* after"):
         sp.rake(COLUMNS, {"x": 50.0})
-    with pytest.raises(ArgumentError, match="weights must not become negative; linear calibration makes"):
+    with pytest.raises(ArgumentError):
         sp.rake(COLUMNS, {"group": {"x": 0.001, "y": 0.499, "z": 0.5}, "x": 1.4}, method="linear")
 
 
-@pytest.mark.parametrize(
-    ("margins", "error", "match"),
+@every_case(
+    ("margins", "error", "argument"),
     [
-        ({}, ArgumentError, "`margins` must be a dict of known margins by column; got none"),
-        ([1], ArgumentError, "`margins` must be a dict of known margins by column; got list"),
-        ({"group": 3 + 4j}, ArgumentError, "must be a dict of shares or totals by label, or the mean of numbers"),
-        ({"group": {"x": -1, "y": 2}}, ArgumentError, "numbers of at least 0, not all 0"),
-        ({"nobody": {"x": 1}}, ArgumentError, "no column"),
-        ({"group": {"x": 0.5, "y": 0.5}}, CategoryError, "must have the label of everyone; got .* people without"),
-        ({"group": {"x": 3, "y": 3, "z": 4, "q": 2}}, CategoryError, "got no one with q"),
-        ({"group": {"x": 0.33, "y": 0.33, "z": 0.33}}, DistributionError, "of group must sum to 1; got 0.99"),
-        ({"sex": {"f": 0.6, "m": 0.3}}, DistributionError, "give shares that sum to 1, or the number of people"),
-        ({"sex": {"f": 1.1, "m": 0.4}}, DistributionError, "must sum to 1; got 1.5"),
-        ({"value": {**SHARES, "a": 0.9}}, DistributionError, "of value must sum to 1"),
-        ({"group": {"x": 1, "y": 2, "z": 4}, "sex": {"f": 5, "m": 6}}, MismatchError, "have the same sum; got 11"),
-        ({"value": {"a": 0.5, "b": 0.5}}, CategoryError, "must have all categories of its design"),
-        ({("group", "sex"): {"x": 1}}, ArgumentError, "must be tuples of 2"),
-        ({3: {"x": 1}}, ArgumentError, "must be by names of columns"),
+        ({}, ArgumentError, "margins"),
+        ([1], ArgumentError, "margins"),
+        ({"group": 3 + 4j}, ArgumentError, None),
+        ({"group": {"x": -1, "y": 2}}, ArgumentError, None),
+        ({"nobody": {"x": 1}}, ArgumentError, None),
+        ({"group": {"x": 0.5, "y": 0.5}}, CategoryError, None),
+        ({"group": {"x": 3, "y": 3, "z": 4, "q": 2}}, CategoryError, None),
+        ({"group": {"x": 0.33, "y": 0.33, "z": 0.33}}, DistributionError, None),
+        ({"sex": {"f": 0.6, "m": 0.3}}, DistributionError, None),
+        ({"sex": {"f": 1.1, "m": 0.4}}, DistributionError, None),
+        ({"value": {**SHARES, "a": 0.9}}, DistributionError, None),
+        ({"group": {"x": 1, "y": 2, "z": 4}, "sex": {"f": 5, "m": 6}}, MismatchError, None),
+        ({"value": {"a": 0.5, "b": 0.5}}, CategoryError, None),
+        ({("group", "sex"): {"x": 1}}, ArgumentError, None),
+        ({3: {"x": 1}}, ArgumentError, "margins"),
     ],
 )
-def test_bad_margins(margins, error, match):
-    with pytest.raises(error, match=match):
+def test_bad_margins(margins, error, argument):
+    with refused(error, argument):
         sp.rake(COLUMNS, margins)
 
 
 def test_bad_arguments():
-    with pytest.raises(ArgumentError, match="`bounds` must be given for method 'logit'"):
+    with refused(ArgumentError, "bounds"):
         sp.rake(COLUMNS, {"group": GROUP}, method="logit")
-    with pytest.raises(ArgumentError, match="`bounds` must be two ratios"):
+    with refused(ArgumentError, "bounds"):
         sp.rake(COLUMNS, {"group": GROUP}, bounds=(2, 3))
-    with pytest.raises(ArgumentError, match="`population` must be a positive number"):
+    with refused(ArgumentError, "population"):
         sp.rake(COLUMNS, {"group": GROUP}, population=-1)
-    with pytest.raises(MismatchError, match="`sampling` must be of the people"):
+    with refused(MismatchError, "sampling"):
         sp.rake(COLUMNS, {"group": GROUP}, sampling=sp.Sampling([1, 2]))
-    with pytest.raises(ArgumentError, match="whole sample; got a part"):
+    with refused(ArgumentError, "sampling"):
         sp.rake(COLUMNS, {"group": GROUP}, sampling=drawn().within(SEX == "f"))
     with pytest.raises(CategoryError, match=rf"got {N} people without, .*designs=dict\(use=design\)"):
         sp.rake({"use": PRIVATE.codes}, {"use": SHARES})
     with pytest.raises(ArgumentError, match="must be a row per person with `sampling`"):
         sp.rake(COUNTS, {"race": RACE}, sampling=drawn())
-    with pytest.raises(ArgumentError, match="must be of their variables"):
+    with pytest.raises(ArgumentError):
         sp.rake(COUNTS, {"age": {"a": 1}})
-    with pytest.raises(ArgumentError, match="counts of several variables"):
+    with refused(ArgumentError, "data"):
         sp.rake(PRIVATE.counts(), {"value": SHARES})
 
 

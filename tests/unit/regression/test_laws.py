@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from attrs import evolve
+from every_case import every_case
 from regression_samples import DESIGNS, quietly, sample_of
 from scipy.special import ndtri
 
@@ -12,7 +13,7 @@ from subsetprivacy.regression.constrained import maximize_with
 
 FOUR = sp.uniform(range(4))
 N = 600
-EVERY_FAMILY = pytest.mark.parametrize("family", ["logit", "ordinal"])
+EVERY_FAMILY = every_case("family", ["logit", "ordinal"])
 
 
 @pytest.fixture(scope="module", params=["logit", "ordinal"])
@@ -30,7 +31,7 @@ def same(one, two, atol=1e-6):
     )
 
 
-@pytest.mark.parametrize("baseline", [0, 1, 2, 3])
+@every_case("baseline", [0, 1, 2, 3])
 def test_the_baseline_does_not_matter(baseline):
     data, X = sample_of(FOUR, N)
     one, two = sp.regress(data, X), sp.regress(data, X, baseline=baseline)
@@ -142,7 +143,7 @@ def test_people_who_are_alike_may_be_grouped(monkeypatch):
     assert np.allclose(grouped.effects().se, apart.effects().se, atol=1e-8)
 
 
-@pytest.mark.parametrize("shrink", [False, True])
+@every_case("shrink", [False, True])
 @EVERY_FAMILY
 def test_scale_and_shift_of_covariates_do_not_matter(family, shrink):
     data, X = sample_of(FOUR, N, ordered=family == "ordinal")
@@ -155,7 +156,7 @@ def test_scale_and_shift_of_covariates_do_not_matter(family, shrink):
     assert np.allclose(one.se[first], two.se[first] * [1000.0, 0.01], rtol=1e-4)
 
 
-@pytest.mark.parametrize("name", DESIGNS)
+@every_case("name", DESIGNS)
 @EVERY_FAMILY
 def test_no_slopes_is_the_estimate(name, family):
     design = DESIGNS[name]()

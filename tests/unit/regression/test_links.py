@@ -1,7 +1,7 @@
 """From linear predictors to the likelihood of a subset: derivatives, tails, general rows."""
 
 import numpy as np
-import pytest
+from every_case import every_case
 from scipy.special import expit
 
 from subsetprivacy.regression.links import CumulativeLogit, MultinomialLogit, pairs
@@ -13,7 +13,7 @@ LINKS = {
     "ordinal": CumulativeLogit(4),
     "ordinal of two": CumulativeLogit(2),
 }
-EVERY_LINK = pytest.mark.parametrize("link", LINKS.values(), ids=LINKS)
+EVERY_LINK = every_case("link", LINKS.values(), ids=LINKS)
 ROWS = ("sets", "general")
 
 
@@ -46,14 +46,14 @@ def full(C, k):
 
 
 @EVERY_LINK
-@pytest.mark.parametrize("kind", ROWS)
+@every_case("kind", ROWS)
 def test_the_likelihood_is_the_sum_of_possible_shares(link, kind):
     U, R = people(link, kind)
     assert np.allclose(link.of(U, R).loglik, np.log((R * link.shares(U)).sum(axis=0)), atol=1e-13)
 
 
 @EVERY_LINK
-@pytest.mark.parametrize("kind", ROWS)
+@every_case("kind", ROWS)
 def test_gradient_and_curvature_are_derivatives(link, kind):
     U, R = people(link, kind)
     linked = link.of(U, R, curvature=True)
@@ -70,7 +70,7 @@ def test_slopes_are_derivatives_of_shares(link):
 
 
 @EVERY_LINK
-@pytest.mark.parametrize("total", [1.0, 0.01, 3.0])
+@every_case("total", [1.0, 0.01, 3.0])
 def test_weighted_labels_have_derivatives_of_their_own_likelihood(link, total):
     """Indicators may be negative, and those of pseudo-people do not add up to 1."""
     U, _ = people(link, "sets")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from every_case import every_case
 from regression_coverage import ordered_sample
 from regression_samples import quietly, sample_of
 from scipy.special import chdtrc
@@ -22,7 +23,7 @@ def test_proportional_odds_are_not_rejected_and_others_are():
     assert kept.pvalue[0] == pytest.approx(chdtrc(4, kept.statistic[0]))
 
 
-@pytest.mark.parametrize("seed", range(10))
+@every_case("seed", range(10))
 def test_proportional_odds_are_tested_where_they_are_far_from_true(seed):
     """Observed information is not positive in a third of such samples: outer squares of scores take its place."""
     data, X = ordered_sample(FOUR, 500, seed, uneven=1.0)

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refused
 from survey_samples import LABELS, small_sample
 
 import subsetprivacy as sp
@@ -76,7 +77,7 @@ def test_files(tmp_path, private, fit):
     TABLE.assign(race=private.codes).to_parquet(path, index=False)
     again = quietly(lambda: sp.regress("race ~ x", str(path), designs={"race": DESIGN}, sampling=NAMED, baseline="d"))
     np.testing.assert_allclose(again.se, fit.se, rtol=1e-6)
-    with pytest.raises(ArgumentError, match="`sampling` must be left out in a stream"):
+    with refused(ArgumentError, "sampling"):
         sp.regress("race ~ x", str(path), designs={"race": DESIGN}, sampling=NAMED, stream=True)
 
 
@@ -144,7 +145,7 @@ def test_equal_weights_are_a_plain_sample(private):
 
 
 def test_bad_input(private):
-    with pytest.raises(ArgumentError, match="`weights` must be left out with `sampling`"):
+    with refused(ArgumentError, "weights"):
         sp.regress(private, {"x": SAMPLE.number}, sampling=drawn(), weights=SAMPLE.weights, weights_kind="sampling")
     with pytest.raises(MismatchError, match="`sampling` must describe the people of `data`; got 2 rows for"):
         sp.regress(private, {"x": SAMPLE.number}, sampling=sp.Sampling([1, 2]))

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from every_case import every_case
 from report_pages import Page, Rows, people
 
 import subsetprivacy as sp
@@ -150,7 +151,7 @@ def _contrast(one, two):
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("scheme", [0, 1, 2], ids=["light", "dark", "paper"])
+@every_case("scheme", [0, 1, 2], ids=["light", "dark", "paper"])
 def test_text_can_be_read(scheme):
     block = re.findall(r":root \{(.*?)\}", CSS, re.DOTALL)[scheme]
     colours = dict(re.findall(r"--([\w-]+): (#\w{6})", block))

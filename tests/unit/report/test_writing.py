@@ -2,6 +2,8 @@
 
 import pyarrow as pa
 import pytest
+from every_case import every_case
+from refusals import refused
 from report_pages import Page, Rows, people
 
 import subsetprivacy as sp
@@ -29,19 +31,19 @@ def test_the_file_is_the_page(small, tmp_path):
 def test_a_file_is_not_replaced_unless_asked(small, tmp_path):
     target = tmp_path / "page.html"
     target.write_text("mine")
-    with pytest.raises(DataFileError, match=r"`path` must be a new file.*overwrite=True"):
+    with refused(DataFileError, "path"):
         write_report(small, target)
     assert target.read_text() == "mine"
     assert "<html" in write_report(small, target, tests=False, overwrite=True).read_text(encoding="utf-8")
 
 
 def test_a_folder_must_be_there(small, tmp_path):
-    with pytest.raises(DataFileError, match="in a folder that exists"):
+    with pytest.raises(DataFileError):
         write_report(small, tmp_path / "absent" / "page.html")
 
 
 def test_a_folder_is_no_file(small, tmp_path):
-    with pytest.raises(DataFileError, match="can be written"):
+    with pytest.raises(DataFileError):
         write_report(small, tmp_path, tests=False, overwrite=True)
     assert not list(tmp_path.iterdir())
     assert not list(tmp_path.parent.glob(f".{tmp_path.name}*"))
@@ -55,19 +57,19 @@ def test_columns_are_chosen_by_name_and_in_order(small):
     assert "together" not in {attributes.get("id") for attributes in alone.all("section")}
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
+@every_case(
+    ("options", "argument"),
     [
-        ({"columns": ["x", "z"]}, r"`columns` must be among x, y, each at most once; got no column 'z'"),
-        ({"columns": ["x", "x"]}, "got one twice"),
-        ({"columns": []}, "got none"),
-        ({"level": 95}, "`level` must be between 0 and 1"),
-        ({"permutations": -1}, "`permutations` must be a whole number"),
-        ({"seed": "today"}, "`seed` must be a whole number"),
+        ({"columns": ["x", "z"]}, "columns"),
+        ({"columns": ["x", "x"]}, "columns"),
+        ({"columns": []}, "columns"),
+        ({"level": 95}, "level"),
+        ({"permutations": -1}, "permutations"),
+        ({"seed": "today"}, "seed"),
     ],
 )
-def test_wrong_arguments_are_named(small, options, said):
-    with pytest.raises(ArgumentError, match=said):
+def test_wrong_arguments_are_named(small, options, argument):
+    with refused(ArgumentError, argument):
         report_html(small, **options)
 
 

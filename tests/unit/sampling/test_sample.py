@@ -8,6 +8,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from every_case import every_case
+from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, MismatchError
@@ -91,10 +93,10 @@ def test_rows_of_a_domain_are_kept():
 def test_lonely_strata_are_refused_with_their_number():
     strata = np.where(STRATA == 2, 2 + CLUSTERS, STRATA)  # four strata of one cluster
     sampling = sp.Sampling(WEIGHTS, strata=strata, clusters=CLUSTERS)
-    with pytest.raises(ArgumentError, match="at least two first-stage units; got 4 of 6 strata with one") as caught:
+    with pytest.raises(ArgumentError) as caught:
         sampling.covariance(SCORES)
     assert "lonely='center'" in str(caught.value)
-    with pytest.raises(ArgumentError, match="4 of 6 strata"):
+    with pytest.raises(ArgumentError):
         sampling.with_replicates("jackknife")
 
 
@@ -224,7 +226,7 @@ def test_design_effect_of_equal_weights_is_one():
 TABLE = {"w": WEIGHTS, "region": [f"r{h}" for h in STRATA], "school": CLUSTERS}
 
 
-@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, lambda t: pl.DataFrame(t).lazy(), pa.table])
+@every_case("make", [dict, pd.DataFrame, pl.DataFrame, lambda t: pl.DataFrame(t).lazy(), pa.table])
 def test_columns_of_any_table(make):
     named = sp.Sampling("w", strata="region", clusters="school")
     assert named.columns == ("w", "region", "school")
@@ -250,20 +252,18 @@ def test_columns_of_replicates():
 
 def test_names_must_be_resolved():
     named = sp.Sampling("w")
-    with pytest.raises(
-        ArgumentError, match="must have columns, not only their names, before it is used; got names of weights only"
-    ):
+    with pytest.raises(ArgumentError):
         named.covariance(SCORES)
-    with pytest.raises(ArgumentError, match="no column"):
+    with pytest.raises(ArgumentError):
         named.of(pd.DataFrame({"v": [1.0]}))
-    with pytest.raises(ArgumentError, match="`table` must be a table or a dict of columns; got list"):
+    with refused(ArgumentError, "table"):
         named.of([1, 2])
 
 
 # Bad input ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("arguments", "error", "match"),
     [
         ({}, ArgumentError, "one of `weights`, `strata`, `clusters` and `replicates` must be given"),
@@ -305,9 +305,9 @@ def test_bad_input(arguments, error, match):
 def test_bad_corrections():
     with pytest.raises(ArgumentError, match="the same for all people of a stratum; got 1 that differ, first in row 1"):
         sp.Sampling([1, 1, 1], strata=[0, 0, 0], fpc=[5, 6, 5]).units  # noqa: B018
-    with pytest.raises(ArgumentError, match="at least those drawn; got neither in 1 stratum"):
+    with refused(ArgumentError, "fpc"):
         sp.Sampling([1, 1, 1], strata=[0, 0, 0], fpc=2).units  # noqa: B018
-    with pytest.raises(ArgumentError, match=r"`fpc` must be finite .*share of first-stage units") as caught:
+    with refused(ArgumentError, "fpc") as caught:
         sp.Sampling([1, 1], fpc=-1)
     assert "weight" not in str(caught.value)
 
@@ -328,11 +328,11 @@ def test_bad_scores_and_replicates():
         full().covariance(SCORES[:3])
     with pytest.raises(MismatchError, match="one row per replicate; got no replicates"):
         full().replicated(np.ones((2, 2)), np.ones(2))
-    with pytest.raises(ArgumentError, match="two units in each stratum; got another number in 2 strata"):
+    with pytest.raises(ArgumentError):
         full().with_replicates("brr")
-    with pytest.raises(ArgumentError, match="`count` and `seed` must be left out for a jackknife"):
+    with refused(ArgumentError, "count"):
         full().with_replicates("jackknife", 10)
-    with pytest.raises(MismatchError, match="True or False for each of"):
+    with pytest.raises(MismatchError):
         full().within([1, 0])
 
 
@@ -369,8 +369,8 @@ def test_kish():
     assert all(a <= b for a, b in pairwise(sorted([full().kish, N])))
 
 
-@pytest.mark.parametrize("kind", ["linearized", "jackknife", "given", "center", "calibrated", "people"])
-@pytest.mark.parametrize("part", [False, True])
+@every_case("kind", ["linearized", "jackknife", "given", "center", "calibrated", "people"])
+@every_case("part", [False, True])
 def test_sums_of_groups_are_those_of_indicators(kind, part):
     group = RNG.integers(-1, 4, N)
     sampling = full()
