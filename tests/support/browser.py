@@ -32,7 +32,9 @@ from typing import Any
 
 # The shell is Chromium without the window around its pages, which takes as much time as the pages themselves.
 PATH = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser"))), None)
-SETTINGS = {"reduced_motion": "reduce"}  # of a page unless a test says otherwise: less to draw
+# Of a page unless a test says otherwise. Without motion there is less to draw.
+MEDIA = {"media": "screen", "color_scheme": "light", "forced_colors": "none", "reduced_motion": "reduce"}
+SETTINGS = {"viewport": {"width": 1280, "height": 720}, "reduced_motion": "reduce"}
 NAMES = ("survey.test", "ask.example.org")  # of a server on this machine, as far as this browser knows
 # Milliseconds for what happens at once unless the machine is busy.
 PATIENCE = int(os.environ.get("BROWSER_PATIENCE", "60000"))
@@ -116,8 +118,9 @@ class Watched:
         Every request as (method, address, body or None).
     """
 
-    def __init__(self, context: Any) -> None:
+    def __init__(self, context: Any, settings: dict[str, Any]) -> None:
         self.context = context
+        self._settings = settings
         self.errors: list[str] = []
         self.requests: list[tuple[str, str, bytes | None]] = []
         context.add_init_script(_REPORT_VIOLATIONS)
@@ -143,6 +146,8 @@ class Watched:
         first.unroute_all()
         self.context.unroute_all()
         self.context.set_offline(False)
+        first.set_viewport_size(self._settings["viewport"])
+        first.emulate_media(**{name: self._settings.get(name, usual) for name, usual in MEDIA.items()})
         session = self.context.new_cdp_session(first)
         blank(first)
         for origin in {"/".join(url.split("/")[:3]) for _, url, _ in self.requests}:
@@ -200,7 +205,8 @@ def watched(
         What `new_context` of Playwright takes: viewport, color_scheme, …
     """
     idle = [] if fresh else _idle.setdefault(repr(sorted(settings.items())), [])
-    held = idle.pop() if idle else Watched(browser.new_context(**SETTINGS | settings))
+    settings = SETTINGS | settings
+    held = idle.pop() if idle else Watched(browser.new_context(**settings), settings)
     try:
         yield held
         if fresh:
