@@ -28,9 +28,9 @@ export function listen() {
 /** Wait for a sign of a person: a move, a touch, a key. */
 export const somebody = () =>
   new Promise((go) => {
-    for (const sign of ["pointermove", "pointerdown", "scroll", "keydown"]) {
-      addEventListener(sign, go, { once: true, passive: true });
-    }
+    for (const sign of ["pointerdown", "scroll", "keydown"]) addEventListener(sign, go, { once: true, passive: true });
+    // A browser tells of the pointer, too, when only the page below it has changed, also where there is no pointer.
+    addEventListener("pointermove", (event) => (event.movementX || event.movementY) && go(), { passive: true });
   });
 
 /** Return the keys of an action ("yes", "same", "skip", …), the one to show first, and the number of its button if given. */
