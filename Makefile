@@ -40,13 +40,10 @@ groups := test check docs bench scale
 demo: .venv/.demo  ## Privatize the Adult data, estimate, audit, save the pictures
 	$(BIN)/subsetprivacy demo -o demo-results
 
-# One process more than there are cores: many tests wait for a browser, a disk or a database.
-WORKERS = $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
-
 # Each process gets neighboring tests, which share a browser, a server or a database, and takes some from others when
 # it has done its own.
 test: .venv/.test  ## Run the tests (needs only Python; says what it skipped)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(TESTS)
+	$(BIN)/python -m pytest -n auto --dist worksteal $(TESTS)
 
 # The mathematics: what needs no server, browser, database, process or picture.
 fast_left_out := $(addprefix tests/unit/test_,draw.py pictures_on_axes.py pictures_without_matplotlib.py processes.py facade.py)

@@ -209,7 +209,13 @@ def cleaned(folder):
             shutil.rmtree(each) if each.is_dir() else each.unlink()
 
 
-@pytest.mark.parametrize("extras", EXTRAS, ids=NAMES.get)
+# Of those that only bring another reader of tables, one is quick.
+ALIKE = (("conic",), ("spark",))
+
+
+@pytest.mark.parametrize(
+    "extras", [pytest.param(each, marks=[pytest.mark.slow] * (each in ALIKE), id=NAMES[each]) for each in EXTRAS]
+)
 def test_first_steps(extras, folder):
     cleaned(folder)
     steps = [(name, step) for name, listed in STEPS.items() for step in listed if step.tried_with(extras)]

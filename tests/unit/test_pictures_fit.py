@@ -21,8 +21,9 @@ LONG = [
     "Strongly disagree with each and every part of the statement",
 ]
 ODD = ["$10k to $20k", "x_1^2 & 50%", "Ελλάδα", "{\\alpha}_%"]
+AWKWARD = [LONG[0], *ODD, LONG[1]]
 MANY = [f"occupation {j}" for j in range(40)]
-LABELS = {"two": ["yes", "no"], "long": LONG, "odd": ODD, "many": MANY}
+LABELS = {"two": ["yes", "no"], "long": LONG, "odd": ODD, "awkward": AWKWARD, "many": MANY}
 LONG_TITLE = "Estimated shares of the answers to a question with a rather long name, 95% intervals, n = 1,000,000,000"
 RNG = np.random.default_rng(1)
 
@@ -112,8 +113,10 @@ NAMES = (
 )
 
 
-@pytest.mark.parametrize(("kind", "half"), [("two", 1e-5), ("long", 0.2), ("odd", 0.05), ("many", 1e-5)])
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("kind", "half"), [pytest.param("two", 1e-5, marks=pytest.mark.slow), ("awkward", 0.2), ("many", 1e-5)]
+)
 def test_everything_is_in_the_figure_and_nothing_overlaps(name, kind, half):
     assert_everything_fits(drawn(name, LABELS[kind], half))
 

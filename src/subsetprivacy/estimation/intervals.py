@@ -259,8 +259,9 @@ class OneShare(Protocol):
         """The value at the peak."""
         ...
 
+    @property
     def error(self) -> float:
-        """Return an approximate standard error."""
+        """An approximate standard error."""
         ...
 
     def at(self, v: float) -> ProfilePoint | None:
@@ -386,7 +387,7 @@ def search_end(
     top = share.top
     if top == bound:
         return bound
-    reach = z * share.error()
+    reach = z * share.error
     if not 3 * reach < abs(bound - top) and excess(bound) <= 0:
         return bound
     inside, outside = (top, -z), (bound, np.inf)

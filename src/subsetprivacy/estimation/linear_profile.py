@@ -64,8 +64,9 @@ class LinearProfile:
                 return 0.0 if point is None else point.score
         return 0.0
 
+    @cached_property
     def error(self) -> float:
-        """Return an approximate standard error of the sum; infinite if unknown."""
+        """An approximate standard error of the sum; infinite if unknown."""
         return 1 / float(np.sqrt(max(self._peak.counts.n * self._information(self._peak.w, self._peak.L)[0], 1e-300)))
 
     # Points ---------------------------------------------------------------------------------------
@@ -130,8 +131,8 @@ class LinearProfile:
 
     @property
     def _curvature(self) -> float:
-        """Return the decrease of the sum per unit of slope, at the peak."""
-        return max(self.error() ** 2 * self._peak.counts.n, 1e-12)
+        """The decrease of the sum per unit of slope, at the peak."""
+        return max(self.error ** 2 * self._peak.counts.n, 1e-12)
 
     def _fixed_point(self, b: float) -> FloatArray:
         v = self.top

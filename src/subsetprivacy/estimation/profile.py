@@ -170,8 +170,9 @@ class Profile:
         """The share at the peak."""
         return float(self._peak.w[self._j])
 
+    @cached_property
     def error(self) -> float:
-        """Return an approximate standard error, to start a search; infinite if unknown."""
+        """An approximate standard error, to start a search; infinite if unknown."""
         peak = self._peak
         if peak.chords is not None and peak.inc.p > MANY:
             return 1 / np.sqrt(max(peak.counts.n * peak.chords.information(self._j, peak.w)[0], 1e-300))

@@ -64,7 +64,7 @@ class TwoSamples:
     @property
     def error(self) -> float:
         """An approximate standard error."""
-        return float(np.hypot(self._one.error(), self._two.error()))
+        return float(np.hypot(self._one.error, self._two.error))
 
     def at(self, multiplier: float) -> Pair:
         """Return the points where n l' is the multiplier in the first sample and minus the multiplier in the second."""

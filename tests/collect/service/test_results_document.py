@@ -148,6 +148,7 @@ def here():
     return names["text"]
 
 
+@pytest.mark.slow
 def test_another_process_on_another_processor_gives_the_same_bytes(here):
     there = {**environment("Prescott", loops=PLAIN), "PYTHONHASHSEED": "78"}  # the farthest from what is new
     support = next(path for path in sys.path if path.endswith("support"))

@@ -97,6 +97,7 @@ def test_axe_finds_nothing_in_each_variant_by_itself(site, variant):
     check_every_screen(site, *VARIANTS[variant])
 
 
+@pytest.mark.slow
 def test_axe_finds_nothing_after_skipping_all_and_after_going_back(site):
     manifest = site.collector.add(make_survey("open", language="ar"))
     with site.visitor("ar", **PHONE, color_scheme="dark") as visitor:

@@ -183,6 +183,7 @@ def test_the_mark_and_the_secret_number_stay_on_the_device(site):
         assert visitor.watched.posts("/submit") == [body.encode()]
 
 
+@pytest.mark.slow
 def test_keys_alone_carry_a_visit(site):
     manifest = site.collector.add(make_survey())
     with site.visitor() as visitor:

@@ -119,6 +119,7 @@ CUT_OFF = """() => Array.from(document.querySelectorAll(".scroll, table, figure,
   .map(([name]) => name)"""
 
 
+@pytest.mark.slow
 def test_no_table_of_the_dashboard_is_cut_off_and_axe_finds_nothing(visit, site):
     """Whatever is wider than the screen can be scrolled in its box; on paper nothing can, and nothing is."""
     page = visit("/studio/account", fresh=True)

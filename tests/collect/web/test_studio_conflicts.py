@@ -406,7 +406,11 @@ def test_difference_of_long_texts_is_whole_and_quick():
             [line for k in range(995) for line in ("a", f"y{k}")],
             marks=pytest.mark.slow,
         ),
-        ([line for k in range(9000) for line in (f"{k}", "x")], [line for k in range(9000) for line in (f"{k}", "y")]),
+        pytest.param(
+            [line for k in range(9000) for line in (f"{k}", "x")],
+            [line for k in range(9000) for line in (f"{k}", "y")],
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=["repeated", "repeated and different", "in turn"],
 )

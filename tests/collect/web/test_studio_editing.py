@@ -83,6 +83,7 @@ def save(page):
     page.get_by_text("Saved", exact=True).wait_for()
 
 
+@pytest.mark.slow
 def test_sets_that_are_never_left_alone_follow_the_answers(visit, site):
     draft = publishing.save_draft(site.engine, SMALL, "toml").id
     page = visit(f"/studio/drafts/{draft}")
@@ -160,7 +161,7 @@ def test_answers_are_typed_pasted_and_mended(visit, site):
     assert page.locator("#problems").is_hidden()
 
 
-@pytest.mark.parametrize("place", ["", "/file"])
+@pytest.mark.parametrize("place", ["", pytest.param("/file", marks=pytest.mark.slow)])
 def test_what_is_typed_is_saved_before_it_is_published(visit, site, place):
     draft = publishing.save_draft(site.engine, SMALL, "toml").id
     page = visit(f"/studio/drafts/{draft}{place}", tolerated=("status of 422",))
@@ -221,6 +222,7 @@ def test_file_is_saved_without_leaving_it(visit, site):
     assert page.locator(".success").inner_text() == "Saved."
 
 
+@pytest.mark.slow
 def test_file_with_mistakes_is_mended_in_the_editor(visit, site, tmp_path):
     (tmp_path / "mine.toml").write_text(SMALL.replace("batch = 10", "batch = 2").replace("Small", "Mended"))
     page = visit("/studio/drafts/new", tolerated=("status of 422",))
@@ -276,6 +278,7 @@ def test_form_shows_both_versions_where_someone_else_has_saved(visit, site):
     assert "were you born" in publishing.read_draft(site.engine, draft).text
 
 
+@pytest.mark.slow
 def test_file_shows_both_versions_where_someone_else_has_saved(visit, site):
     draft = publishing.save_draft(site.engine, SMALL, "toml").id
     page = visit(f"/studio/drafts/{draft}/file", tolerated=("status of 409",))

@@ -321,6 +321,7 @@ PAGES = ("/studio", "/studio/surveys/{}", "/studio/surveys/{}/manage", "/studio/
 EXPORTS = ("everything.zip", "results.json", "manifest.json", "0.csv", "0.parquet", "1.csv", "1.parquet")
 
 
+@pytest.mark.slow
 def test_nothing_changes_between_releases(site, owner, opened):
     program = site.with_token("owner")
 

@@ -127,6 +127,7 @@ def test_moments_given_the_partitions_do_not_need_their_law():
     assert sp.estimate(counts, "mom").w != pytest.approx(w, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_moments_given_the_partitions_know_their_error():
     w = np.array([1, 1, 2, 2, 3, 3, 8]) / 20
     batch = sp.estimate_many(sp.simulate_many(RECORDED, w, 2000, 1500, seed=3), "mom-conditional")

@@ -248,12 +248,14 @@ def in_band(rows, slack=0.0):
     return {str(row): row.coverage for row in rows if not 0.925 - slack <= row.coverage <= 0.985 + slack}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("w", "n"), [(RARE, 100), (RARE, 1000), ((0.9, 0.06, 0.03, 0.01), 100)])
 def test_the_default_interval_covers(w, n):
     # 200 replications: two standard errors are 3 points below .95 and 2 above .98.
     assert in_band(plain("uniform", FOUR, w, n, 200, seed=1, measured=2), slack=0.01) == {}
 
 
+@pytest.mark.slow
 def test_the_default_interval_covers_with_sampling_weights():
     case = next(iter(WEIGHTED))
     assert in_band(weighted(case, FOUR, RARE, 1000, 200, seed=1, measured=2), slack=0.01) == {}

@@ -58,6 +58,7 @@ def test_the_certificate_holds_with_held_weights(name):
         assert -1e-10 <= gained <= gap + 1e-10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in SAMPLES if "cover" not in name and name != "dummies"])
 def test_standard_errors_are_the_spread_of_estimates(name):
     design = SAMPLES[name]().design

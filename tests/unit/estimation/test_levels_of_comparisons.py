@@ -91,6 +91,7 @@ def test_the_test_of_all_differences_keeps_its_level_roughly():
     assert study.overall_level(study.LEVELS["uniform, near 0"], 150) <= 0.12
 
 
+@pytest.mark.slow
 def test_score_intervals_of_a_yes_no_question_cover_roughly():
     result = study.difference_coverage(study.DIFFERENCES["warner, p = 2"], 60)
     assert result["score"].min() >= 0.85

@@ -144,6 +144,7 @@ def test_hundreds_of_intervals_take_bonferronis_level():
     assert np.isfinite(margin._intervals_of(0.95, "wald", simultaneous=True).bounds).all()
 
 
+@pytest.mark.slow
 def test_joint_coverage():
     fits = sp.estimate_many(sp.simulate_many(U4, W, 1000, 120, seed=5))
     level = {}

@@ -129,7 +129,7 @@ def has_mixsqp():
 def test_mixsqp_finds_nothing_better(need):
     need("R with the package mixsqp", has_mixsqp(), how="apt-get install r-cran-mixsqp")
     rng = np.random.default_rng(23)
-    samples = [random_counts(k, rng) for k in range(40)]
+    samples = [random_counts(k, rng) for k in range(20)]
     for counts, x in zip(samples, run_mixsqp(samples), strict=True):
         theirs = counts.shares @ np.log(counts.incidence.inner(x / x.sum()))
         with quietly():

@@ -229,6 +229,7 @@ def test_weighted_moments_given_the_questions_by_hand(people):
     assert fit.cov == pytest.approx(inverse @ ((residual.T * share**2) @ residual) @ inverse)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["mle", "mom", "mom-conditional"])
 def test_sandwich_errors_are_those_of_replications(method):
     # People with value j have weight 1 or 3 by a coin: the estimate stays centered, its error grows.

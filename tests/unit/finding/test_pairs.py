@@ -68,6 +68,7 @@ def test_errors_of_deviations_are_those_of_the_numeric_delta_method(design, w, s
     np.testing.assert_allclose(pair.deviation_se.ravel(), np.sqrt(variance), rtol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("design", "w"), [(FOUR, square(0.3)), (MIXED, lopsided(0.3))])
 def test_errors_of_deviations_are_those_of_repeated_samples(design, w):
     made = [pair_of(design, w, 5000, seed, tests=False) for seed in range(250)]

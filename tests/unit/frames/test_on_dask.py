@@ -252,6 +252,7 @@ def test_table_without_rows(tmp_path):
     assert names(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_worker_dies(two_processes, tmp_path):
     """In the middle of the job, by its own hand: no other process has to be quick enough to kill it."""
     n, parts = 600, 16

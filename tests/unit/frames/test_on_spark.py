@@ -21,7 +21,7 @@ def test_on_spark(tmp_path, need):
     """All in one process: to start Spark takes as long as all of them."""
     need(*SPARK)
     contracts = [f"{file}::test_{name}" for file, names in QUICK.items() for name in names.split()]
-    run_under_spark("classic", CASES, tmp_path, THIN_CLIENT, REGRESSION, *contracts)
+    run_under_spark("classic", CASES, tmp_path, REGRESSION, *contracts)
 
 
 @pytest.mark.slow
@@ -30,3 +30,9 @@ def test_all_on_spark(mode, tmp_path, need):
     need(*SPARK)
     alike = ("-k", "not every_family_and_method")  # which has no tables
     run_under_spark(mode, CASES, tmp_path, REGRESSION, *CONTRACTS, *alike, "-m", "slow or not slow")
+
+
+@pytest.mark.slow
+def test_a_thin_client_beside_a_classic_session(tmp_path, need):
+    need(*SPARK)
+    run_under_spark("classic", THIN_CLIENT, tmp_path)

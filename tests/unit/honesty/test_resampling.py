@@ -75,6 +75,7 @@ def test_the_seed_makes_a_difference_and_blocks_do_not():
     assert one.pvalue != three.pvalue
 
 
+@pytest.mark.slow
 def test_honest_data_raise_an_alarm_as_often_as_the_level_says():
     """The steps do not change the law: four of 2,001 places of the data among their samples are alarms."""
     alarm, rng = Alarm(5), np.random.default_rng(7)
@@ -177,6 +178,7 @@ def test_many_samples_of_small_counts_are_near_the_exact_law():
     assert pvalue == pytest.approx(exact, abs=4 * np.sqrt(exact / 80_000))
 
 
+@pytest.mark.slow
 def test_few_people_and_many_cells_are_drawn_one_by_one_with_the_same_law():
     cells, n = 2000, 40
     law = np.arange(1.0, cells + 1) / (cells * (cells + 1) / 2)
@@ -187,6 +189,7 @@ def test_few_people_and_many_cells_are_drawn_one_by_one_with_the_same_law():
     assert stats.ks_2samp(one_by_one, all_at_once).pvalue > 0.001
 
 
+@pytest.mark.slow
 def test_pairs_of_drawn_questions_have_the_law_of_pairs_counted_one_by_one():
     """The statistic of samples is that of the data: p-values of samples from the design are even."""
     design, pvalues = sp.partition(options(9), 3), []
@@ -196,6 +199,7 @@ def test_pairs_of_drawn_questions_have_the_law_of_pairs_counted_one_by_one():
     assert stats.kstest(pvalues, "uniform").pvalue > 0.001
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("design", "n", "skewed"),
     [

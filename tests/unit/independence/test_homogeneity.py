@@ -273,6 +273,7 @@ def share_rejected(design, sizes, size, permutations, seed):
     return np.mean([test.pvalue <= 0.05 for test in result])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["254 subsets, 2 x 30 people", "two variables, 2 x 30 people"])
 def test_the_level_of_few_people_in_many_cells(name):
     level = share_rejected(*SPARSE[name], size=60, permutations=19, seed=4)
@@ -417,6 +418,7 @@ def test_which_groups_differ_can_be_seen():
     assert [label.get_text() for label in result.plot("residuals").get_yticklabels()] == ["one", "two"]
 
 
+@pytest.mark.slow
 def test_people_are_simulated_whose_subset_says_something():
     # Too many pairs of subsets to be listed, two fifths of them with a full set, which says nothing.
     design = sp.product({"x": sp.uniform(range(20)), "y": GIVEN3})

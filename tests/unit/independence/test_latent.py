@@ -263,6 +263,7 @@ def test_variables_not_named_are_summed_out():
     assert one.null_estimates["null"].w.shape == (4, 3, 2)
 
 
+@pytest.mark.slow
 def test_five_starts_for_drawn_samples_find_what_twenty_find():
     # Of the four samples one has a lower maximum next to the fit it was drawn from: one start is not enough.
     source, rarely = np.random.default_rng(7), np.full(3, 0.6)

@@ -437,6 +437,7 @@ def rejected(ws, size, *, n=200, seed=5, **options):
     return tuple(np.mean([getattr(one, name) <= 0.05 for one in result]) for name in ("pvalue", "asymptotic_pvalue"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("w", [EVEN, NEAR], ids=["even", "near the boundary"])
 def test_the_level(w):
     for level in rejected([w] * 3, 300, permutations=99):

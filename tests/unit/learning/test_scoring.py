@@ -48,6 +48,7 @@ TRUTHS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", TRUTHS)
 def test_a_score_is_near_that_of_the_labels(metric, sample):
     X, values, codes, model = sample

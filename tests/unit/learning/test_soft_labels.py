@@ -109,6 +109,7 @@ def test_people_who_said_nothing_change_nothing():
 # Boosting -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "estimator",
     [boosting(), GradientBoostingClassifier(n_estimators=30, learning_rate=0.3)],

@@ -90,6 +90,7 @@ def test_clusters_are_those_of_ols(people):
     assert result.df == 49
 
 
+@pytest.mark.slow
 def test_score_test_has_the_null_variance(people, means):
     """Of labels it is the least over m of the sum of squared scores over their variances about m."""
     x, y, _, _ = people

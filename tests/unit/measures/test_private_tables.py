@@ -162,6 +162,7 @@ class TestThreeVariables:
             numeric_error(lambda u: v(u, (4, 3, 2)), fit), rel=1e-4
         )
 
+    @pytest.mark.slow
     def test_profile(self):
         fit = sp.estimate(THREE)
         result = association(fit, "x", "y").odds_ratio(("d", "c"), ("x", "z"), method="profile")

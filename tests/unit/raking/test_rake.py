@@ -224,6 +224,7 @@ def test_counts_with_values_that_are_seen_are_raked():
     np.testing.assert_allclose(fit.w.reshape(4, 2), wanted, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_coverage_of_counts_is_that_of_the_model():
     covered = 0
     for seed in range(60):

@@ -41,6 +41,7 @@ def test_two_categories_have_nothing_to_test():
     assert np.isnan(quietly(data, X, family="ordinal").proportionality.pvalue[0])
 
 
+@pytest.mark.slow
 def test_corrected_scores_have_the_target_of_the_values_where_the_model_is_wrong():
     """A square is left out: corrected slopes are those of the values on average, the likelihood's are not."""
     rng = np.random.default_rng(1)
