@@ -29,14 +29,7 @@ function compress(state, view, at) {
     const s1 = turn(y, 17) ^ turn(y, 19) ^ (y >>> 10);
     words[t] = (words[t - 16] + s0 + words[t - 7] + s1) | 0;
   }
-  let a = state[0];
-  let b = state[1];
-  let c = state[2];
-  let d = state[3];
-  let e = state[4];
-  let f = state[5];
-  let g = state[6];
-  let h = state[7];
+  let [a, b, c, d, e, f, g, h] = state;
   for (let t = 0; t < 64; t++) {
     const s1 = turn(e, 6) ^ turn(e, 11) ^ turn(e, 25);
     const t1 = (h + s1 + ((e & f) ^ (~e & g)) + ROUND[t] + words[t]) | 0;
@@ -51,14 +44,7 @@ function compress(state, view, at) {
     b = a;
     a = (t1 + t2) | 0;
   }
-  state[0] += a;
-  state[1] += b;
-  state[2] += c;
-  state[3] += d;
-  state[4] += e;
-  state[5] += f;
-  state[6] += g;
-  state[7] += h;
+  [a, b, c, d, e, f, g, h].forEach((word, i) => (state[i] += word));
 }
 
 /** Return the SHA-256 of bytes, as bytes. */

@@ -1,4 +1,4 @@
-// One key for each button: the letter that the button shows, its English letter, or its number; Enter for the main one.
+// One key for each button: the letter that it shows, its English letter, or its number; Enter for the main one.
 
 import { el } from "./element.js";
 import { say } from "./words.js";
@@ -25,12 +25,11 @@ export function listen() {
   });
 }
 
-/** Wait for a sign of a person: a move, a touch, a key. */
+/** Wait for a sign of a person. Browsers also tell of a pointer that has not moved. */
 export const somebody = () =>
   new Promise((go) => {
-    for (const sign of ["pointerdown", "scroll", "keydown"]) addEventListener(sign, go, { once: true, passive: true });
-    // A browser tells of the pointer, too, when only the page below it has changed, also where there is no pointer.
-    addEventListener("pointermove", (event) => (event.movementX || event.movementY) && go(), { passive: true });
+    const sign = ({ movementX: x, movementY: y }) => (x === 0 && y === 0) || go();
+    for (const name of ["pointermove", "touchstart", "scroll", "keydown"]) addEventListener(name, sign);
   });
 
 /** Return the keys of an action ("yes", "same", "skip", …), the one to show first, and the number of its button if given. */

@@ -72,7 +72,7 @@ async function begin() {
 const isFlipped = () => manifest.mode === "code" && !preview;
 
 // Check whether a code still works before a person reads on, but only once there is a person: programs that check
-// links in emails open them too, and would lock the code.
+// links in emails would lock it.
 async function meet() {
   await somebody();
   const reading = () => document.body.dataset.screen === "intro"; // otherwise "Start" was pressed, which reports it
