@@ -132,7 +132,7 @@ class LinearProfile:
     @property
     def _curvature(self) -> float:
         """The decrease of the sum per unit of slope, at the peak."""
-        return max(self.error ** 2 * self._peak.counts.n, 1e-12)
+        return max(self.error**2 * self._peak.counts.n, 1e-12)
 
     def _fixed_point(self, b: float) -> FloatArray:
         v = self.top
