@@ -137,7 +137,7 @@ def drawing(draw):
 
 
 def test_a_picture_is_described_by_its_own_words(part, need):
-    need("Matplotlib", find_spec("matplotlib"), "pip install '.[plot]'")
+    need("Matplotlib", find_spec("matplotlib"), 'pip install ".[plot]"')
 
     def draw(figure):
         ax = figure.subplots()
@@ -153,7 +153,7 @@ def test_a_picture_is_described_by_its_own_words(part, need):
 
 
 def test_the_pictures_of_the_package_are_described_by_title_and_categories(part, need):
-    need("Matplotlib", find_spec("matplotlib"), "pip install '.[plot]'")
+    need("Matplotlib", find_spec("matplotlib"), 'pip install ".[plot]"')
     import subsetprivacy as sp
 
     fit = sp.estimate(sp.simulate(sp.uniform(["red", "blue", "green", "black"]), [0.4, 0.3, 0.2, 0.1], 2000, seed=1))

@@ -1,4 +1,4 @@
-"""Python as it is after `pip install '.[extra]'`: everything else that is installed here is hidden."""
+"""Python as it is after `pip install ".[extra]"`: everything else that is installed here is hidden."""
 
 import os
 import subprocess

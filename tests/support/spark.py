@@ -39,7 +39,7 @@ def spark_present() -> bool:
 
 
 # What `need` of tests/conftest.py wants to know.
-SPARK = ("Spark", spark_present(), "pip install '.[spark]' and Java 17")
+SPARK = ("Spark", spark_present(), 'pip install ".[spark]" and Java 17')
 
 
 def spark_under_test() -> str | None:

@@ -125,7 +125,7 @@ def main() -> None:
            with --json, an object with kind, message and advice
       2    wrong usage
       130  stopped with Ctrl-C
-      143  stopped with SIGTERM
+      143  stopped with SIGTERM (privatize, reproduce)
     """
 
 

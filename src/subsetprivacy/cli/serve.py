@@ -51,7 +51,7 @@ _AS_OPENED = (
 @click.option(
     "--demo",
     is_flag=True,
-    help="Serve a sample survey with simulated respondents. Everything is deleted when the server stops.",
+    help="Serve two sample surveys with simulated respondents. Everything is deleted when the server stops.",
 )
 def serve(db: str, host: str, port: int, base_url: str | None, secure: bool, demo: bool) -> None:
     """Run the survey server: pages for respondents, and a studio for you.

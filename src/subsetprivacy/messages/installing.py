@@ -1,9 +1,10 @@
 """How to install this package, as every hint says it.
 
-Only this file changes on the day of the first release, to ``pip install 'subsetprivacy[plot]'``.
+Only this file changes on the day of the first release, to ``pip install "subsetprivacy[plot]"``. Double quotes are
+understood by every shell, also on Windows.
 """
 
-UPGRADE_SERVER = "in the clone, git pull, then pip install '.[serve]'"
+UPGRADE_SERVER = 'in the clone, git pull, then pip install ".[serve]"'
 
 
 def how_to_install(extra: str = "") -> str:
@@ -14,6 +15,6 @@ def how_to_install(extra: str = "") -> str:
     >>> print(how_to_install())
     in the clone, pip install .
     >>> print(how_to_install("plot"))
-    in the clone, pip install '.[plot]'
+    in the clone, pip install ".[plot]"
     """
-    return "in the clone, pip install " + (f"'.[{extra}]'" if extra else ".")
+    return "in the clone, pip install " + (f'".[{extra}]"' if extra else ".")

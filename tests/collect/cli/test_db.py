@@ -165,7 +165,7 @@ def test_an_address_of_another_kind():
 def test_without_the_extra(path, monkeypatch):
     monkeypatch.setitem(sys.modules, "alembic", None)
     line = error_of(run("check", "--db", path))
-    assert line == "Error: the survey server needs alembic. Hint: in the clone, pip install '.[serve]'."
+    assert line == 'Error: the survey server needs alembic. Hint: in the clone, pip install ".[serve]".'
 
 
 @pytest.mark.parametrize(

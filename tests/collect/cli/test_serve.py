@@ -220,7 +220,7 @@ def test_a_host_that_is_none():
 def test_without_the_extra(monkeypatch, name):
     monkeypatch.setitem(sys.modules, name, None)
     line = error_of(serve())
-    assert line == f"Error: the survey server needs {name}. Hint: in the clone, pip install '.[serve]'."
+    assert line == f'Error: the survey server needs {name}. Hint: in the clone, pip install ".[serve]".'
 
 
 def test_a_file_that_is_no_database(served, tmp_path):

@@ -201,6 +201,6 @@ def test_yaml_is_asked_for_when_it_is_absent(monkeypatch, good, tmp_path):
         monkeypatch.delitem(sys.modules, f"subsetprivacy.collect.survey.{name}", raising=False)
     path = tmp_path / "s.yaml"
     path.write_text("title: T")
-    assert run("check", path).stderr == "Error: YAML needs PyYAML. Hint: in the clone, pip install '.[serve]'.\n"
+    assert run("check", path).stderr == 'Error: YAML needs PyYAML. Hint: in the clone, pip install ".[serve]".\n'
     assert "YAML needs PyYAML" in run("convert", good, "-o", tmp_path / "t.yaml").stderr
     assert read_survey(example_text("toml"), "toml").title == "Work and health"

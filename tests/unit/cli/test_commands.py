@@ -326,7 +326,7 @@ def test_the_demo_without_matplotlib_shows_the_rest_and_says_what_to_install(tmp
     result = run("demo", "-o", tmp_path / "out", "--seed", 1)
     assert result.exit_code == 0
     assert "5. Saved the design:" in result.stdout
-    assert result.stderr == "Warning: pictures need matplotlib. Hint: in the clone, pip install '.[plot]'.\n"
+    assert result.stderr == 'Warning: pictures need matplotlib. Hint: in the clone, pip install ".[plot]".\n'
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["race.design.json"]
     again = run("demo", "-o", tmp_path / "again", "--seed", 1)  # the seed gives all numbers again
     assert again.stdout.replace("again", "out") == result.stdout

@@ -187,7 +187,7 @@ def test_an_error_of_the_system(told, monkeypatch):
 def test_an_extra_that_is_missing(told, monkeypatch):
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
     code, said = told("db", "check", "--db", "x.db")
-    message, advice = "the survey server needs sqlalchemy.", "in the clone, pip install '.[serve]'"
+    message, advice = "the survey server needs sqlalchemy.", 'in the clone, pip install ".[serve]"'
     assert (code, said) == (1, [{"kind": "MissingDependencyError", "message": message, "advice": advice}])
 
 

@@ -123,7 +123,7 @@ def test_advice_is_that_of_the_command(advice, said, failing):
         (PermissionError(13, "Permission denied", "x.csv"), "Error: x.csv: Permission denied\n"),
         (
             MissingDependencyError("plans need cvxpy.", INSTALL(extra="optimize")),
-            "Error: plans need cvxpy. Hint: in the clone, pip install '.[optimize]'.\n",
+            'Error: plans need cvxpy. Hint: in the clone, pip install ".[optimize]".\n',
         ),
     ],
 )

@@ -180,7 +180,7 @@ def test_likelihood_ratio_is_that_of_three_estimates(pair, n):
 
 @pytest.mark.parametrize("name", ["yes/no and unreadable", "recorded groups and Warner", "unreadable twice"])
 def test_likelihood_ratio_is_that_of_the_conic_solver(name, need):
-    need("cvxpy", find_spec("cvxpy") is not None, "pip install '.[conic]'")
+    need("cvxpy", find_spec("cvxpy") is not None, 'pip install ".[conic]"')
     table = table_of(*MIXED[name], n=300, seed=3)
     with quietly():
         alone = [table.margin(k, complete=True) for k in table.names]

@@ -107,7 +107,7 @@ def test_one_step_without_enough_subsets_says_so():
         as_printed.one_step(R, sp.uniform(range(4)).Q)
 
 
-@pytest.mark.skipif(find_spec("cvxpy") is None, reason="absent: cvxpy (to get it: pip install '.[conic]')")
+@pytest.mark.skipif(find_spec("cvxpy") is None, reason='absent: cvxpy (to get it: pip install ".[conic]")')
 def test_cvxpy_over_people_finds_our_maximum():
     *_, R, data = sample(p=4, n=300)
     assert as_printed.cvxpy(R) == pytest.approx(sp.estimate(data).w, abs=1e-3)
