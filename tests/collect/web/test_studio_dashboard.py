@@ -11,8 +11,7 @@ from released import Manners, drawn, options, survey_of, values
 import subsetprivacy as sp
 from subsetprivacy.collect.service.results import results, results_document
 from subsetprivacy.collect.web.studio_dashboard import dashboard
-from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_estimates import AUTO_INTERVAL, MORE_PEOPLE_OR_MOM
+from subsetprivacy.messages import NoteKind
 from subsetprivacy.presenting.checks import panels_of
 from subsetprivacy.presenting.words import LANGUAGES, words_of
 
@@ -151,16 +150,6 @@ def test_a_strength_without_a_value_is_an_interval(board):
     assert text.startswith("0.00 to ")
 
 
-def test_the_least_p_value_of_random_tables_is_said_to_be_that():
-    design = {"a": sp.uniform(options(4)), "b": sp.uniform(options(4))}
-    a = values([1] * 4, 2000, 1)
-    released = drawn(survey_of(design, [["a", "b"]]), {"a": a, "b": a})
-    facts = facts_of(dashboard(released, results(released)).pairs[0][1])
-    assert re.fullmatch(
-        r"p = [\d.]+ \(from \d+ random tables, none of them as far off\)", facts["Test of independence"]
-    )
-
-
 # Names, notes and advice ----------------------------------------------------------------------
 
 
@@ -213,15 +202,6 @@ def test_a_share_of_zero_is_said_in_plain_words():
     page = outside_details(variable_page(board, 0))
     assert f"Estimated as 0: {', '.join(shares.zeros)}. Then the standard errors are rough" in page
     assert not JARGON.search(page)
-
-
-def test_a_page_shows_advice_that_is_for_readers_and_no_other():
-    advised = Note(NoteKind.SMALL_COUNTS, "Few people.", MORE_PEOPLE_OR_MOM)
-    for_programs = Note(NoteKind.BOUNDARY, "A zero.", AUTO_INTERVAL)
-    assert [read(WORDS.note(note)) for note in (advised, for_programs)] == [
-        "Few people. Hint: collect more people.",
-        "A zero.",
-    ]
 
 
 # Languages --------------------------------------------------------------------------------------
