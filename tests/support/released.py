@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Any
 
 import numpy as np
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from subsetprivacy.collect.survey import coin
 from subsetprivacy.collect.survey.definition import SurveyDefinition, VariableDefinition
@@ -254,3 +254,8 @@ def _released(
         rows=tuple(dict(counter) for counter in tally.rows),
         framings=dict(tally.framings),
     )
+
+
+def emptied(released: Released) -> Released:
+    """Return the survey as it was before its first release."""
+    return evolve(released, releases=(), rows=tuple({} for _ in released.rows), framings={})

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from attrs import evolve
 from every_case import every_case
-from released import drawn, options, survey_of, values
+from released import drawn, emptied, options, survey_of, values
 
 import subsetprivacy as sp
 from subsetprivacy.collect.service.results import results
@@ -162,8 +162,7 @@ def test_forty_eight_options_with_long_names_fit():
 
 def test_nothing_to_draw_is_nothing():
     released = drawn(survey_of({"a": sp.warner(("no", "yes"))}), {"a": values([1, 1], 40, 1)})
-    empty = evolve(released, releases=(), rows=({},), framings={})
-    assert dashboard(empty, results(empty)).growth == ""
+    assert dashboard(emptied(released), results(emptied(released))).growth == ""
     assert panels_of(WORDS, results(released).findings["a"])[0].figure == ""
 
 
