@@ -15,7 +15,7 @@ from subsetprivacy.collect.service import accounts, passwords
 from subsetprivacy.collect.service.accounts import ANALYST, OWNER, StudioUser
 from subsetprivacy.collect.service.passwords import AccountError
 from subsetprivacy.collect.service.throttling import FORGET_AFTER, FREE_TRIES, LONGEST_STEP, MOST_NAMES, Throttle
-from subsetprivacy.collect.storage.opening import open_store, reading
+from subsetprivacy.collect.storage.opening import reading
 from subsetprivacy.collect.storage.schema import account, session
 
 PASSWORD, OTHER = "correct horse battery staple", "a wholly different phrase"
@@ -33,13 +33,6 @@ def _light(request):
 @pytest.fixture
 def in_earnest():
     """Take the hash of earnest use."""
-
-
-@pytest.fixture
-def engine(sqlite_url):
-    held = open_store(sqlite_url)
-    yield held
-    held.dispose()
 
 
 @pytest.fixture

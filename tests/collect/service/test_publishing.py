@@ -25,7 +25,7 @@ from subsetprivacy.collect.service.publishing import (
     surveys,
 )
 from subsetprivacy.collect.service.respondents import Respondent, answer_all
-from subsetprivacy.collect.storage.opening import open_store, reading, writing
+from subsetprivacy.collect.storage.opening import reading, writing
 from subsetprivacy.collect.storage.released import read_key, read_released
 from subsetprivacy.collect.storage.surveys import Draft, write_draft
 from subsetprivacy.collect.survey import coin
@@ -42,13 +42,6 @@ question = "Which tea?"
 options = ["black", "green", "white", "none"]
 """
 OPEN = TEA.replace('study = "drinks"', 'study = "drinks"\nmode = "open"')
-
-
-@pytest.fixture
-def engine(sqlite_url):
-    opened = open_store(sqlite_url)
-    yield opened
-    opened.dispose()
 
 
 def published(engine, text=TEA):

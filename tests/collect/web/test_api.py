@@ -8,7 +8,7 @@ from hashlib import sha256
 import jsonschema
 import pytest
 from browser import served
-from sites import OWNER, SMALL, Client, Site, light_hashes
+from sites import OWNER, SMALL, Client, Site
 
 from subsetprivacy.collect.service import accounts, publishing
 from subsetprivacy.collect.service.results import results_schema
@@ -38,7 +38,7 @@ options = ["x", "y", "z", "u", "v", "w", "s", "t", "r"]
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    with light_hashes(), Site(tmp_path_factory.mktemp("site") / "store.db") as held:
+    with Site(tmp_path_factory.mktemp("site") / "store.db") as held:
         held.manifest = held.publish()
         held.fill(held.manifest, 60)
         yield held

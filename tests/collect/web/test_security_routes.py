@@ -3,7 +3,7 @@
 import socket
 
 import pytest
-from sites import ANALYST, OWNER, SMALL, Client, Site, light_hashes, routes_of
+from sites import ANALYST, OWNER, SMALL, Client, Site, routes_of
 
 from subsetprivacy.collect.service import publishing
 from subsetprivacy.collect.web.security_headers import headers_of
@@ -167,7 +167,7 @@ BODIES = {
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    with light_hashes(), Site(tmp_path_factory.mktemp("site") / "store.db", setup_token="set-up") as held:
+    with Site(tmp_path_factory.mktemp("site") / "store.db", setup_token="set-up") as held:
         manifest = held.publish()
         held.fill(manifest, 40)
         held.survey, held.draft = manifest.id, publishing.drafts(held.engine)[0].id

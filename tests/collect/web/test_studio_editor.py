@@ -6,7 +6,7 @@ from datetime import timedelta
 from html import unescape
 
 import pytest
-from sites import OWNER, PASSWORD, SMALL, Site, light_hashes
+from sites import OWNER, PASSWORD, SMALL, Site
 
 from subsetprivacy.collect.service import accounts, publishing
 from subsetprivacy.collect.survey.describing import NoticeKind, survey_facts
@@ -23,13 +23,8 @@ from subsetprivacy.messages.for_surveys import ASK_ALIKE
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    with light_hashes(), Site(tmp_path_factory.mktemp("site") / "store.db") as held:
+    with Site(tmp_path_factory.mktemp("site") / "store.db") as held:
         yield held
-
-
-@pytest.fixture(scope="module")
-def owner(site):
-    return site.signed_in(OWNER)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import zipfile
 from html import unescape
 
 import pytest
-from sites import ANALYST, OWNER, SMALL, Site, light_hashes, make_people
+from sites import ANALYST, OWNER, SMALL, Site, make_people
 
 import subsetprivacy as sp
 from subsetprivacy.collect.service import accounts, publishing
@@ -28,21 +28,10 @@ CODES = SMALL.replace('mode = "open"', 'mode = "code"').replace('study = "small"
 ADDRESS = {"address": "http://ask.example.org/"}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _light():
-    with light_hashes():
-        yield
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     with Site(tmp_path_factory.mktemp("site") / "store.db") as held:
         yield held
-
-
-@pytest.fixture(scope="module")
-def owner(site):
-    return site.signed_in(OWNER)
 
 
 @pytest.fixture
