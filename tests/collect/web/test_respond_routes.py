@@ -134,18 +134,6 @@ def test_scripts_make_no_markup_and_take_randomness_from_one_place():
     assert "cookie" not in text
 
 
-def test_nothing_is_kept_by_caches_and_no_header_is_personal(site):
-    client, collector = site
-    manifest = collector.add(make_survey("code"))
-    collector.published = True
-    for path in ("", "/manifest", "/key"):
-        status, headers, _ = client.ask("GET", f"/s/{manifest.id}{path}")
-        assert status == 200
-        assert headers["cache-control"] == "no-store"
-        assert not {"set-cookie", "etag", "last-modified", "vary"} & headers.keys()
-    assert client.ask("GET", f"/s/{manifest.id}")[1]["content-type"] == "text/html; charset=utf-8"
-
-
 def test_the_manifest_is_served_as_it_is_with_the_state_of_the_survey(site):
     client, collector = site
     manifest = collector.add(make_survey())

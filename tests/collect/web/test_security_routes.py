@@ -293,10 +293,6 @@ def test_tokens_that_are_none(site):
         assert reply.header("www-authenticate") == "Bearer", given
 
 
-def test_text_of_the_survey_is_that_of_the_tests(site):
-    assert site.people[4].get(f"/api/v1/drafts/{site.draft}").json()["text"] == SMALL
-
-
 # Addresses of the page, HEAD, and strangers with large bodies -----------------------------------
 
 

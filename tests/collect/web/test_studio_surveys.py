@@ -12,7 +12,7 @@ import zipfile
 from html import unescape
 
 import pytest
-from sites import ANALYST, OWNER, SMALL, Site, make_people
+from sites import ANALYST, OWNER, SMALL, Site
 
 import subsetprivacy as sp
 from subsetprivacy.collect.service import accounts, publishing
@@ -503,17 +503,7 @@ def test_surveys_that_are_none(owner):
 
 
 def test_studio_works_on_postgresql(postgres_url):
-    check_studio(postgres_url)
-
-
-@pytest.mark.slow
-def test_studio_works_on_sqlite_by_the_same_steps(sqlite_url):
-    check_studio(sqlite_url)
-
-
-def check_studio(url):
-    with Site(url, people=False) as site:
-        make_people(site.engine)
+    with Site(postgres_url) as site:
         owner = site.signed_in(OWNER)
         place = owner.post("/studio/drafts/new", {"example": "work"}).header("location")
         survey = owner.submit(f"{place}/publish").header("location").split("/")[3]
