@@ -14,8 +14,9 @@ from zipfile import ZipFile
 import numpy as np
 import pytest
 from analysing import analysed, by_name
+from asking import Manners
 from attrs import evolve
-from released import KEY, Manners, drawn, emptied, options, survey_of, values
+from released import KEY, drawn, emptied, options, survey_of, values
 
 import subsetprivacy as sp
 from subsetprivacy.collect.service.exporting import (
@@ -45,7 +46,7 @@ LINKS = [["income", "count", "three"], ["wide", "also"]]
 
 @pytest.fixture(scope="module")
 def released():
-    some = Manners(skips=lambda shown, truth, rng: rng.random(len(truth)) < 0.1)
+    some = Manners(skips=lambda shown, truth: 0.1)
     truth = {name: values(np.arange(1, d.p + 1), 500, k) for k, (name, d) in enumerate(DESIGNS.items())}
     return drawn(survey_of(DESIGNS, LINKS), truth, manners=dict.fromkeys(("income", "count", "groups"), some))
 

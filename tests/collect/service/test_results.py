@@ -5,10 +5,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from asking import Manners
 from attrs import evolve
 from effort import calls
 from every_design import DESIGNS, LISTED, kept_survey, truths
-from released import Manners, drawn, emptied, options, survey_of, values
+from released import drawn, emptied, options, survey_of, values
 
 import subsetprivacy as sp
 from subsetprivacy.collect.service.results import results, results_document
@@ -160,14 +161,14 @@ def test_nothing_released_gives_results_that_say_so(answered):
 @pytest.mark.parametrize("name", DESIGNS)
 def test_few_people_make_notes_and_no_noise(name):
     designs = {name: DESIGNS[name], "other": sp.warner(("no", "yes"))}
-    some = Manners(skips=lambda shown, truth, rng: rng.random(len(truth)) < 0.2)
+    some = Manners(skips=lambda shown, truth: 0.2)
     for n in (1, 25):
         released = drawn(survey_of(designs, [list(designs)]), truths(designs, n), manners={name: some})
         json.loads(document_text(results_document(results(released))))
 
 
 def test_everybody_skips():
-    gone = Manners(skips=lambda shown, truth, rng: np.ones(len(truth), bool))
+    gone = Manners(skips=lambda shown, truth: 1.0)
     survey = survey_of({"a": sp.uniform(options(5)), "b": LISTED})
     found = results(
         drawn(survey, truths({"a": DESIGNS["uniform"], "b": LISTED}, 30), manners={"a": gone, "b": gone})

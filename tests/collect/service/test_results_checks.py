@@ -8,9 +8,10 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from asking import HONEST, Manners, prefer_last, sensitive
 from attrs import astuple, evolve
 from every_case import every_case
-from released import HONEST, Manners, drawn, options, survey_of, values
+from released import drawn, options, survey_of, values
 
 import subsetprivacy as sp
 from subsetprivacy.collect.service.results import results
@@ -31,18 +32,6 @@ def look(design, n, manner=HONEST, w=None, seed=1):
 def said(variable, place):
     """Return what a page says of a check."""
     return panels_of(words_of("en"), variable)[place].body
-
-
-def skipping(rule):
-    """Return manners: rule(shown, truth) is the probability to skip."""
-    return Manners(skips=lambda shown, truth, rng: rng.random(len(truth)) < rule(shown, truth))
-
-
-def prefer_last(shown, truth, rng):
-    """A third of the people get the question about the last two options."""
-    p = int(shown[0].sum()).bit_length()
-    fixed = np.array([3 << (p - 2), (1 << p) - 1 - (3 << (p - 2))])
-    return np.where((rng.random(len(shown)) < 1 / 3)[:, None], fixed, shown)
 
 
 @pytest.mark.parametrize("design", [FIVE, sp.uniform(options(16))])
@@ -79,18 +68,12 @@ def test_people_who_always_say_no_lean_the_other_way():
     assert "say no" in said(found, LEANING)
 
 
-def sensitive(shown, truth):
-    """People with the last option skip half of the time when it is asked about."""
-    p = int(shown[0].sum()).bit_length()
-    return np.where((truth == p - 1) & (shown[:, 0] >> (p - 1) & 1 == 1), 0.5, 0.02)
-
-
 @pytest.mark.parametrize(
     ("design", "by"), [(FIVE, "questions"), (EIGHT, "options"), (sp.uniform(options(48)), "options")]
 )
 def test_skips_that_depend_on_question_and_value_are_found(design, by):
     w = np.r_[np.ones(design.p - 1), design.p - 1.0]
-    variable = look(design, 1500, skipping(sensitive), w)
+    variable = look(design, 1500, Manners(skips=sensitive), w)
     found = variable.checks.skips
     assert found.is_alarm
     assert found.test.by == by
@@ -127,6 +110,6 @@ def test_groups_that_are_kept_of_those_who_skip_are_compared():
     def together(shown, truth):  # the first two options in one group
         return np.where(((shown & 3) == 3).any(axis=1), 0.4, 0.05)
 
-    found = look(NINE, 1500, skipping(together)).checks.skips
+    found = look(NINE, 1500, Manners(skips=together)).checks.skips
     assert found.is_alarm
     assert found.test.by == "pairs of options"

@@ -8,10 +8,11 @@ from random import Random
 
 import jsonschema
 import pytest
+from asking import Manners
 from attrs import evolve
 from every_design import KEPT, kept_survey, truths
 from machines import PLAIN, environment
-from released import Manners, drawn, emptied, options, survey_of, values
+from released import drawn, emptied, options, survey_of, values
 
 import subsetprivacy as sp
 from subsetprivacy.collect.service.results import results, results_document, results_schema
@@ -103,7 +104,7 @@ def test_the_same_counters_in_any_order_give_the_same_bytes(answered, found):
 
 def test_the_order_does_not_matter_where_samples_are_drawn_either():
     """Some people skip, questions are many, answers few and given by chance: laws are simulated."""
-    odd = Manners(at_random=0.6, skips=lambda shown, truth, rng: rng.random(len(truth)) < 0.05 + (shown[:, 0] & 1) / 2)
+    odd = Manners(at_random=0.6, skips=lambda shown, truth: 0.05 + (shown[:, 0] & 1) / 2)
     designs = {"a": sp.uniform(options(8)), "b": sp.uniform(options(16)), "c": sp.partition(options(9), 3)}
     released = drawn(survey_of(designs, [["a", "c"]]), truths(designs, 200), manners=dict.fromkeys(designs, odd))
     found = results(released)

@@ -7,8 +7,9 @@ import sys
 
 import numpy as np
 import pytest
+from asking import Manners
 from problems import quietly
-from released import Manners, drawn, options, survey_of, values
+from released import drawn, options, survey_of, values
 
 import subsetprivacy as sp
 from subsetprivacy.collect.service.results import results, results_document
@@ -27,7 +28,7 @@ def released():
     one, rng = values([1, 2, 3, 2, 1], 4000, 1), np.random.default_rng(5)
     two = (rng.random(4000) < np.where(one > 2, 0.8, 0.2)).astype(int)
     truth = {"one": one, "two": two, "three": values([1, 2, 3], 4000, 2)}
-    some = Manners(skips=lambda shown, held, rng: rng.random(len(held)) < 0.05)
+    some = Manners(skips=lambda shown, truth: 0.05)
     return drawn(survey_of(DESIGNS, [list(DESIGNS)]), truth, manners={"one": some, "three": some})
 
 
@@ -99,8 +100,8 @@ def test_codes_that_do_not_fit_in_one_are_refused_in_words():
 
 
 def test_nobody_complete_is_said():
-    gone = Manners(skips=lambda shown, held, rng: np.arange(len(held)) % 2 == 0)
-    rest = Manners(skips=lambda shown, held, rng: np.arange(len(held)) % 2 == 1)
+    gone = Manners(skips=lambda shown, truth: np.arange(len(truth)) % 2 == 0)
+    rest = Manners(skips=lambda shown, truth: np.arange(len(truth)) % 2 == 1)
     designs = {"a": sp.uniform(options(4)), "b": sp.uniform(options(4))}
     survey = survey_of(designs, [["a", "b"]])
     truth = {name: values([1] * 4, 40, 1) for name in designs}

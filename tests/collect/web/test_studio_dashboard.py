@@ -5,8 +5,9 @@ from html import unescape
 
 import numpy as np
 import pytest
+from asking import Manners
 from attrs import evolve
-from released import Manners, drawn, options, survey_of, values
+from released import drawn, options, survey_of, values
 
 import subsetprivacy as sp
 from subsetprivacy.collect.service.results import results, results_document
@@ -15,7 +16,7 @@ from subsetprivacy.messages import NoteKind
 from subsetprivacy.presenting.checks import panels_of
 from subsetprivacy.presenting.words import LANGUAGES, words_of
 
-SOME = Manners(skips=lambda shown, truth, rng: rng.random(len(truth)) < 0.1)
+SOME = Manners(skips=lambda shown, truth: 0.1)
 DESIGNS = {
     "two": sp.warner(("no", "yes")),
     "three": sp.fixed_size(options(3), 2),
