@@ -5,13 +5,12 @@ import json
 import pytest
 from browser import CHROMIUM, NAMES, PLAYWRIGHT, watched
 from payloads import harmless, placed, spread, survey_document
-from sites import OWNER, PASSWORD, SMALL, Site
+from sites import CODES, OWNER, PASSWORD, SMALL, Site
 from visits import faults
 
 from subsetprivacy.collect.service import accounts, publishing
 from subsetprivacy.presenting.words import LANGUAGES
 
-CODES = SMALL.replace('mode = "open"', 'mode = "code"').replace('study = "small"', 'study = "coded"')
 VARIANTS = {
     "desktop": {"viewport": {"width": 1280, "height": 900}},
     "phone": {"viewport": {"width": 360, "height": 740}},

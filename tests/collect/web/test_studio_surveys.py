@@ -12,7 +12,7 @@ import zipfile
 from html import unescape
 
 import pytest
-from sites import ANALYST, OWNER, SMALL, Site
+from sites import ANALYST, CODES, OWNER, SMALL, Site
 
 import subsetprivacy as sp
 from subsetprivacy.collect.service import accounts, publishing
@@ -24,7 +24,6 @@ from subsetprivacy.collect.web.result_cache import ResultCache
 from subsetprivacy.presenting.checks import panels_of
 from subsetprivacy.presenting.words import LANGUAGES, digits_for, words_of
 
-CODES = SMALL.replace('mode = "open"', 'mode = "code"').replace('study = "small"', 'study = "coded"')
 ADDRESS = {"address": "http://ask.example.org/"}
 
 
