@@ -314,8 +314,8 @@ def test_other_ways_to_write_the_address_lead_to_the_page(site):
     assert site.nobody.get("/s//evil.example/").status == 404
 
 
-def test_head_is_answered_wherever_get_is(site, replies):
-    for (method, path), made in replies.items():
+def test_head_is_answered_wherever_get_is(site):
+    for method, path in ROUTES:
         where = address(site, method, path)
         reply = site.people[2].request("HEAD", where)
         if method != "GET":
@@ -325,7 +325,6 @@ def test_head_is_answered_wherever_get_is(site, replies):
         got = site.people[2].get(where)
         assert (reply.status, reply.body) == (got.status, b""), path
         assert without_secrets(reply) == without_secrets(got), path
-        assert made
 
 
 def without_secrets(reply):
