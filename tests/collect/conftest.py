@@ -1,4 +1,4 @@
-"""Loaded for all tests of the collection service: the databases, and a small survey of every kind of question."""
+"""Loaded for all tests of the collection service: databases, a small survey of every kind of question, and the page."""
 
 import os
 import random
@@ -8,6 +8,7 @@ from databases import (  # noqa: F401  fixtures
     _postgres_server,
     _postgres_template,
     empty_url,
+    engine,
     postgres,
     postgres_empty_url,
     postgres_url,
@@ -49,9 +50,9 @@ def publish_kinds(every_kind):
     from subsetprivacy.collect.storage.surveys import Draft, add_survey, lock_study
     from subsetprivacy.collect.survey.manifest import freeze
 
-    def publish(engine, **changes):
+    def publish(database, **changes):
         survey = every_kind(**changes)
-        with writing(engine) as connection:
+        with writing(database) as connection:
             key, _ = lock_study(connection, survey.study)
             manifest = freeze(survey, key if survey.mode == "code" else None)
             add_survey(connection, manifest, Draft("a-draft", survey.title, "toml", "the file"))
@@ -68,15 +69,31 @@ def let_answer():
     from subsetprivacy.collect.storage.surveys import add_codes
     from subsetprivacy.collect.survey import coin
 
-    def answer(engine, manifest, number, *, habits=None):
+    def answer(database, manifest, number, *, habits=None):
         tickets = [os.urandom(coin.TICKET_BYTES) for _ in range(number)]
         codes = [coin.code_text(ticket, bytes(10)) for ticket in tickets]
         if manifest.mode == "code":
-            with writing(engine) as connection:
+            with writing(database) as connection:
                 add_codes(connection, manifest.id, [coin.ticket_mark(manifest.id, ticket) for ticket in tickets])
         values = [{held["id"]: random.randrange(len(held["options"])) for held in manifest.variables} for _ in codes]
         people = [Respondent(value, code=code, habits=habits) for value, code in zip(values, codes)]
-        assert answer_all(engine, manifest, people) == ({"counted": number} if number else {})
+        assert answer_all(database, manifest, people) == ({"counted": number} if number else {})
         return people
 
     return answer
+
+
+@pytest.fixture(scope="module")
+def house():
+    """The respondent's page, served from a collector in memory, and a browser where there is one."""
+    from browser import chromium
+    from visitor import opened_site
+
+    with chromium() as browser, opened_site(browser) as held:
+        yield held
+
+
+@pytest.fixture
+def site(house, need):
+    """The same with nothing in its collector; without a browser the test is skipped."""
+    return house.fresh(need)

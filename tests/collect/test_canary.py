@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from faults import serve, servers  # noqa: F401  fixtures
-from sites import OWNER, SMALL, Client, make_people
+from sites import CODES, OWNER, Client, make_people
 from sqlalchemy import text
 
 from subsetprivacy.cli.main import main
@@ -22,7 +22,6 @@ from subsetprivacy.collect.service.respondents import Respondent
 from subsetprivacy.collect.storage.opening import open_store, reading
 from subsetprivacy.collect.survey import coin
 
-CODES = SMALL.replace('mode = "open"', 'mode = "code"')
 ADDRESSES = [f"127.83.97.{k}" for k in range(29, 37)]  # ours too: all of 127/8 is this machine
 HEADERS = (
     *("User-Agent", "Referer", "Accept-Language", "Cookie", "X-Forwarded-For", "X-Real-IP", "Forwarded", "Via"),

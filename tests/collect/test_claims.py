@@ -10,10 +10,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from browser import chromium
 from fake_collector import INCOME, make_survey
 from mutate import mutated
-from visitor import WORDS, opened_site, tour
+from visitor import WORDS, tour
 
 from subsetprivacy.collect.web.respond import page_bytes
 
@@ -42,17 +41,6 @@ NO_PROMISE = {
     "problem.unsafe.title",
     "problem.no_code.text",  # "everything after the # sign"
 }
-
-
-@pytest.fixture(scope="module")
-def house():
-    with chromium() as browser, opened_site(browser) as held:
-        yield held
-
-
-@pytest.fixture
-def site(house, need):
-    return house.fresh(need)
 
 
 def table(header):

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from sites import SMALL, Site
+from sites import CODES, SMALL, Site
 from sqlalchemy import func, select
 
 from subsetprivacy.collect.service import publishing
@@ -12,7 +12,6 @@ from subsetprivacy.collect.storage.opening import reading
 from subsetprivacy.collect.storage.releasing import release_due
 from subsetprivacy.collect.storage.schema import release
 
-CODES = SMALL.replace('mode = "open"', 'mode = "code"')
 VALUES = {"colour": 1, "day": 2, "smokes": 0}
 
 

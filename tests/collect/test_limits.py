@@ -10,18 +10,11 @@ import pytest
 from subsetprivacy.collect.service import publishing
 from subsetprivacy.collect.service.collecting import Collector
 from subsetprivacy.collect.service.respondents import Respondent
-from subsetprivacy.collect.storage.opening import open_store, reading
+from subsetprivacy.collect.storage.opening import reading
 from subsetprivacy.collect.storage.released import read_released
 from subsetprivacy.collect.survey import tallies
 
 PEOPLE = 100
-
-
-@pytest.fixture
-def engine(sqlite_url):
-    engine = open_store(sqlite_url)
-    yield engine
-    engine.dispose()
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
+from databases import held_port
 
 from subsetprivacy.cli.main import main
 
@@ -89,7 +90,8 @@ def test_the_steps_make_a_server_that_runs_as_another_user_without_writing_elsew
     for folder in [place, *place.parents]:
         if folder.stat().st_uid == 0 and folder != Path("/"):
             folder.chmod(folder.stat().st_mode | 0o055)
-    port = _free_port()
+    held = held_port()
+    port = held.getsockname()[1]
     command = [word.replace("/opt/subsetprivacy", str(place)).replace("/data", str(data)) for word in ENTRYPOINT]
     # As in the container: nothing can be written but the folder of the database.
     script = (
@@ -113,6 +115,7 @@ def test_the_steps_make_a_server_that_runs_as_another_user_without_writing_elsew
     finally:
         server.terminate()
         said = server.communicate(timeout=60)[0]
+        held.close()
     assert "Set up" in said
     assert "surveys.db" in {entry.name for entry in data.iterdir()}
     assert subprocess.run(check, check=False, capture_output=True).returncode != 0, "a stopped server is not healthy"
@@ -121,12 +124,6 @@ def test_the_steps_make_a_server_that_runs_as_another_user_without_writing_elsew
 def _can_mount():
     tried = subprocess.run(["unshare", "--mount", "true"], check=False, capture_output=True)
     return shutil.which("setpriv") is not None and tried.returncode == 0
-
-
-def _free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
 
 
 def _wait_for(port, server):

@@ -15,3 +15,8 @@ def analysed(folder: Path, *files: Path | str) -> tuple[dict[str, Any], str]:
     with arguments, contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()) as printed:
         runpy.run_path("analyse.py", run_name="__main__")
     return json.loads((folder / "findings.json").read_text("utf-8")), printed.getvalue()
+
+
+def by_name(findings: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return what is found of each variable, by its id: files know no titles."""
+    return {one["name"]: {key: held for key, held in one.items() if key != "title"} for one in findings["variables"]}

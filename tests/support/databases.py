@@ -6,6 +6,8 @@ Fixtures (loaded by `tests/collect/conftest.py`):
     The address of a fresh store of this test's own, with its tables made.
 `store_url`, `store`
     The contract: a test that takes one of these runs on both; `store` is the opened engine.
+`engine`
+    An opened store on SQLite alone, for tests of what no database makes a difference to.
 `postgres`
     The running server, for tests that stop, kill or restart it.
 """
@@ -22,6 +24,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -324,10 +327,19 @@ def empty_url(request) -> str:
     return request.getfixturevalue(f"{request.param}_empty_url")
 
 
-@pytest.fixture
-def store(store_url):
+def _opened(url: str) -> Iterator[Any]:
     from subsetprivacy.collect.storage.opening import open_store
 
-    engine = open_store(store_url)
-    yield engine
-    engine.dispose()
+    made = open_store(url)
+    yield made
+    made.dispose()
+
+
+@pytest.fixture
+def store(store_url):
+    yield from _opened(store_url)
+
+
+@pytest.fixture
+def engine(sqlite_url):
+    yield from _opened(sqlite_url)

@@ -275,14 +275,9 @@ class Crowd:
     def _let_go(self, _) -> None:
         self.going = True
 
-    async def answer_some(self, port: int, number: int, people: int = 8) -> None:
-        """Let a number of people answer, and wait for all."""
-        left = iter(range(number))
-        await asyncio.gather(*(self._work(port, left) for _ in range(min(number, people))))
-
-    async def _work(self, port: int, left=None) -> None:
+    async def _work(self, port: int) -> None:
         line = Line(port)
-        while not self.going and (left is None or next(left, None) is not None):
+        while not self.going:
             person = self._next_person()
             if person is None:
                 break

@@ -11,7 +11,8 @@ from hashlib import sha256
 from typing import Any
 
 import numpy as np
-from attrs import field, frozen
+from asking import HONEST, Manners
+from attrs import evolve, field, frozen
 
 from subsetprivacy.collect.survey import coin
 from subsetprivacy.collect.survey.definition import SurveyDefinition, VariableDefinition
@@ -45,29 +46,6 @@ def survey_of(designs: Mapping[str, Design], links: Sequence[Sequence[str]] = ()
 def values(shares: Sequence[float], n: int, seed: int) -> Any:
     """Draw the true values of n people, as positions."""
     return np.random.default_rng(seed).choice(len(shares), n, p=np.asarray(shares) / np.sum(shares))
-
-
-@frozen
-class Manners:
-    """How people answer a variable where they are not simply honest.
-
-    Attributes
-    ----------
-    always_yes, at_random
-        The shares of people who take the first answer whatever it is, or any.
-    skips
-        From what is shown (a row of codes a person), the values and a generator: who skips.
-    steers
-        From the same, the questions that are asked instead.
-    """
-
-    always_yes: float = 0.0
-    at_random: float = 0.0
-    skips: Callable[[Any, Any, np.random.Generator], Any] | None = None
-    steers: Callable[[Any, Any, np.random.Generator], Any] | None = None
-
-
-HONEST = Manners()
 
 
 @frozen
@@ -178,7 +156,7 @@ def _draw(k: int, held: dict[str, Any], design: Design, truth: Any, manner: Mann
     else:
         chosen, kept = np.zeros(len(truth), np.int64), _around(design, truth, rng)
     if manner.skips is not None:
-        chosen = np.where(manner.skips(shown, truth, rng), -1, chosen)
+        chosen = np.where(rng.random(len(truth)) < manner.skips(shown, truth), -1, chosen)
     framings = Counter({Framing(k, "", 0, int(one)): int((chosen == one).sum()) for one in np.unique(chosen)})
     return np.where(chosen == -1, full, kept), framings
 
@@ -208,7 +186,7 @@ def _asked(k: int, held: dict[str, Any], design: Design, truth: Any, manner: Man
     chosen = np.where(rng.random(n) < manner.always_yes, 0, chosen)
     chosen = np.where(rng.random(n) < manner.at_random, rng.integers(shown.shape[1], size=n), chosen)
     if manner.skips is not None:
-        chosen = np.where(manner.skips(shown, truth, rng), -1, chosen)
+        chosen = np.where(rng.random(len(truth)) < manner.skips(shown, truth), -1, chosen)
     codes = np.where(chosen == -1, design.categories.full, shown[np.arange(n), np.maximum(chosen, 0)])
     ordered = np.sort(shown, axis=1)
     if held["kind"] == "yes_no":
@@ -254,3 +232,8 @@ def _released(
         rows=tuple(dict(counter) for counter in tally.rows),
         framings=dict(tally.framings),
     )
+
+
+def emptied(released: Released) -> Released:
+    """Return the survey as it was before its first release."""
+    return evolve(released, releases=(), rows=tuple({} for _ in released.rows), framings={})

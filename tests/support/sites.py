@@ -59,6 +59,8 @@ options = ["yes", "no"]
 [[links]]
 variables = ["colour", "day"]
 """
+# The same with codes.
+CODES = SMALL.replace('mode = "open"', 'mode = "code"').replace('study = "small"', 'study = "coded"')
 
 
 @contextmanager

@@ -5,6 +5,7 @@ import os
 
 from sqlalchemy import insert
 
+from subsetprivacy.collect.storage.collecting import LockRequest, lock_codes
 from subsetprivacy.collect.storage.opening import writing
 from subsetprivacy.collect.storage.schema import code, study, survey
 from subsetprivacy.collect.survey import coin
@@ -49,6 +50,14 @@ class Published:
         marks = [{"survey": self.manifest.id, "mark": coin.ticket_mark(self.manifest.id, t)} for t in tickets]
         with writing(self.engine) as connection:
             connection.execute(insert(code), sorted(marks, key=lambda row: row["mark"]))
+        return tickets
+
+    def locked(self, number, secret=b"\1" * 32):
+        """Make codes that somebody has locked to a number, and return their tickets."""
+        tickets = self.codes(number)
+        wishes = [LockRequest(ticket, coin.commit(secret), bytes(32)) for ticket in tickets]
+        with writing(self.engine) as connection:
+            lock_codes(connection, self.manifest, wishes)
         return tickets
 
     def body(self, ticket=None, values=(0, 1, 2, 3), *, secret=b"\1" * 32, skip=()):

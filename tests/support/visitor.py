@@ -1,15 +1,6 @@
 """A visitor of the respondent's page: a person with true answers, in a real browser.
 
-@pytest.fixture(scope="module")
-def house():
-    with chromium() as browser, opened_site(browser) as held:
-        yield held
-
-@pytest.fixture
-def site(house, need):
-    return house.fresh(need)
-
-def test_it(site):
+def test_it(site):  # a fixture of tests/collect
     manifest = site.collector.add(make_survey())
     with site.visitor() as visitor:
         visitor.open(site.link(manifest))

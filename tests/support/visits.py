@@ -1,12 +1,4 @@
-"""Pages of the studio in a real browser, opened as the owner.
-
-@pytest.fixture
-def visit(need, browser, site):
-    need(*PLAYWRIGHT)
-    need(*CHROMIUM)
-    with visits(browser, site) as open_page:
-        yield open_page
-"""
+"""Pages of the studio in a real browser, opened as the owner: the fixture `visit` of tests/collect/web."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager

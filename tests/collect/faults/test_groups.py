@@ -8,10 +8,9 @@ from faults import books
 from stores import SURVEY, Published, variable
 
 from subsetprivacy.collect.service.writer import MOST_AT_ONCE
-from subsetprivacy.collect.storage.collecting import LockRequest, _counting, lock_codes, record
+from subsetprivacy.collect.storage.collecting import _counting, record
 from subsetprivacy.collect.storage.opening import writing
 from subsetprivacy.collect.storage.tickets import ALREADY, COUNTED, NOT_OPENED, UNKNOWN, judge_locks
-from subsetprivacy.collect.survey import coin
 
 # Ten variables with many subsets each: more counters to a group than go into one statement.
 WIDE = evolve(SURVEY, variables=tuple(variable(f"v{k}", 8) for k in range(10)), links=(("v0", "v1", "v2"),))
@@ -22,17 +21,13 @@ def held(store):
     return Published(store, WIDE)
 
 
-def locked(store, held, number):
-    """Return submissions of people with locked codes, and of others in between."""
-    tickets = held.codes(number)
-    wishes = [LockRequest(one, coin.commit(b"\1" * 32), bytes(32)) for one in tickets]
-    with writing(store) as connection:
-        assert len({one.commitment for one in lock_codes(connection, held.manifest, wishes)}) == 1
-    return [held.accepted(ticket, [random.randrange(8) for _ in range(10)]) for ticket in tickets]
+def locked(held, number):
+    """Return submissions of people with locked codes."""
+    return [held.accepted(ticket, [random.randrange(8) for _ in range(10)]) for ticket in held.locked(number)]
 
 
 def test_a_large_group_is_counted_like_its_people_one_by_one(store, held):
-    people = locked(store, held, 2 * MOST_AT_ONCE)
+    people = locked(held, 2 * MOST_AT_ONCE)
     for some in (people[:MOST_AT_ONCE], *([one] for one in people[MOST_AT_ONCE:])):
         with writing(store) as connection:
             assert record(connection, held.manifest, some, held.key) == [COUNTED] * len(some)
@@ -48,7 +43,7 @@ def test_a_large_group_is_counted_like_its_people_one_by_one(store, held):
 
 
 def test_outcomes_stand_in_the_order_of_the_group(store, held):
-    people = locked(store, held, 40)
+    people = locked(held, 40)
     strangers = [held.accepted(None, [0] * 10) for _ in range(10)]
     thieves = [evolve(one, opened=evolve(one.opened, commitment=bytes(32))) for one in people[30:]]
     group = [*people[:30], *people[:10], *strangers, *thieves]
@@ -68,7 +63,7 @@ def test_outcomes_stand_in_the_order_of_the_group(store, held):
 @pytest.mark.parametrize("number", [1, 2, 255])
 def test_marks_are_found_one_by_one(store, held, number):
     """The marks go to the database as one string; each is its own there."""
-    people = locked(store, held, 3)
+    people = locked(held, 3)
     with writing(store) as connection:
         record(connection, held.manifest, people[:2], held.key)
         others = [random.randbytes(32) for _ in range(number - 1)]

@@ -11,13 +11,12 @@ from sqlalchemy.exc import DataError
 from stores import SURVEY, Published
 
 from subsetprivacy.collect.storage import releasing
-from subsetprivacy.collect.storage.collecting import LockRequest, lock_codes, record_alone
+from subsetprivacy.collect.storage.collecting import record_alone
 from subsetprivacy.collect.storage.opening import open_store, reading, writing
 from subsetprivacy.collect.storage.released import read_releases
 from subsetprivacy.collect.storage.releasing import release_full
 from subsetprivacy.collect.storage.schema import spent, survey
 from subsetprivacy.collect.storage.tickets import ALREADY, CLOSED, COUNTED
-from subsetprivacy.collect.survey import coin
 
 
 @pytest.fixture
@@ -32,13 +31,10 @@ def held(engine, request):
     return Published(engine, evolve(SURVEY, mode=request.param))
 
 
-def people(engine, held, number):
+def people(held, number):
     if held.manifest.mode == "open":
         return [held.accepted(os.urandom(32)) for _ in range(number)]
-    tickets = held.codes(number)
-    with writing(engine) as connection:
-        lock_codes(connection, held.manifest, [LockRequest(one, coin.commit(b"\1" * 32), bytes(32)) for one in tickets])
-    return [held.accepted(ticket) for ticket in tickets]
+    return [held.accepted(ticket) for ticket in held.locked(number)]
 
 
 @pytest.fixture
@@ -63,7 +59,7 @@ def count_alone(engine, held, group):
 
 
 def test_a_ticket_that_another_server_counts_in_between_counts_once(engine, held, in_between):
-    group = people(engine, held, 10)
+    group = people(held, 10)
     in_between(lambda: told.append(count_alone(engine, held, group[3:5])))
     told = []
     outcomes = count_alone(engine, held, group)
@@ -76,7 +72,7 @@ def test_a_ticket_that_another_server_counts_in_between_counts_once(engine, held
 
 def test_a_ticket_that_is_counted_and_released_in_between_counts_once(engine, held, in_between):
     """A release moves the mark to another table, where the statement that counts does not look."""
-    group = people(engine, held, 40)
+    group = people(held, 40)
 
     def count_and_release():
         assert count_alone(engine, held, group[:35]) == [COUNTED] * 35
@@ -92,7 +88,7 @@ def test_a_ticket_that_is_counted_and_released_in_between_counts_once(engine, he
 def test_a_mark_that_is_there_twice_stops_no_release(engine):
     """However it came to be: one survey that could not be released would keep all after it from it, for ever."""
     held = Published(engine, evolve(SURVEY, mode="open"))
-    group = people(engine, held, 35)
+    group = people(held, 35)
     count_alone(engine, held, group)
     with writing(engine) as connection:
         connection.execute(insert(spent), [{"survey": held.manifest.id, "mark": group[0].mark}])
@@ -103,7 +99,7 @@ def test_a_mark_that_is_there_twice_stops_no_release(engine):
 def test_a_survey_that_cannot_be_released_keeps_no_other_from_it(engine, monkeypatch):
     surveys = [Published(engine, evolve(SURVEY, mode="open", study=name)) for name in ("a", "b", "c")]
     for held in surveys:
-        count_alone(engine, held, people(engine, held, 35))
+        count_alone(engine, held, people(held, 35))
     first, *others = sorted(held.manifest.id for held in surveys)
     move = releasing._move_marks
 
@@ -126,7 +122,7 @@ def test_a_group_that_is_raced_again_and_again_is_counted_one_by_one(engine, hel
     """Whoever sends the same tickets to two servers at once keeps nobody else from being counted."""
     from subsetprivacy.collect.storage import counting_postgres
 
-    group, count = people(engine, held, 5), counting_postgres.count
+    group, count = people(held, 5), counting_postgres.count
 
     def race(connection, manifest, counted, released):
         count(connection, manifest, counted, released - (len(counted) > 1))  # as if it had been released every time
@@ -136,7 +132,7 @@ def test_a_group_that_is_raced_again_and_again_is_counted_one_by_one(engine, hel
 
 
 def test_a_survey_that_is_closed_in_between_counts_nothing(engine, held, in_between):
-    group = people(engine, held, 3)
+    group = people(held, 3)
 
     def close():
         with writing(engine) as connection:
@@ -148,7 +144,7 @@ def test_a_survey_that_is_closed_in_between_counts_nothing(engine, held, in_betw
 
 
 def test_servers_that_are_sent_the_same_tickets_at_once_count_each_once(engine, held):
-    group = people(engine, held, 60)
+    group = people(held, 60)
     outcomes = [[], []]
 
     def serve(mine, order):

@@ -14,13 +14,6 @@ from faults import go_through
 from subsetprivacy.collect.storage.opening import open_store
 
 
-@pytest.fixture
-def engine(sqlite_url):
-    made = open_store(sqlite_url)
-    yield made
-    made.dispose()
-
-
 def limit_files(server, size):
     """Let a running server write no file beyond a size; None lifts it. The kernel then refuses the write."""
     resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (-1 if size is None else size, -1))

@@ -13,9 +13,10 @@ from zipfile import ZipFile
 
 import numpy as np
 import pytest
-from analysing import analysed
+from analysing import analysed, by_name
+from asking import Manners
 from attrs import evolve
-from released import KEY, Manners, drawn, options, survey_of, values
+from released import KEY, drawn, emptied, options, survey_of, values
 
 import subsetprivacy as sp
 from subsetprivacy.collect.service.exporting import (
@@ -45,7 +46,7 @@ LINKS = [["income", "count", "three"], ["wide", "also"]]
 
 @pytest.fixture(scope="module")
 def released():
-    some = Manners(skips=lambda shown, truth, rng: rng.random(len(truth)) < 0.1)
+    some = Manners(skips=lambda shown, truth: 0.1)
     truth = {name: values(np.arange(1, d.p + 1), 500, k) for k, (name, d) in enumerate(DESIGNS.items())}
     return drawn(survey_of(DESIGNS, LINKS), truth, manners=dict.fromkeys(("income", "count", "groups"), some))
 
@@ -231,8 +232,7 @@ def test_the_same_release_gives_the_same_bytes_whenever_and_in_whatever_order(re
 
 
 def test_an_export_before_the_first_release(released):
-    empty = evolve(released, releases=(), rows=tuple({} for _ in released.rows), framings={})
-    archive = ZipFile(io.BytesIO(export_zip(empty)))
+    archive = ZipFile(io.BytesIO(export_zip(emptied(released))))
     assert archive.read("data/03-groups.csv") == b"groups,count,subset privacy table\n"
     assert json.loads(archive.read("results.json"))["n"] == 0
 
@@ -243,7 +243,7 @@ def test_an_export_before_the_first_release(released):
 def test_the_program_finds_the_numbers_of_the_dashboard(unpacked, found):
     written, printed = analysed_alone(unpacked)
     expected = results_document(found)["findings"]
-    assert untitled(written) == untitled(expected)
+    assert by_name(written) == by_name(expected)
     for part in ("pairs", "rows", "alarm", "notes"):
         assert written[part] == expected[part]
     for variable in found.findings:
@@ -263,25 +263,20 @@ def test_the_program_reads_a_file_that_was_saved_alone(tmp_path, released, found
         path.write_bytes(write(released, 0))
         written, _ = analysed(tmp_path, path)
         shown = {"checks", "alarms", "moments_hold", "notes"}
-        for name, one in untitled(written).items():
+        for name, one in by_name(written).items():
             assert {key: held for key, held in one.items() if key not in shown} == {
-                key: held for key, held in untitled(expected)[name].items() if key not in shown
+                key: held for key, held in by_name(expected)[name].items() if key not in shown
             }
             assert one["checks"]["leaning"] is one["checks"]["skips"] is None
             for test in ("answers_test", "random_test"):
-                mine, theirs = (held["checks"]["honesty"][test] for held in (one, untitled(expected)[name]))
+                mine, theirs = (held["checks"]["honesty"][test] for held in (one, by_name(expected)[name]))
                 assert (mine is None) == (theirs is None)
                 if mine is not None:
                     assert mine["statistic"] == theirs["statistic"]
-        assert list(untitled(written)) == list(names)
+        assert list(by_name(written)) == list(names)
         mine = [pair for pair in expected["pairs"] if set(pair["names"]) <= set(names)]
         assert [numbers_of_pair(one) for one in written["pairs"]] == [numbers_of_pair(one) for one in mine]
         assert written["rows"] == expected["rows"][:1]
-
-
-def untitled(document):
-    """Return what is found of each variable, by its id: files know no titles."""
-    return {one["name"]: {key: held for key, held in one.items() if key != "title"} for one in document["variables"]}
 
 
 def numbers_of_pair(pair):
@@ -306,8 +301,7 @@ def analysed_alone(folder):
 
 
 def test_the_program_of_an_export_before_the_first_release(tmp_path, released):
-    empty = evolve(released, releases=(), rows=tuple({} for _ in released.rows), framings={})
-    ZipFile(io.BytesIO(export_zip(empty))).extractall(tmp_path)
+    ZipFile(io.BytesIO(export_zip(emptied(released)))).extractall(tmp_path)
     written, _ = analysed(tmp_path)
     assert written["alarm"]["tests"] == 0
     assert all(one["shares"] is None for one in written["variables"])

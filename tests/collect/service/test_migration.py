@@ -11,7 +11,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-from analysing import analysed
+from analysing import analysed, by_name
 from every_design import KEPT, kept_survey
 
 import subsetprivacy as sp
@@ -249,11 +249,6 @@ def test_a_parquet_file_holds_what_the_sealed_csv_file_holds(exported, tmp_path)
 
 
 # The program of an export -----------------------------------------------------------------------
-
-
-def by_name(found):
-    """Return what is found of each variable, by its id: a file knows no titles."""
-    return {one["name"]: {key: held for key, held in one.items() if key != "title"} for one in found["variables"]}
 
 
 def test_the_program_of_an_export_finds_the_numbers_of_the_dashboard(exported, new, tmp_path):

@@ -1,6 +1,5 @@
 """From a draft to a live survey, its codes, and its end."""
 
-import json
 import re
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -26,7 +25,7 @@ from subsetprivacy.collect.service.publishing import (
     surveys,
 )
 from subsetprivacy.collect.service.respondents import Respondent, answer_all
-from subsetprivacy.collect.storage.opening import open_store, reading, writing
+from subsetprivacy.collect.storage.opening import reading, writing
 from subsetprivacy.collect.storage.released import read_key, read_released
 from subsetprivacy.collect.storage.surveys import Draft, write_draft
 from subsetprivacy.collect.survey import coin
@@ -43,13 +42,6 @@ question = "Which tea?"
 options = ["black", "green", "white", "none"]
 """
 OPEN = TEA.replace('study = "drinks"', 'study = "drinks"\nmode = "open"')
-
-
-@pytest.fixture
-def engine(sqlite_url):
-    opened = open_store(sqlite_url)
-    yield opened
-    opened.dispose()
 
 
 def published(engine, text=TEA):
@@ -154,11 +146,6 @@ def test_publishing_freezes_the_draft(store):
     assert [(line.id, line.version) for line in surveys(store)] == [(again.id, 2), (manifest.id, 1)]
     with reading(store) as connection:
         assert read_released(connection, manifest.id).manifest.text == manifest.text
-
-
-def test_two_publications_of_the_same_text_are_two_surveys(engine):
-    draft = save_draft(engine, TEA, "toml")
-    assert publish(engine, draft.id).id != publish(engine, draft.id).id
 
 
 # What was looked at ---------------------------------------------------------------------------------
@@ -440,12 +427,3 @@ def test_codes_need_a_survey_that_takes_them(engine):
     close(engine, manifest.id)
     with pytest.raises(PublishingError):
         make_codes(engine, manifest.id, 1)
-
-
-def test_no_message_of_a_list_holds_what_is_pending(engine):
-    """A list of surveys is the same before and after answers that are not released."""
-    manifest = published(engine)
-    codes = make_codes(engine, manifest.id, 19)
-    before = json.dumps([str(line) for line in surveys(engine)])
-    take_part(engine, manifest, codes)
-    assert json.dumps([str(line) for line in surveys(engine)]) == before

@@ -7,8 +7,9 @@ import re
 
 import numpy as np
 import pytest
+from asking import Manners
 from attrs import evolve
-from released import Manners, drawn, options, survey_of, values
+from released import drawn, options, survey_of, values
 
 import subsetprivacy as sp
 from subsetprivacy.collect.service.results import results, results_document
@@ -17,7 +18,7 @@ from subsetprivacy.messages import NoteKind
 from subsetprivacy.presenting.checks import level_sentence, panels_of
 from subsetprivacy.presenting.words import words_of
 
-SOME = Manners(skips=lambda shown, truth, rng: rng.random(len(truth)) < 0.1)
+SOME = Manners(skips=lambda shown, truth: 0.1)
 DESIGNS = {
     "a": sp.uniform(options(5)),
     "b": sp.warner(("no", "yes")),
@@ -61,7 +62,7 @@ def test_the_level_is_said_once_and_stands_with_every_test(found):
 
 
 def test_a_check_that_raises_an_alarm_says_what_it_does_to_the_estimate():
-    gone = Manners(skips=lambda shown, truth, rng: rng.random(len(truth)) < np.where(shown[:, 0] & 1 == 1, 0.5, 0.02))
+    gone = Manners(skips=lambda shown, truth: np.where(shown[:, 0] & 1 == 1, 0.5, 0.02))
     always = Manners(always_yes=0.6, at_random=0.4)
     designs = {"a": sp.uniform(options(8)), "b": sp.uniform(options(8)), "c": sp.partition(options(9), 3)}
     truth = {name: values([1] * design.p, 3000, 1) for name, design in designs.items()}

@@ -7,14 +7,14 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from attrs import evolve
-from released import drawn, options, survey_of, values
+from every_case import every_case
+from released import drawn, emptied, options, survey_of, values
 
 import subsetprivacy as sp
 from subsetprivacy.collect.service.results import results
 from subsetprivacy.collect.web.studio_dashboard import dashboard
 from subsetprivacy.presenting.checks import panels_of
 from subsetprivacy.presenting.html import Html
-from subsetprivacy.presenting.pairs import pair_section
 from subsetprivacy.presenting.shares import shares_section
 from subsetprivacy.presenting.words import words_of
 
@@ -28,6 +28,7 @@ HOSTILE = (
     "javascript:alert(1) \x00\x08\x1b ‮ end",
     "</title></svg><style>*{display:none}</style>",
 )
+ALLOWED = {"svg", "title", "desc", "text", "line", "circle", "rect"}  # elements of a picture
 
 
 def board_of(labels, seed=1):
@@ -60,46 +61,26 @@ def hostile():
     return board_of(HOSTILE)
 
 
-@pytest.fixture(scope="module")
-def hostile_figures(hostile):
-    return figures(hostile)
-
-
-NAMES = ("shares", "draws", "releases")
-ALLOWED = {"svg", "title", "desc", "text", "line", "circle", "rect"}
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_labels_come_out_as_text(hostile_figures, name):
-    tree = ElementTree.fromstring(hostile_figures[name])
+@every_case("name", ["shares", "draws", "releases"])
+def test_pictures_of_hostile_labels_are_text_and_nothing_else(hostile, name):
+    picture = figures(hostile)[name]
+    assert isinstance(picture, Html)
+    tree = ElementTree.fromstring(picture)
     assert {element.tag.removeprefix(SVG) for element in tree.iter()} <= ALLOWED
-    if name == "releases":
-        return
-    assert HOSTILE[0] in tree.find(f"{SVG}title").text
-    assert HOSTILE[0] in " ".join(tree.itertext())
-    if name == "shares":
-        shown = [HOSTILE[k] for k in (0, 1, 2, 3, 5)]
-        assert all(label in tree.find(f"{SVG}desc").text for label in shown)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_no_picture_needs_an_inline_style_a_script_or_a_request(hostile_figures, name):
-    tree = ElementTree.fromstring(hostile_figures[name])
     for element in tree.iter():
         for attribute, value in element.attrib.items():
             assert attribute != "style"
             assert not attribute.startswith("on")
             assert "href" not in attribute
             assert "url(" not in value
-    assert isinstance(hostile_figures[name], Html)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_picture_names_itself(hostile_figures, name):
-    tree = ElementTree.fromstring(hostile_figures[name])
     assert tree.get("role") == "img"
     assert [child.tag.removeprefix(SVG) for child in tree][:2] == ["title", "desc"]
     assert len(tree.find(f"{SVG}desc").text) > 40
+    if name != "releases":
+        assert HOSTILE[0] in tree.find(f"{SVG}title").text
+        assert HOSTILE[0] in " ".join(tree.itertext())
+    if name == "shares":
+        assert all(HOSTILE[k] in tree.find(f"{SVG}desc").text for k in (0, 1, 2, 3, 5))
 
 
 # Tables -------------------------------------------------------------------------------------------
@@ -132,21 +113,6 @@ def test_labels_of_tables_come_out_as_text_and_nothing_has_a_style(hostile):
         assert not any(name.startswith("on") for name in names)
     text = Read(hostile.pairs[0][1]).text
     assert all(HOSTILE[k] in text for k in (0, 1, 2, 3, 5))
-
-
-def test_cells_of_a_table_are_shaded_by_their_distance_from_independence():
-    designs = {"a": sp.uniform(options(4)), "b": sp.warner(("no", "yes"))}
-    a = values([1, 2, 3, 4], 6000, 1)
-    truth = {"a": a, "b": (np.random.default_rng(1).random(6000) < np.where(a > 1, 0.9, 0.2)).astype(int)}
-    pair = results(drawn(survey_of(designs, [["a", "b"]]), truth)).findings.pairs[0]
-    assert pair.test.rejects
-    cells = [held.get("class") for tag, held in Read(pair_section(WORDS, pair, {}, 0.95)).elements if tag == "td"]
-    shades = [cell for cell in cells if cell]  # those of the margins have none
-    distance = (pair.deviation / pair.deviation_se).ravel()
-    steps = np.searchsorted((2, 4, 8), np.abs(distance), side="right")
-    sides = np.where(distance > 0, "more", "fewer")
-    assert shades == [f"{side}-{step}" if step else "even" for side, step in zip(sides, steps, strict=True)]
-    assert {"more-2", "fewer-2"} <= set(shades)
 
 
 # Places -------------------------------------------------------------------------------------------
@@ -196,8 +162,7 @@ def test_forty_eight_options_with_long_names_fit():
 
 def test_nothing_to_draw_is_nothing():
     released = drawn(survey_of({"a": sp.warner(("no", "yes"))}), {"a": values([1, 1], 40, 1)})
-    empty = evolve(released, releases=(), rows=({},), framings={})
-    assert dashboard(empty, results(empty)).growth == ""
+    assert dashboard(emptied(released), results(emptied(released))).growth == ""
     assert panels_of(WORDS, results(released).findings["a"])[0].figure == ""
 
 

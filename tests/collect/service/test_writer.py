@@ -5,22 +5,13 @@ import contextlib
 import json
 import threading
 
-import pytest
 from faults import publish
 
 from subsetprivacy.collect.service import collecting, writer
 from subsetprivacy.collect.service.collecting import Collector
 from subsetprivacy.collect.service.respondents import Respondent
 from subsetprivacy.collect.service.writer import WAIT_SECONDS
-from subsetprivacy.collect.storage.opening import open_store
 from subsetprivacy.collect.storage.postgres import HURRIED_SECONDS
-
-
-@pytest.fixture
-def engine(sqlite_url):
-    made = open_store(sqlite_url)
-    yield made
-    made.dispose()
 
 
 def test_nobody_waits_longer_than_the_limit(engine, monkeypatch):

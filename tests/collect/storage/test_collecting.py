@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from attrs import evolve
 from sqlalchemy import func, select, update
 from stores import SURVEY, Published
 
@@ -39,8 +40,7 @@ def lock_in(store, held, ticket, secret=SECRET):
 
 
 def test_a_locked_code_counts_once(store, held):
-    (ticket,) = held.codes(1)
-    lock_in(store, held, ticket)
+    (ticket,) = held.locked(1)
     one = held.accepted(ticket)
     assert take(store, held, one) == [COUNTED]
     assert take(store, held, one) == [ALREADY]
@@ -49,8 +49,7 @@ def test_a_locked_code_counts_once(store, held):
 
 
 def test_the_same_ticket_twice_in_one_group_counts_once(store, held):
-    (ticket,) = held.codes(1)
-    lock_in(store, held, ticket)
+    (ticket,) = held.locked(1)
     one = held.accepted(ticket)
     assert take(store, held, one, one, one) == [COUNTED, ALREADY, ALREADY]
     with reading(store) as connection:
@@ -64,8 +63,7 @@ def test_a_code_that_was_never_made_or_never_locked_counts_nothing(store, held):
 
 
 def test_another_number_than_the_locked_one_is_refused(store, held):
-    (ticket,) = held.codes(1)
-    lock_in(store, held, ticket)
+    (ticket,) = held.locked(1)
     again = held.accepted(ticket, secret=os.urandom(32))
     assert take(store, held, again) == [NOT_OPENED]
     assert take(store, held, held.accepted(ticket)) == [COUNTED]
@@ -82,16 +80,14 @@ def test_the_first_lock_is_kept(store, held):
 
 
 def test_locks_of_used_and_of_unknown_codes_are_told_apart(store, held):
-    (ticket,) = held.codes(1)
-    lock_in(store, held, ticket)
+    (ticket,) = held.locked(1)
     take(store, held, held.accepted(ticket))
     assert lock_in(store, held, ticket) == ALREADY
     assert lock_in(store, held, os.urandom(10)) == UNKNOWN
 
 
 def test_a_closed_or_unknown_survey_takes_nothing(store, held):
-    (ticket,) = held.codes(1)
-    lock_in(store, held, ticket)
+    (ticket,) = held.locked(1)
     with writing(store) as connection:
         connection.execute(update(survey).values(open=False))
     assert take(store, held, held.accepted(ticket)) == [CLOSED]
@@ -100,10 +96,7 @@ def test_a_closed_or_unknown_survey_takes_nothing(store, held):
 
 
 def test_people_fill_one_batch_after_the_other(store, held):
-    tickets = held.codes(25)
-    for ticket in tickets:
-        lock_in(store, held, ticket)
-    people = [held.accepted(ticket) for ticket in tickets]
+    people = [held.accepted(ticket) for ticket in held.locked(25)]
     assert take(store, held, *people[:7]) == [COUNTED] * 7
     assert take(store, held, *people[7:]) == [COUNTED] * 18
     with reading(store) as connection:
@@ -113,8 +106,7 @@ def test_people_fill_one_batch_after_the_other(store, held):
 
 
 def test_a_skip_is_kept_as_the_full_set_and_counted_with_its_question(store, held):
-    (ticket,) = held.codes(1)
-    lock_in(store, held, ticket)
+    (ticket,) = held.locked(1)
     one = held.accepted(ticket, skip=("smokes", "party", "income", "health"))
     take(store, held, one)
     with reading(store) as connection:
@@ -126,8 +118,6 @@ def test_a_skip_is_kept_as_the_full_set_and_counted_with_its_question(store, hel
 
 
 def test_in_open_mode_no_code_is_needed_and_a_ticket_counts_once(store):
-    from attrs import evolve
-
     held = Published(store, evolve(SURVEY, mode="open"))
     ticket = os.urandom(32)
     one = held.accepted(ticket)
@@ -137,13 +127,8 @@ def test_in_open_mode_no_code_is_needed_and_a_ticket_counts_once(store):
 @pytest.mark.parametrize("mode", ["code", "open"])
 def test_a_ticket_counts_once_after_a_release_too(store, mode):
     """A release moves the tickets of all who were counted: a second answer then would be a second set of one person."""
-    from attrs import evolve
-
     held = Published(store, evolve(SURVEY, mode=mode))
-    tickets = held.codes(20) if mode == "code" else [os.urandom(32) for _ in range(20)]
-    if mode == "code":
-        for ticket in tickets:
-            lock_in(store, held, ticket)
+    tickets = held.locked(20) if mode == "code" else [os.urandom(32) for _ in range(20)]
     everyone = [held.accepted(ticket) for ticket in tickets]
     assert take(store, held, *everyone) == [COUNTED] * 20
     assert release_due(store)

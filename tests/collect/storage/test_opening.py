@@ -23,11 +23,6 @@ def test_other_addresses_are_refused_with_a_way_out(url):
         open_store(url)
 
 
-def test_a_folder_that_does_not_exist_is_said(tmp_path):
-    with pytest.raises(StoreError):
-        open_store(f"sqlite:///{tmp_path}/nowhere/survey.db")
-
-
 def test_a_commit_waits_for_the_disk(sqlite_url):
     """FULL, so that what was acknowledged survives a power cut; and deleted content is overwritten."""
     engine = open_store(sqlite_url)

@@ -6,12 +6,11 @@ import pytest
 from sqlalchemy import func, select, update
 from stores import Published
 
-from subsetprivacy.collect.storage.collecting import LockRequest, lock_codes, record
+from subsetprivacy.collect.storage.collecting import record
 from subsetprivacy.collect.storage.opening import reading, writing
 from subsetprivacy.collect.storage.released import read_released
 from subsetprivacy.collect.storage.releasing import chain_sha256, release_due, release_last
 from subsetprivacy.collect.storage.schema import pending, pending_framing, spent, survey, tally
-from subsetprivacy.collect.survey import coin
 
 BATCH = 10
 
@@ -22,11 +21,9 @@ def held(store):
 
 
 def answer(store, held, number, values=(0, 1, 2, 3)):
-    tickets = held.codes(number)
-    wishes = [LockRequest(ticket, coin.commit(b"\1" * 32), bytes(32)) for ticket in tickets]
+    people = [held.accepted(ticket, values) for ticket in held.locked(number)]
     with writing(store) as connection:
-        lock_codes(connection, held.manifest, wishes)
-        record(connection, held.manifest, [held.accepted(ticket, values) for ticket in tickets], held.key)
+        record(connection, held.manifest, people, held.key)
 
 
 def people(store, table):
@@ -96,9 +93,7 @@ def test_the_seals_form_a_chain_over_the_counters(store, held):
 
 def test_codes_that_were_opened_and_not_answered_are_counted_at_a_release(store, held):
     answer(store, held, 19)
-    wishes = [LockRequest(t, bytes(32), bytes(32)) for t in held.codes(4)]
-    with writing(store) as connection:
-        lock_codes(connection, held.manifest, wishes)
+    held.locked(4)
     answer(store, held, 1)
     release_due(store)
     assert [one.locked for one in seen(store, held).releases] == [4]

@@ -218,18 +218,19 @@ def test_a_debt_that_grows_meanwhile_stays(pg, publish_kinds, monkeypatch):
 
 
 def test_on_sqlite_a_reader_is_waited_for_and_then_tried_again(tmp_path, sqlite_url, publish_kinds):
+    """A reader keeps an older state in the log."""
     engine = open_store(sqlite_url)
     manifest = publish_kinds(engine)
-    reader = sqlite3.connect(tmp_path / "store.db", isolation_level=None)
+    reader = sqlite3.connect(tmp_path / "store.db", check_same_thread=False, isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM survey").fetchone()
     delete(engine, manifest)
     assert not erase(engine, seconds=0.1)
     assert not is_owed(engine)
-    reader.execute("COMMIT")
-    reader.close()
-    assert erase(engine)
+    threading.Timer(0.3, reader.execute, ("COMMIT",)).start()
+    assert erase(engine, seconds=100)
     assert manifest.id.encode() not in b"".join(path.read_bytes() for path in tmp_path.iterdir() if path.is_file())
+    reader.close()
     engine.dispose()
 
 

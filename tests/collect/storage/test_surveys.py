@@ -1,6 +1,5 @@
 """Drafts, publications, codes, closing and deleting: what rows they leave."""
 
-import sqlite3
 import threading
 
 from sqlalchemy import func, select
@@ -192,23 +191,6 @@ def test_what_is_deleted_is_in_no_file(tmp_path, sqlite_url, publish_kinds, let_
     assert found() == 0
     engine.dispose()
     assert found() == 0
-
-
-def test_what_is_deleted_goes_once_nobody_reads_it(tmp_path, sqlite_url, publish_kinds):
-    """A reader keeps an older state in the log; erasing waits for it."""
-    engine = open_store(sqlite_url)
-    manifest = publish_kinds(engine)
-    reader = sqlite3.connect(tmp_path / "store.db", check_same_thread=False, isolation_level=None)
-    reader.execute("BEGIN")
-    assert reader.execute("SELECT count(*) FROM survey").fetchone() == (1,)
-    with writing(engine) as connection:
-        delete_survey(connection, manifest)
-    threading.Timer(0.3, reader.execute, ("COMMIT",)).start()
-    assert erase(engine, seconds=100)
-    held = b"".join(path.read_bytes() for path in tmp_path.iterdir() if path.is_file())
-    assert manifest.id.encode() not in held
-    reader.close()
-    engine.dispose()
 
 
 def test_used_codes_are_not_let_in_again(store, publish_kinds, let_answer):

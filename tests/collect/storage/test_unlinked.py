@@ -28,13 +28,11 @@ _ANSWERS = {"pending", "pending_framing", "tally", "framing"}
 def held(store):
     """A survey that six people answered, whose unlinked answers take all combinations."""
     held = Published(store)
-    people = list(product((0, 1), (0, 1, 2), (0,), (0,)))
-    tickets = held.codes(len(people))
+    combinations = list(product((0, 1), (0, 1, 2), (0,), (0,)))
+    tickets = held.locked(len(combinations))
+    people = [held.accepted(ticket, values) for ticket, values in zip(tickets, combinations, strict=True)]
     with writing(store) as connection:
-        lock_codes(
-            connection, held.manifest, [LockRequest(ticket, coin.commit(b"\1" * 32), bytes(32)) for ticket in tickets]
-        )
-        record(connection, held.manifest, [held.accepted(t, values) for t, values in zip(tickets, people)], held.key)
+        record(connection, held.manifest, people, held.key)
     return held
 
 

@@ -116,8 +116,3 @@ def test_a_design_that_cannot_be_asked_is_not_frozen():
     bad = VariableDefinition("one", "One", "?", ("a", "b"), sp.nonprivate(["a", "b"]))
     with pytest.raises(InvalidDesignError):
         freeze(SurveyDefinition("t", (bad,), "s"))
-
-
-def test_groups_of_a_survey():
-    assert SURVEY.groups == (("three", "one"), ("two",))
-    assert SURVEY.variable("two") is SURVEY.variables[1]

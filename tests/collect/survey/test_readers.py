@@ -309,7 +309,6 @@ def test_what_is_not_in_its_format(read, text, line, reason):
     assert caught.value.line == line
 
 
-DEEP = MOST_DEPTH + 1
 BOMBS = {
     "lists of JSON": (read_json, "[" * 200_000),
     "tables of JSON": (read_json, '{"a":' * 40_000),

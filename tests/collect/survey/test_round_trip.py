@@ -153,15 +153,6 @@ def test_designs_that_a_program_chose_are_written_whole(which, form):
     assert read_survey(write_survey(back, form), form) == back
 
 
-def test_conversions_in_a_circle():
-    text = example_text("toml")
-    survey = read_survey(text, "toml")
-    for form in ("yaml", "json", "toml", "yaml"):
-        text = write_survey(survey, form)
-        survey = read_survey(text, form)
-    assert survey == read_survey(example_text("toml"), "toml")
-
-
 def test_examples_are_one_survey():
     toml, yaml_, json_ = (read_survey(example_text(form), form) for form in FORMATS)
     assert toml == yaml_ == json_

@@ -8,14 +8,13 @@ from hashlib import sha256
 import jsonschema
 import pytest
 from browser import served
-from sites import OWNER, SMALL, Client, Site, light_hashes
+from sites import CODES, OWNER, SMALL, Client, Site
 
 from subsetprivacy.collect.service import accounts, publishing
 from subsetprivacy.collect.service.results import results_schema
 from subsetprivacy.collect.web.api import api_document, endpoints
 from subsetprivacy.collect.web.api_models import Error
 
-CODES = SMALL.replace('mode = "open"', 'mode = "code"').replace('study = "small"', 'study = "coded"')
 KINDS = """
 title = "All kinds"
 mode = "open"
@@ -38,7 +37,7 @@ options = ["x", "y", "z", "u", "v", "w", "s", "t", "r"]
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    with light_hashes(), Site(tmp_path_factory.mktemp("site") / "store.db") as held:
+    with Site(tmp_path_factory.mktemp("site") / "store.db") as held:
         held.manifest = held.publish()
         held.fill(held.manifest, 60)
         yield held

@@ -7,7 +7,7 @@ from itertools import count
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
-from sites import SMALL, Site, light_hashes
+from sites import SMALL, Site
 
 from subsetprivacy.collect.service import publishing
 from subsetprivacy.collect.service.publishing import MOST_CODES
@@ -22,7 +22,7 @@ STUDIES = count(1)  # of which each is used once
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    with light_hashes(), Site(tmp_path_factory.mktemp("site") / "store.db") as held:
+    with Site(tmp_path_factory.mktemp("site") / "store.db") as held:
         held.program = held.with_token("owner")
         yield held
 

@@ -1,9 +1,9 @@
 """The respondent's page for everybody: axe in eight variants, small screens, focus, keys without a mouse."""
 
 import pytest
-from browser import AXE, chromium, violations
+from browser import AXE, violations
 from fake_collector import ALL_KINDS, INCOME, make_survey
-from visitor import TRUTH, opened_site, tour
+from visitor import TRUTH, tour
 
 import subsetprivacy as sp
 from subsetprivacy.collect.survey.definition import VariableDefinition
@@ -31,16 +31,10 @@ NO_NETWORK = ("ERR_FAILED",)
 NO_OVERFLOW = "document.documentElement.scrollWidth <= innerWidth"
 
 
-@pytest.fixture(scope="module")
-def house():
-    with chromium() as browser, opened_site(browser) as held:
-        yield held
-
-
 @pytest.fixture
-def site(house, need):
+def site(site, need):
     need(*AXE)
-    return house.fresh(need)
+    return site
 
 
 def check_every_screen(site, language, settings, before=lambda page, number: None):

@@ -2,26 +2,13 @@
 
 import json
 
-import pytest
-from browser import chromium
 from fake_collector import ALL_KINDS, INCOME, KEY, make_survey
-from visitor import TRUTH, opened_site
+from visitor import TRUTH
 
 import subsetprivacy as sp
 from subsetprivacy.collect.survey import coin
 from subsetprivacy.collect.survey.definition import VariableDefinition
 from subsetprivacy.collect.survey.drawing import Stream, draw_around, draw_bit, draw_question
-
-
-@pytest.fixture(scope="module")
-def house():
-    with chromium() as browser, opened_site(browser) as held:
-        yield held
-
-
-@pytest.fixture
-def site(house, need):
-    return house.fresh(need)
 
 
 def asked_by_the_page(site):

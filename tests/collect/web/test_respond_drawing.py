@@ -5,10 +5,8 @@ from collections import Counter
 from itertools import combinations, permutations
 
 import pytest
-from browser import chromium
 from scipy.stats import chisquare
 from vectors import FEW, FILE, GIVEN
-from visitor import opened_site
 
 import subsetprivacy as sp
 from subsetprivacy.collect.survey.rules import asking
@@ -24,12 +22,6 @@ const draw = ({ kind, draw }, value, stream) => {
   return kind === "bit" ? script.drawBit(draw, stream) : script.drawQuestion(draw, stream);
 };
 """
-
-
-@pytest.fixture(scope="module")
-def house():
-    with chromium() as browser, opened_site(browser) as held:
-        yield held
 
 
 @pytest.fixture(scope="module")

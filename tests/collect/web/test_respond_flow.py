@@ -3,26 +3,14 @@
 import json
 
 import pytest
-from browser import chromium
 from fake_collector import ALL_KINDS, DRUGS, HEALTH, INCOME, SPORT, make_survey
-from visitor import TRUTH, opened_site
+from visitor import TRUTH
 
 import subsetprivacy as sp
 from subsetprivacy.collect.survey.definition import VariableDefinition
 from subsetprivacy.collect.survey.padding import length_of
 from subsetprivacy.collect.survey.submission import read_submission
 from subsetprivacy.collect.survey.tallies import row_codes
-
-
-@pytest.fixture(scope="module")
-def house():
-    with chromium() as browser, opened_site(browser) as held:
-        yield held
-
-
-@pytest.fixture
-def site(house, need):
-    return house.fresh(need)
 
 
 def kept_codes(site):

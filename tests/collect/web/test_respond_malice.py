@@ -5,25 +5,13 @@ from base64 import b32encode
 from hashlib import sha256
 
 import pytest
-from browser import chromium
 from fake_collector import DRUGS, HEALTH, INCOME, KEY, SPORT, FakeReply, lock_to, make_survey
-from visitor import TRUTH, opened_site
+from visitor import TRUTH
 
 import subsetprivacy as sp
 from subsetprivacy.collect.survey import coin
 from subsetprivacy.collect.survey.definition import VariableDefinition
 from subsetprivacy.collect.survey.manifest import ID_LETTERS, Manifest
-
-
-@pytest.fixture(scope="module")
-def house():
-    with chromium() as browser, opened_site(browser) as held:
-        yield held
-
-
-@pytest.fixture
-def site(house, need):
-    return house.fresh(need)
 
 
 def doctored(manifest, change):

@@ -3,25 +3,12 @@
 import json
 from fractions import Fraction
 
-import pytest
 from attrs import evolve
-from browser import chromium
 from fake_collector import DRUGS, HEALTH, INCOME, SPORT, make_survey
-from visitor import TRUTH, opened_site
+from visitor import TRUTH
 
 import subsetprivacy as sp
 from subsetprivacy.collect.survey.definition import VariableDefinition
-
-
-@pytest.fixture(scope="module")
-def house():
-    with chromium() as browser, opened_site(browser) as held:
-        yield held
-
-
-@pytest.fixture
-def site(house, need):
-    return house.fresh(need)
 
 
 def share_of_everybody(variable, given, guess):

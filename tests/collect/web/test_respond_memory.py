@@ -4,9 +4,8 @@ import json
 import re
 
 import pytest
-from browser import chromium
 from fake_collector import HEALTH, INCOME, KEY, SPORT, lock_to, make_survey
-from visitor import TRUTH, opened_site
+from visitor import TRUTH
 
 from subsetprivacy.collect.survey import coin
 from subsetprivacy.collect.survey.drawing import Stream, draw_question
@@ -15,17 +14,6 @@ LISTS = (INCOME, SPORT)
 BLOCK_STORAGE = """
 Object.defineProperty(window, "localStorage", { get() { throw new DOMException("blocked", "SecurityError"); } });
 """
-
-
-@pytest.fixture(scope="module")
-def house():
-    with chromium() as browser, opened_site(browser) as held:
-        yield held
-
-
-@pytest.fixture
-def site(house, need):
-    return house.fresh(need)
 
 
 def asked(visitor, manifest):

@@ -5,27 +5,16 @@ import time
 from urllib.parse import urlsplit
 
 import pytest
-from browser import chromium, watched
+from browser import watched
 from fake_collector import INCOME, FakeReply, make_survey
 from sites import Client
-from visitor import TRUTH, Visitor, opened_site
+from visitor import TRUTH, Visitor
 
 from subsetprivacy.collect.service.respondents import Respondent
 
 # A tab may have a process of its own, which hears a moment later of what another has stored.
 HEARD_OF = 'word => Object.values(localStorage).join().includes(`"${word}"`)'
 NO_NETWORK = ("ERR_INTERNET_DISCONNECTED", "ERR_FAILED", "ERR_CONNECTION", "ERR_NETWORK")
-
-
-@pytest.fixture(scope="module")
-def house():
-    with chromium() as browser, opened_site(browser) as held:
-        yield held
-
-
-@pytest.fixture
-def site(house, need):
-    return house.fresh(need)
 
 
 def answered(site, visitor, mode="open"):

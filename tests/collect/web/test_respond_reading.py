@@ -5,23 +5,11 @@ import re
 from itertools import pairwise
 
 import pytest
-from browser import chromium
 from fake_collector import ALL_KINDS, DRUGS, HEALTH, INCOME, make_survey
-from visitor import WORDS, opened_site
+from visitor import WORDS
 
 PHONE = {"viewport": {"width": 320, "height": 568}, "has_touch": True, "is_mobile": True}
 YES_OR_NO = tuple(words[key] for words in WORDS.values() for key in ("ask.yes", "ask.no"))
-
-
-@pytest.fixture(scope="module")
-def house():
-    with chromium() as browser, opened_site(browser) as held:
-        yield held
-
-
-@pytest.fixture
-def site(house, need):
-    return house.fresh(need)
 
 
 def button_names(visitor):

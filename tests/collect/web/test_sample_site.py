@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from sites import Site, light_hashes
+from sites import Site
 
 from subsetprivacy.collect.service import accounts
 from subsetprivacy.collect.service.demonstration import SPARE_CODES, demonstrate
@@ -16,10 +16,9 @@ SAID = "these people are simulated"
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory):
     site = Site(tmp_path_factory.mktemp("sample") / "store.db", people=False)
-    with light_hashes():
-        site.made = demonstrate(site.engine, people=60, seed=1)
-        person = accounts.set_up(site.engine, "demo", "a long password")
-        site.inside, site.respond = add_sample(site.app, person, site.made)
+    site.made = demonstrate(site.engine, people=60, seed=1)
+    person = accounts.set_up(site.engine, "demo", "a long password")
+    site.inside, site.respond = add_sample(site.app, person, site.made)
     with site:
         yield site
 

@@ -5,7 +5,7 @@ from urllib.parse import quote_from_bytes, urlencode
 
 import pytest
 from databases import HOW_TO_GET
-from sites import OWNER, PASSWORD, SMALL, Site, light_hashes, routes_of
+from sites import OWNER, PASSWORD, SMALL, Site, routes_of
 
 from subsetprivacy.collect.service import publishing
 
@@ -49,7 +49,7 @@ def held(_postgres_server):
         yield None
         return
     url = _postgres_server.url(_postgres_server.fresh())
-    with light_hashes(), Site(url, setup_token="set-up") as site:
+    with Site(url, setup_token="set-up") as site:
         site.survey, site.draft = site.publish().id, publishing.drafts(site.engine)[0].id
         site.owner, site.program = site.signed_in(OWNER), site.with_token("owner")
         yield site

@@ -3,15 +3,14 @@
 import json
 
 import pytest
-from browser import CHROMIUM, NAMES, PLAYWRIGHT, chromium, watched
+from browser import CHROMIUM, NAMES, PLAYWRIGHT, watched
 from payloads import harmless, placed, spread, survey_document
-from sites import OWNER, PASSWORD, SMALL, Site, light_hashes
-from visits import faults, visits
+from sites import CODES, OWNER, PASSWORD, SMALL, Site
+from visits import faults
 
 from subsetprivacy.collect.service import accounts, publishing
 from subsetprivacy.presenting.words import LANGUAGES
 
-CODES = SMALL.replace('mode = "open"', 'mode = "code"').replace('study = "small"', 'study = "coded"')
 VARIANTS = {
     "desktop": {"viewport": {"width": 1280, "height": 900}},
     "phone": {"viewport": {"width": 360, "height": 740}},
@@ -22,14 +21,8 @@ VARIANTS = {
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with chromium() as held:
-        yield held
-
-
-@pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    with light_hashes(), Site(tmp_path_factory.mktemp("site") / "store.db") as held:
+    with Site(tmp_path_factory.mktemp("site") / "store.db") as held:
         held.full, held.waiting, held.coded = held.publish(), held.publish(), held.publish(CODES)
         held.fill(held.full, 120)
         held.fill(held.coded, 60)
@@ -37,14 +30,6 @@ def site(tmp_path_factory):
         accounts.invite(held.engine, OWNER, "maria", "analyst")
         held.draft = publishing.save_draft(held.engine, SMALL, "toml").id
         yield held
-
-
-@pytest.fixture
-def visit(need, browser, site):
-    need(*PLAYWRIGHT)
-    need(*CHROMIUM)
-    with visits(browser, site) as open_page:
-        yield open_page
 
 
 # Accessibility ----------------------------------------------------------------------------------

@@ -6,19 +6,13 @@ import time
 import anyio
 import pytest
 from effort import statements
-from sites import ANALYST, OWNER, PASSWORD, Client, Site, light_hashes
+from sites import ANALYST, OWNER, PASSWORD, Client, Site
 
 from subsetprivacy.collect.service import accounts, passwords
 from subsetprivacy.collect.web import password_hashing
 
 WRONG = {"name": "olga", "password": "not the password"}
 RIGHT = {"name": "olga", "password": PASSWORD}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _light():
-    with light_hashes():
-        yield
 
 
 @pytest.fixture(scope="module")

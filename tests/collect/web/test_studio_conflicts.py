@@ -5,7 +5,7 @@ from html import unescape
 
 import pytest
 from effort import calls
-from sites import OWNER, SMALL, Site, light_hashes
+from sites import SMALL, Site
 
 from subsetprivacy.collect.service import accounts, publishing
 from subsetprivacy.collect.survey.documents import survey_document
@@ -20,13 +20,8 @@ MINE = SMALL.replace("On which day were you born?", "On which day was I born?")
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    with light_hashes(), Site(tmp_path_factory.mktemp("site") / "store.db") as held:
+    with Site(tmp_path_factory.mktemp("site") / "store.db") as held:
         yield held
-
-
-@pytest.fixture(scope="module")
-def owner(site):
-    return site.signed_in(OWNER)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from sites import Site, light_hashes
+from sites import Site
 
 from subsetprivacy.collect.service import publishing
 from subsetprivacy.collect.survey.reading import read_survey
@@ -40,7 +40,7 @@ def test_respondents_are_served_while_all_turns_of_the_studio_are_taken(tmp_path
         may_end.wait()
         return read_survey(*arguments)
 
-    with light_hashes(), Site(tmp_path / "store.db") as site, ThreadPoolExecutor(_THREADS + MOST_AT_ONCE) as people:
+    with Site(tmp_path / "store.db") as site, ThreadPoolExecutor(_THREADS + MOST_AT_ONCE) as people:
         manifest = site.publish()
         draft = publishing.drafts(site.engine)[0].id
         client = site.signed_in() if part is studio_editor else site.with_token()

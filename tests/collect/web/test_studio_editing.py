@@ -1,9 +1,8 @@
 """The editor in a real Chromium: the form, the file, the preview, and that nothing that was typed gets lost."""
 
 import pytest
-from browser import CHROMIUM, PLAYWRIGHT, chromium
-from sites import SMALL, Site, light_hashes
-from visits import faults, visits
+from sites import SMALL, Site
+from visits import faults
 
 from subsetprivacy.collect.service import publishing
 from subsetprivacy.collect.survey.reading import read_survey
@@ -11,24 +10,10 @@ from subsetprivacy.collect.web.studio_examples import EMPTY
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with chromium() as held:
-        yield held
-
-
-@pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    with light_hashes(), Site(tmp_path_factory.mktemp("site") / "store.db") as held:
+    with Site(tmp_path_factory.mktemp("site") / "store.db") as held:
         held.draft = publishing.save_draft(held.engine, SMALL, "toml").id
         yield held
-
-
-@pytest.fixture
-def visit(need, browser, site):
-    need(*PLAYWRIGHT)
-    need(*CHROMIUM)
-    with visits(browser, site) as open_page:
-        yield open_page
 
 
 # The form ---------------------------------------------------------------------------------------

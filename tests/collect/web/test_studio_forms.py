@@ -45,7 +45,9 @@ def test_a_plain_form():
         b"",
         b"no boundary at all",
         part(b'name="a"', b"1"),  # without an end
+        b"--X\r\n\r\nx\r\n--X--",
         b"--X\r\nContent-Type: text/plain\r\n\r\nx\r\n--X--",
+        b"--X\r\nContent-Disposition: form-data\r\n\r\nx\r\n--X--",
         part(b'name="a"', b"\xff") + b"--X--",
         part(b'name="a"', b"1") * 80 + b"--X--",
     ],

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from payloads import PAYLOADS, SLOTS, harmless, placed, spread, survey_document
-from sites import OWNER, Site, light_hashes
+from sites import OWNER, Site
 
 import subsetprivacy.collect.web as web
 from subsetprivacy.collect.service import accounts, publishing
@@ -112,7 +112,7 @@ def pages(site, owner, texts):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    with light_hashes(), Site(tmp_path_factory.mktemp("site") / "store.db") as held:
+    with Site(tmp_path_factory.mktemp("site") / "store.db") as held:
         held.program = held.with_token("owner")
         yield held
 

@@ -4,7 +4,7 @@ import re
 from html import unescape
 
 import pytest
-from sites import OWNER, Site, light_hashes
+from sites import Site
 
 from subsetprivacy.collect.service import publishing
 from subsetprivacy.collect.web.api_models import DraftText
@@ -47,13 +47,8 @@ FORBIDDING = HABITS.replace('"cannot remember"]', f'"cannot remember"]\nnever_al
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    with light_hashes(), Site(tmp_path_factory.mktemp("site") / "store.db") as held:
+    with Site(tmp_path_factory.mktemp("site") / "store.db") as held:
         yield held
-
-
-@pytest.fixture
-def owner(site):
-    return site.signed_in(OWNER)
 
 
 def panel(site, owner, text):

@@ -5,19 +5,13 @@ import threading
 from html import unescape
 
 import pytest
-from sites import ANALYST, OWNER, PASSWORD, Client, Site, light_hashes
+from sites import ANALYST, OWNER, PASSWORD, Client, Site
 
 from subsetprivacy.collect.service import accounts
 from subsetprivacy.collect.service.throttling import FREE_TRIES
 
 TOKEN = "the-set-up-token"
 NEW = "another long password"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _light():
-    with light_hashes():
-        yield
 
 
 @pytest.fixture(scope="module")

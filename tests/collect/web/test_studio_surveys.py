@@ -12,7 +12,7 @@ import zipfile
 from html import unescape
 
 import pytest
-from sites import ANALYST, OWNER, SMALL, Site, light_hashes, make_people
+from sites import ANALYST, CODES, OWNER, SMALL, Site
 
 import subsetprivacy as sp
 from subsetprivacy.collect.service import accounts, publishing
@@ -24,25 +24,13 @@ from subsetprivacy.collect.web.result_cache import ResultCache
 from subsetprivacy.presenting.checks import panels_of
 from subsetprivacy.presenting.words import LANGUAGES, digits_for, words_of
 
-CODES = SMALL.replace('mode = "open"', 'mode = "code"').replace('study = "small"', 'study = "coded"')
 ADDRESS = {"address": "http://ask.example.org/"}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _light():
-    with light_hashes():
-        yield
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     with Site(tmp_path_factory.mktemp("site") / "store.db") as held:
         yield held
-
-
-@pytest.fixture(scope="module")
-def owner(site):
-    return site.signed_in(OWNER)
 
 
 @pytest.fixture
@@ -514,17 +502,7 @@ def test_surveys_that_are_none(owner):
 
 
 def test_studio_works_on_postgresql(postgres_url):
-    check_studio(postgres_url)
-
-
-@pytest.mark.slow
-def test_studio_works_on_sqlite_by_the_same_steps(sqlite_url):
-    check_studio(sqlite_url)
-
-
-def check_studio(url):
-    with Site(url, people=False) as site:
-        make_people(site.engine)
+    with Site(postgres_url) as site:
         owner = site.signed_in(OWNER)
         place = owner.post("/studio/drafts/new", {"example": "work"}).header("location")
         survey = owner.submit(f"{place}/publish").header("location").split("/")[3]

@@ -3,18 +3,12 @@
 import re
 
 import pytest
-from browser import CHROMIUM, PLAYWRIGHT, chromium, served, watched
+from browser import CHROMIUM, PLAYWRIGHT, served, watched
 from starlette.applications import Starlette
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
 APP = Starlette(routes=[Route("/", lambda _: HTMLResponse('<!doctype html><link rel="icon" href="data:,">'))])
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as held:
-        yield held
 
 
 @pytest.fixture(scope="module")
