@@ -212,14 +212,6 @@ def test_two_waves_that_draw_full_sets_have_the_averaged_moments():
     assert sp.estimate(exact_shares(mixed, w), "mom").w == pytest.approx(w, abs=1e-9)
 
 
-def test_products_of_other_widths_do_not_add_up():
-    five = sp.product({"x": sp.partition(list("abcdefg"), 3), "y": UNIFORM})
-    numbered = sp.product({"x": RECORDED, "y": UNIFORM})
-    w = np.full(28, 1 / 28)
-    with pytest.raises(MismatchError):
-        sp.simulate(five, w, 50, seed=1) + sp.simulate(numbered, w, 50, seed=1)
-
-
 # Refusals ----------------------------------------------------------------------------------------------------------
 
 
