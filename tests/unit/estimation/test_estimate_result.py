@@ -155,11 +155,6 @@ def test_to_frame_in_three_libraries(fit):
     assert np.column_stack([arrow[name].to_numpy() for name in numbers]) == pytest.approx(expected)
 
 
-def test_an_unknown_engine_is_refused(fit):
-    with refused(ArgumentError, "engine"):
-        fit.to_frame(engine="dask")
-
-
 @every_case("engine", ["pandas", "polars"])
 def test_a_library_that_is_not_installed_is_named(fit, engine, monkeypatch):
     monkeypatch.setitem(sys.modules, engine, None)
