@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 from every_case import every_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -44,6 +43,12 @@ def affine_of(made):
     return Affine(base, c, d), c[:, None] * M + d[:, None]
 
 
+def mapped_of(made):
+    base, M = made
+    T = np.random.default_rng(3).random((base.p, 4))
+    return Mapped(base, T), M @ T
+
+
 def kronecker_of(one, two):
     return Kronecker(one[0], two[0]), np.kron(one[1], two[1])
 
@@ -65,6 +70,9 @@ MADE = {
     "affine of rows": lambda: affine_of(rows_of(5, 9)),
     "affine of halves": lambda: affine_of(halves_of(6, 20)),
     "affine of bytes": lambda: affine_of(bytes_of(9, 12)),
+    "mapped rows": lambda: mapped_of(rows_of(6, 20)),
+    "mapped halves": lambda: mapped_of(halves_of(6, 20)),
+    "mapped bytes": lambda: mapped_of(bytes_of(6, 20)),
     "kronecker": lambda: kronecker_of(rows_of(3, 5), rows_of(4, 7)),
     "kronecker, mixed": lambda: kronecker_of(halves_of(5, 6), bytes_of(3, 4)),
     "kronecker, bytes first": lambda: kronecker_of(bytes_of(3, 4), halves_of(4, 5)),
@@ -140,17 +148,3 @@ def test_inner_and_spread_are_adjoint(kind, p, data):
 )
 def test_the_cheapest_implementation_is_chosen(p, rows, kind):
     assert type(incidence(np.arange(rows, dtype=np.int64), p)) is kind
-
-
-@every_case("kind", [DenseRows, Halves, ByteTables])
-def test_mapped_rows(kind):
-    rng = np.random.default_rng(3)
-    codes = rng.choice(np.arange(1, 64), 20, replace=False)
-    M = bits(codes, 6)
-    T = rng.random((6, 4))
-    rows = Mapped(DenseRows(M) if kind is DenseRows else kind(codes, 6), T)
-    u, r = rng.random((2, 4)), rng.random((2, 20))
-    assert (rows.rows, rows.p) == (20, 4)
-    assert rows.inner(u) == pytest.approx(u @ (M @ T).T)
-    assert rows.spread(r) == pytest.approx(r @ M @ T)
-    assert rows.gram(r[0]) == pytest.approx((M @ T).T @ (r[0][:, None] * (M @ T)))
