@@ -9,10 +9,10 @@ import warnings
 import numpy as np
 import pytest
 from every_case import every_case
+from problems import quietly
 from scipy.optimize import minimize
 
 import subsetprivacy as sp
-from subsetprivacy.errors import SubsetPrivacyWarning
 
 LABELS = {"race": ["W", "B", "O"], "sex": ["f", "m"], "income": ["lo", "hi"]}
 BASE = {"race": "W", "sex": "f", "income": "lo"}
@@ -33,8 +33,7 @@ def shares(seed=3):
 
 
 def fitted(counts, model, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SubsetPrivacyWarning)
+    with quietly():
         return sp.loglinear(counts, model, **options)
 
 
@@ -177,8 +176,7 @@ def test_a_logit_is_the_model_with_all_terms_among_the_others():
     cells = rng.choice(12, 3000, p=shares())
     places = np.unravel_index(cells, (3, 2, 2))
     values = {name: np.array(labels)[at] for (name, labels), at in zip(LABELS.items(), places)}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SubsetPrivacyWarning)
+    with quietly():
         codes = {
             name: sp.privatize(list(column), design.by_name()[name], seed=6).codes for name, column in values.items()
         }
