@@ -65,10 +65,7 @@ class TestArguments:
     @pytest.mark.parametrize("make", [sp.estimate, lambda counts: counts])
     def test_one_variable_only(self, make):
         alone = make(sp.simulate(ASKED, [0.1, 0.2, 0.3, 0.4], 500, seed=1))
-        with pytest.raises(
-            ArgumentError,
-            match=r"two or more variables; got one\. Hint: count two columns together, as in sp\.association",
-        ):
+        with pytest.raises(ArgumentError, match=r"; got one\. Hint: .* sp\.association"):
             association(alone)
 
     def test_something_else(self):
@@ -96,7 +93,7 @@ class TestArguments:
     def test_wrong_categories(self):
         with refused(ArgumentError, "between"):
             FOUND.difference("x")
-        with pytest.raises(ArgumentError, match=r"`rows` must be two categories, as in \('a', 'b'\); got str"):
+        with refused(ArgumentError, "rows"):
             FOUND.odds_ratio("ab", ("x", "y"))
         with refused(ArgumentError, "columns"):
             FOUND.odds_ratio(("a", "b"), ("x", "y", "z"))
