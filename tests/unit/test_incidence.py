@@ -1,9 +1,22 @@
 import numpy as np
+import pytest
 from every_case import every_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lopsided import WARNER
 
-from subsetprivacy.incidence import Affine, ByteTables, DenseRows, Halves, Kronecker, Mapped, incidence
+import subsetprivacy as sp
+from subsetprivacy.incidence import (
+    Affine,
+    ByteTables,
+    DenseRows,
+    Halves,
+    Kronecker,
+    Mapped,
+    Stacked,
+    incidence,
+    masks,
+)
 from subsetprivacy.subsets import bits
 
 
@@ -53,6 +66,16 @@ def kronecker_of(one, two):
     return Kronecker(one[0], two[0]), np.kron(one[1], two[1])
 
 
+def stacked_of(*parts):
+    return Stacked([rows for rows, _ in parts]), np.vstack([M for _, M in parts])
+
+
+def walsh_of(p):
+    design = sp.hadamard(p)
+    rows = design.incidence(design.support()[0][::7])
+    return rows, rows.inner(np.eye(p)).T
+
+
 PLAIN = {
     "rows": lambda: rows_of(5, 9),
     "rows, real": lambda: (lambda M: (DenseRows(M), M))(np.random.default_rng(1).normal(size=(7, 4))),
@@ -73,6 +96,9 @@ MADE = {
     "mapped rows": lambda: mapped_of(rows_of(6, 20)),
     "mapped halves": lambda: mapped_of(halves_of(6, 20)),
     "mapped bytes": lambda: mapped_of(bytes_of(6, 20)),
+    "stacked": lambda: stacked_of(rows_of(5, 9), affine_of(halves_of(5, 8)), bytes_of(5, 7)),
+    "stacked, one part": lambda: stacked_of(rows_of(5, 9)),
+    "stacked, a matrix and masks": lambda: stacked_of(walsh_of(60), bytes_of(60, 3)),
     "kronecker": lambda: kronecker_of(rows_of(3, 5), rows_of(4, 7)),
     "kronecker, mixed": lambda: kronecker_of(halves_of(5, 6), bytes_of(3, 4)),
     "kronecker, bytes first": lambda: kronecker_of(bytes_of(3, 4), halves_of(4, 5)),
@@ -148,3 +174,20 @@ def test_inner_and_spread_are_adjoint(kind, p, data):
 )
 def test_the_cheapest_implementation_is_chosen(p, rows, kind):
     assert type(incidence(np.arange(rows, dtype=np.int64), p)) is kind
+
+
+@every_case("lead", [(), (1,), (5,), (2, 3), (0,)])
+@every_case("most", [0, 1 << 20])
+def test_gram_of_a_batch(lead, most, monkeypatch):
+    monkeypatch.setattr(masks, "_MAX_SQUARES", most)
+    matrix = np.random.default_rng(1).normal(size=(7, 3))
+    y = np.random.default_rng(1).normal(size=(*lead, 7))
+    result = DenseRows(matrix).gram(y)
+    assert result.shape == (*lead, 3, 3)
+    assert result == pytest.approx(np.einsum("...a,ai,aj->...ij", y, matrix, matrix))
+
+
+def test_gram_of_a_batch_with_rows_that_are_not_0_and_1():
+    rows = WARNER.incidence(WARNER.support()[0]).inner(np.eye(2)).T
+    y = np.array([[2.0, 1], [0, 3]])
+    assert DenseRows(rows).gram(y) == pytest.approx(np.array([rows.T @ np.diag(one) @ rows for one in y]))
