@@ -460,11 +460,12 @@ def test_what_is_printed_of_a_release_counts_people():
 
 
 @pytest.mark.slow
-def test_the_fixed_number_of_dummies_is_taken_out_of_the_errors():
+@pytest.mark.parametrize("method", ["mle", "mom"])
+def test_the_fixed_number_of_dummies_is_taken_out_of_the_errors(method):
     w = [0.8, 0.1, 0.05, 0.03, 0.02]
     rng = np.random.default_rng(9)
     design = sp.covered(sp.uniform(range(5)), 0.3)
-    fits = [sp.estimate(sp.simulate(design, w, 4000, seed=rng)) for _ in range(1500)]
+    fits = [sp.estimate(sp.simulate(design, w, 4000, seed=rng), method) for _ in range(1500)]
     spread = np.std([fit.w[0] for fit in fits])
     claimed = np.mean([fit._se[0] for fit in fits])
     assert claimed / spread == pytest.approx(1, abs=0.06)  # 1.16 with the number taken for random

@@ -72,17 +72,6 @@ def test_standard_errors_are_the_spread_of_estimates(name):
         assert np.abs(batch.w.mean(axis=0) - w).max() < 5 * spread.max() / 20 + 0.002
 
 
-@pytest.mark.slow
-def test_standard_errors_of_a_covered_release_are_not_too_small():
-    # The number of dummies is fixed, not drawn: the error that is claimed is a little larger than the real one.
-    fits = [sp.estimate(sp.simulate(COVERED.planned(), W4, 1000, seed=s), "mom") for s in range(1500)]
-    spread = np.std([fit.w for fit in fits], axis=0)
-    with quietly():
-        claimed = np.mean([fit.se for fit in fits], axis=0)
-    assert (claimed > 0.95 * spread).all()
-    assert (claimed < 1.25 * spread).all()
-
-
 def test_sampling_weights_with_a_bit():
     # A weight of 2 for everybody changes nothing, and weights that follow the value move the estimate to their shares.
     x = np.repeat([0, 1], [6000, 14_000])
