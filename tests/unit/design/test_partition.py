@@ -12,20 +12,6 @@ from refusals import refused
 import subsetprivacy as sp
 from subsetprivacy.design import EvenPartition, ListedPartition
 from subsetprivacy.errors import ArgumentError, CodeError, InvalidDesignError, NotIndependentError
-from subsetprivacy.estimation.likelihood import expected_information, tangent_inverse
-
-
-def cost(design):
-    w = np.full(design.p, 1 / design.p)
-    return np.trace(tangent_inverse(expected_information(design, w))) / (1 - w @ w)
-
-
-@every_case(("p", "m", "price"), [(16, 2, 15), (16, 3, 7.5), (16, 4, 5), (8, 3, 3.5), (8, 4, 7 / 3)])
-def test_the_price_at_an_even_distribution(p, m, price):
-    design = sp.partition(range(p), m)
-    assert pytest.approx(m) == design.S
-    assert price == pytest.approx((p - 1) / (m - 1))
-    assert cost(design) == pytest.approx(price)
 
 
 @every_case(("p", "m"), [(4, 2), (5, 2), (7, 3), (8, 3), (9, 4), (48, 24), (48, 5)])
