@@ -3,8 +3,20 @@ import pytest
 from every_case import every_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lopsided import WARNER
 
-from subsetprivacy.incidence import Affine, ByteTables, DenseRows, Halves, Kronecker, Mapped, incidence
+import subsetprivacy as sp
+from subsetprivacy.incidence import (
+    Affine,
+    ByteTables,
+    DenseRows,
+    Halves,
+    Kronecker,
+    Mapped,
+    Stacked,
+    incidence,
+    masks,
+)
 from subsetprivacy.subsets import bits
 
 
@@ -44,8 +56,24 @@ def affine_of(made):
     return Affine(base, c, d), c[:, None] * M + d[:, None]
 
 
+def mapped_of(made):
+    base, M = made
+    T = np.random.default_rng(3).random((base.p, 4))
+    return Mapped(base, T), M @ T
+
+
 def kronecker_of(one, two):
     return Kronecker(one[0], two[0]), np.kron(one[1], two[1])
+
+
+def stacked_of(*parts):
+    return Stacked([rows for rows, _ in parts]), np.vstack([M for _, M in parts])
+
+
+def walsh_of(p):
+    design = sp.hadamard(p)
+    rows = design.incidence(design.support()[0][::7])
+    return rows, rows.inner(np.eye(p)).T
 
 
 PLAIN = {
@@ -65,6 +93,12 @@ MADE = {
     "affine of rows": lambda: affine_of(rows_of(5, 9)),
     "affine of halves": lambda: affine_of(halves_of(6, 20)),
     "affine of bytes": lambda: affine_of(bytes_of(9, 12)),
+    "mapped rows": lambda: mapped_of(rows_of(6, 20)),
+    "mapped halves": lambda: mapped_of(halves_of(6, 20)),
+    "mapped bytes": lambda: mapped_of(bytes_of(6, 20)),
+    "stacked": lambda: stacked_of(rows_of(5, 9), affine_of(halves_of(5, 8)), bytes_of(5, 7)),
+    "stacked, one part": lambda: stacked_of(rows_of(5, 9)),
+    "stacked, a matrix and masks": lambda: stacked_of(walsh_of(60), bytes_of(60, 3)),
     "kronecker": lambda: kronecker_of(rows_of(3, 5), rows_of(4, 7)),
     "kronecker, mixed": lambda: kronecker_of(halves_of(5, 6), bytes_of(3, 4)),
     "kronecker, bytes first": lambda: kronecker_of(bytes_of(3, 4), halves_of(4, 5)),
@@ -142,15 +176,18 @@ def test_the_cheapest_implementation_is_chosen(p, rows, kind):
     assert type(incidence(np.arange(rows, dtype=np.int64), p)) is kind
 
 
-@every_case("kind", [DenseRows, Halves, ByteTables])
-def test_mapped_rows(kind):
-    rng = np.random.default_rng(3)
-    codes = rng.choice(np.arange(1, 64), 20, replace=False)
-    M = bits(codes, 6)
-    T = rng.random((6, 4))
-    rows = Mapped(DenseRows(M) if kind is DenseRows else kind(codes, 6), T)
-    u, r = rng.random((2, 4)), rng.random((2, 20))
-    assert (rows.rows, rows.p) == (20, 4)
-    assert rows.inner(u) == pytest.approx(u @ (M @ T).T)
-    assert rows.spread(r) == pytest.approx(r @ M @ T)
-    assert rows.gram(r[0]) == pytest.approx((M @ T).T @ (r[0][:, None] * (M @ T)))
+@every_case("lead", [(), (1,), (5,), (2, 3), (0,)])
+@every_case("most", [0, 1 << 20])
+def test_gram_of_a_batch(lead, most, monkeypatch):
+    monkeypatch.setattr(masks, "_MAX_SQUARES", most)
+    matrix = np.random.default_rng(1).normal(size=(7, 3))
+    y = np.random.default_rng(1).normal(size=(*lead, 7))
+    result = DenseRows(matrix).gram(y)
+    assert result.shape == (*lead, 3, 3)
+    assert result == pytest.approx(np.einsum("...a,ai,aj->...ij", y, matrix, matrix))
+
+
+def test_gram_of_a_batch_with_rows_that_are_not_0_and_1():
+    rows = WARNER.incidence(WARNER.support()[0]).inner(np.eye(2)).T
+    y = np.array([[2.0, 1], [0, 3]])
+    assert DenseRows(rows).gram(y) == pytest.approx(np.array([rows.T @ np.diag(one) @ rows for one in y]))

@@ -5,7 +5,6 @@ import pytest
 from every_case import every_case
 from lopsided import ASKED, GIVEN3, RECORDED, WARNER
 from refusals import refused
-from scipy.stats import chi2_contingency
 
 import subsetprivacy as sp
 from subsetprivacy.data import joint
@@ -173,8 +172,6 @@ def test_told_values_aggregate_to_the_collapsed_table():
     table = sp.JointCounts.of_table(n, PLAIN)
     two = table.aggregated("b", "s")
     assert two.tolist() == [[7, 6], [2, 13]]
-    result = sp.independence_test(table, "bonferroni", permutations=0)
-    assert result.pairs.statistics[1, 1] == pytest.approx(chi2_contingency(two, correction=False).statistic)
 
 
 # Sums ---------------------------------------------------------------------------------------------------------------
@@ -191,11 +188,6 @@ def test_waves_add_up():
     assert by_code(one + plain) == by_code(whole)
     with pytest.raises(TypeError, match="unsupported operand"):
         one + 3
-
-
-def test_a_batch_of_samples_is_tested_one_by_one():
-    batch = sp.simulate_many(BOTH, np.full(16, 1 / 16), 100, 2, seed=1)
-    assert sp.independence_test(batch[0], "pearson", permutations=9, seed=1).n == 100
 
 
 # Output -------------------------------------------------------------------------------------------------------------
@@ -215,7 +207,6 @@ def test_printing():
         "---------------------------------",
         "Left out because an answer is missing: 3 rows.",
     ])  # fmt: skip
-    assert "<table" in table._repr_html_()
 
 
 def test_printing_more_than_two_variables_and_many_subsets():

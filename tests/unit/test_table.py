@@ -94,10 +94,10 @@ def test_the_variables_are_drawn_apart():
 @every_case(
     ("values", "message"),
     [
-        ({"x": ["a", "secret"], "y": ["r", "s"]}, r"x: every value must be one of the design's.*first in row 1"),
-        ({"x": ["a", "b"], "y": ["r", "secret"]}, r"y: every value must be one of the design's.*first in row 1"),
-        ({"x": ["a", None], "y": ["r", "s"]}, "x: every value must be known; got 1 missing, first in row 1"),
-        ({"x": ["a"]}, "must have a column for each variable; got none for y"),
+        ({"x": ["a", "secret"], "y": ["r", "s"]}, "x: .*first in row 1"),
+        ({"x": ["a", "b"], "y": ["r", "secret"]}, "y: .*first in row 1"),
+        ({"x": ["a", None], "y": ["r", "s"]}, "x: .*got 1 missing, first in row 1"),
+        ({"x": ["a"]}, "got none for y"),
     ],
 )
 def test_errors_name_the_variable_and_never_a_value(values, message):
@@ -108,31 +108,25 @@ def test_errors_name_the_variable_and_never_a_value(values, message):
 
 def test_a_wrong_value_of_joined_variables_is_not_shown():
     values = {"s": [0, 1], "t": [1, 7777], "g": ["a", "b"], "w": ["no", "no"], "x": ["d", "d"]}
-    with pytest.raises(
-        CategoryError, match=r"s, t: every value must be one of.*got 1 value that is not, first in row 1"
-    ) as caught:
+    with pytest.raises(CategoryError, match=r"s, t: .*first in row 1") as caught:
         sp.privatize(values, MANY)
     assert "7777" not in str(caught.value)
 
 
 def test_a_variable_that_is_not_private_is_warned_of():
     naked = sp.product({"x": sp.nonprivate(ABCD), "y": Y})
-    with pytest.warns(NotPrivateWarning, match="what is published is not private"):
+    with pytest.warns(NotPrivateWarning):
         sp.privatize({"x": ["a"], "y": ["r"]}, naked)
 
 
 @every_case(
     ("columns", "error", "message"),
     [
-        ([[3], [5], [3]], MismatchError, "`columns` must have 2 entries, one per factor; got 3"),
-        ([[3, 5], [5]], MismatchError, "`columns` must have the same length; got different lengths"),
-        (
-            [[3, 7], [5, 3]],
-            CodeError,
-            "x: `codes` must be subsets that the independent design can produce.*first in row 1",
-        ),
-        ([[3, 3], [5, 0]], CodeError, "y: `codes` must lie in 1…15; got 1 code that does not, first in row 1"),
-        ([[3.5], [5]], CodeError, "`codes` must be integers"),
+        ([[3], [5], [3]], MismatchError, "`columns` .*got 3"),
+        ([[3, 5], [5]], MismatchError, "`columns` .*got different lengths"),
+        ([[3, 7], [5, 3]], CodeError, "x: `codes` .*first in row 1"),
+        ([[3, 3], [5, 0]], CodeError, "y: `codes` .*first in row 1"),
+        ([[3.5], [5]], CodeError, "`codes` .*got dtype float64"),
     ],
 )
 def test_columns_are_checked(columns, error, message):

@@ -1,13 +1,13 @@
 """Shares of 0, several maxima, few people, many cells, and input that cannot be used."""
 
 import json
-import pickle
 import re
 import warnings
 
 import numpy as np
 import pytest
 from every_case import every_case
+from problems import quietly
 from refusals import refused
 
 import subsetprivacy as sp
@@ -23,7 +23,6 @@ from subsetprivacy.errors import (
     NotUniqueWarning,
     SeparationWarning,
     SmallCountWarning,
-    SubsetPrivacyWarning,
     TooLargeError,
 )
 from subsetprivacy.messages import NoteKind
@@ -34,8 +33,7 @@ EVEN = np.full(16, 1 / 16)
 
 
 def fitted(counts, model="all pairs", **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SubsetPrivacyWarning)
+    with quietly():
         return sp.loglinear(counts, model, **options)
 
 
@@ -183,13 +181,13 @@ def test_counts_of_one_variable_and_other_things_are_refused():
     one = sp.simulate(sp.uniform(list("abcd")), [0.25] * 4, 100, seed=1)
     with refused(ArgumentError, "counts"):
         sp.loglinear(one, "saturated")
-    with pytest.raises(ArgumentError, match="joint counts of several columns of subsets; got dict"):
+    with refused(ArgumentError, "counts"):
         sp.loglinear({"a": [1, 2]}, "saturated")
     counts = sp.simulate(THREE, EVEN, 500, seed=1)
     with refused(ArgumentError, "model"):
         sp.loglinear(counts, "[a]")
     covered = sp.simulate(sp.covered(TWO, 0.2), np.full(8, 1 / 8), 500, seed=1)
-    with pytest.raises(ArgumentError, match="dummy rows"):
+    with refused(ArgumentError, "counts"):
         sp.loglinear(covered, "saturated")
 
 
@@ -231,7 +229,7 @@ def test_questions_that_do_not_fit_are_refused():
         fit.shares("d")
     with refused(ArgumentError, "names"):
         fit.shares("a", "a")
-    with pytest.raises(ArgumentError, match="must have the category of c"):
+    with refused(ArgumentError, "given"):
         fit.odds_ratios("a", "b")
     with pytest.raises(CategoryError):
         fit.odds_ratios("a", "b", given={"c": "u"})
@@ -241,7 +239,7 @@ def test_questions_that_do_not_fit_are_refused():
         fitted(COUNTS, "independence").test()
     with refused(ArgumentError, "terms"):
         fitted(COUNTS, known={"b": [0.5, 0.5]}).test("b")
-    with pytest.raises(ArgumentError, match="must be left out for Wald tests"):
+    with refused(ArgumentError, "bootstrap"):
         fit.test(method="wald", bootstrap=9)
     smaller = fitted(COUNTS, "independence")
     for other in (fitted(COUNTS, "[a b]"), fitted(sp.simulate(THREE, EVEN, 4000, seed=9), "independence")):
@@ -321,18 +319,6 @@ def test_errors_do_not_show_what_people_reported():
     with pytest.raises(CodeError) as caught:
         sp.loglinear(sp.SubsetTable(codes, THREE), "all pairs")
     assert "987" not in str(caught.value)
-
-
-def test_a_fit_pickles_and_says_how_to_keep_it():
-    fit = fitted(COUNTS)
-    again = pickle.loads(pickle.dumps(fit))
-    assert again.estimates == pytest.approx(fit.estimates)
-    with pytest.raises(ArgumentError):
-        sp.LogLinear.from_dict(fit.to_dict())
-    shares = fit.shares("a")
-    assert sp.FittedShares.from_dict(shares.to_dict()).to_dict() == shares.to_dict()
-    odds = fit.odds_ratios("a", "b")
-    assert sp.OddsRatios.from_dict(odds.to_dict()).to_dict() == odds.to_dict()
 
 
 @every_case("make", [lambda fit: fit, lambda fit: fit.shares("a"), lambda fit: fit.odds_ratios("a", "b")])

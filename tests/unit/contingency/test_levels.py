@@ -8,12 +8,6 @@ REPLICATIONS = 1000
 LEVEL, COVERAGE = (0.026, 0.081), (0.916, 0.982)
 
 
-def test_a_few_samples():
-    """The simulation itself: both tests and the coverage are shares of samples."""
-    for share in simulated.measured("2 x 2 x 2, warner", 2000, 3):
-        assert 0 <= share <= 1
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("population", ["3 x 2 x 2, pairs, warner, seen", "4 x 2 x 2, uniform, seen, warner"])
 def test_levels_and_coverage(population):

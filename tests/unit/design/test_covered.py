@@ -1,7 +1,6 @@
 """Dummy rows with dummy categories: a floor for the size of every report."""
 
 import json
-from collections import Counter
 from math import ceil
 
 import numpy as np
@@ -36,6 +35,8 @@ BASES = {
     "hadamard, p=60": sp.hadamard(60),
     "product": sp.product({"x": ASKED, "g": RECORDED}),
     "two values": sp.nonprivate(["no", "yes"]),
+    "mixture": Mixture.of([UNIFORM, ASKED], [1, 3]),
+    "half of six": sp.fixed_size(range(6), 3),
 }
 
 
@@ -211,12 +212,10 @@ def test_all_rows_must_be_counted_together():
     with refused(ArgumentError, "by"):
         sp.count(data, by=["one", "two"] * 125)
     part = sp.SubsetData(data.codes[:125], data.design)
-    with pytest.raises(MismatchError, match=r"all 250 rows of a covered release must be counted together; got 125"):
+    with pytest.raises(MismatchError, match=r"all 250 rows .* got 125"):
         sp.estimate(part)
     plan = sp.SubsetData(data.codes, sp.covered(UNIFORM, 0.1))
-    with pytest.raises(
-        MismatchError, match="must contain its number of dummy rows for estimation; got one that does not"
-    ):
+    with pytest.raises(MismatchError):
         sp.estimate(plan)
 
 
@@ -264,17 +263,6 @@ def test_every_row_has_exactly_one_dummy_category():
     assert set(np.bitwise_count(dummy).tolist()) == {1}
     assert data.labels()[0][-1] in ("dummy 1", "dummy 2")
     assert all(text.endswith(("dummy 1", "dummy 2")) for text in data.subset_shares())
-
-
-def test_a_shuffle_is_even():
-    from subsetprivacy.mechanism.randomness import SeededSource
-    from subsetprivacy.mechanism.shuffle import shuffled
-
-    source = SeededSource(np.random.default_rng(1))
-    orders = [tuple(shuffled(4, source).tolist()) for _ in range(12_000)]
-    times = Counter(orders)
-    assert len(times) == 24
-    assert max(abs(t - 500) for t in times.values()) < 5 * 22
 
 
 # Missing values, and nobody ------------------------------------------------------------------------------------------
@@ -352,6 +340,7 @@ def test_a_plan_and_a_release_do_not_pool():
         (sp.fully_private(ABCD), "design"),
         (sp.covered(UNIFORM, 0.1), "design"),
         (sp.design.coarse(ABCD), "design"),
+        (sp.nonprivate(["no", "yes"]), "reveals"),
         (sp.uniform(range(47)), None),
     ],
 )
@@ -410,6 +399,7 @@ def test_a_document_without_fingerprint_is_checked_as_well(changes, argument):
 def test_many_samples_of_a_covered_design_are_releases_as_well():
     design = sp.covered(UNIFORM, 0.1)
     batch = sp.simulate_many(design, W, 1000, 50, seed=1)
+    assert (batch.design.people, batch.design.dummies) == (1000, 125)
     assert batch.counts.sum(axis=1).tolist() == [1000 + 2 * 125] * 50
     assert np.abs(sp.estimate_many(batch, "mom").w.mean(axis=0) - W).max() < 0.05
 
@@ -421,18 +411,6 @@ def test_the_bootstrap_of_a_covered_release():
     assert ((bounds[:, 0] < fit.w) & (fit.w < bounds[:, 1])).all()
     profile = fit.interval(method="profile")
     assert profile == pytest.approx(fit.interval(), abs=0.01)
-
-
-def test_a_mixture_under_cover():
-    base = Mixture.of([UNIFORM, ASKED], [1, 3])
-    counts = sp.simulate(sp.covered(base, 0.2), W, 50_000, seed=1)
-    fit = sp.estimate(counts)
-    assert np.abs((fit.w - W) / fit.se).max() < 4.5
-
-
-def test_a_base_that_reveals_needs_a_word():
-    with refused(InvalidDesignError, "reveals"):
-        sp.covered(sp.nonprivate(["no", "yes"]), 0.2)
 
 
 @every_case("base", [sp.uniform(range(30)), sp.partition(range(30), 3), sp.fixed_size(range(30), 10)])
@@ -482,11 +460,12 @@ def test_what_is_printed_of_a_release_counts_people():
 
 
 @pytest.mark.slow
-def test_the_fixed_number_of_dummies_is_taken_out_of_the_errors():
+@pytest.mark.parametrize("method", ["mle", "mom"])
+def test_the_fixed_number_of_dummies_is_taken_out_of_the_errors(method):
     w = [0.8, 0.1, 0.05, 0.03, 0.02]
     rng = np.random.default_rng(9)
     design = sp.covered(sp.uniform(range(5)), 0.3)
-    fits = [sp.estimate(sp.simulate(design, w, 4000, seed=rng)) for _ in range(1500)]
+    fits = [sp.estimate(sp.simulate(design, w, 4000, seed=rng), method) for _ in range(1500)]
     spread = np.std([fit.w[0] for fit in fits])
     claimed = np.mean([fit._se[0] for fit in fits])
     assert claimed / spread == pytest.approx(1, abs=0.06)  # 1.16 with the number taken for random
@@ -525,7 +504,7 @@ def test_what_is_known_never_exceeds_a_variance():
 
 def test_weights_have_no_place_under_cover():
     data = sp.privatize(list("abcd") * 50, sp.covered(UNIFORM, 0.1), seed=1)
-    with pytest.raises(ArgumentError, match="must be left out for a covered release, or frequencies"):
+    with refused(ArgumentError, "weights"):
         sp.count(data, weights=np.tile([0.5, 1.5], 125), weights_kind="sampling")
     counts = data.counts()
     weighted = sp.SubsetCounts(counts.codes, counts.counts * 1.5, data.design, squares=counts.counts * 2.25)

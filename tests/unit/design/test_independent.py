@@ -36,30 +36,19 @@ def test_weights_that_make_no_design_are_refused(weights, argument):
 
 @every_case("p", [1, 2, 3])
 def test_fewer_than_four_categories_are_refused_with_a_hint(p):
-    with pytest.raises(
-        InvalidDesignError, match=rf"a uniform design must have at least 4 categories; got {p}. Hint: with"
-    ):
-        sp.uniform(range(p))
-    with pytest.raises(
-        InvalidDesignError, match=rf"an? independent design must .* got {p}. Hint: .* sp.small\(categories\)"
-    ):
-        sp.independent(range(p), {(0,): 1.0})
+    for make in (sp.uniform, lambda labels: sp.independent(labels, {(0,): 1.0})):
+        with refused(InvalidDesignError, None) as caught:
+            make(range(p))
+        assert "sp.small(categories)" in str(caught.value.advice)
 
 
-@every_case("make", [sp.uniform, lambda labels: sp.independent(labels, {(0, 1): 1.0})])
 @every_case(
-    ("labels", "message"),
-    [
-        ("abcd", "single string"),
-        ({"a", "b", "c", "d"}, "must have an order"),
-        (["a", "b", "c", None], "missing value; got one in position 3"),
-        (["a", "b", "c", float("nan")], "missing value; got one in position 3"),
-        (["a", "b", "c", ["d"]], "hashable labels; got list in position 3"),
-        (["a", "b", "c", "a"], "must be distinct; got the same label at positions 0 and 3"),
-    ],
+    "make",
+    [sp.uniform, lambda labels: sp.independent(labels, {(0, 1): 1.0}), lambda labels: sp.conditional(labels, {3: 1.0})],
 )
-def test_labels_are_checked(make, labels, message):
-    with pytest.raises(CategoryError, match=message):
+@every_case("labels", ["abcd", {"a", "b", "c", "d"}, ["a", "b", "c", None], ["a", "b", "c", "a"]])
+def test_labels_are_checked(make, labels):
+    with refused(CategoryError, "categories"):
         make(labels)
 
 
@@ -91,12 +80,6 @@ def test_the_questions_asked_are_part_of_the_design():
     turned = sp.independent(ABCD, {("c", "d"): 0.5, ("a", "c"): 0.3, ("a", "d"): 0.2})
     assert turned.support()[1].tolist() == ASKED.support()[1].tolist()
     assert turned != ASKED
-
-
-def test_arrays_are_locked():
-    for array in (*ASKED.support(), ASKED.nu, ASKED.questions, ASKED.Q):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 0
 
 
 # Uniform ----------------------------------------------------------------------------------------

@@ -11,21 +11,7 @@ from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.design import EvenPartition, ListedPartition
-from subsetprivacy.errors import ArgumentError, CodeError, InvalidDesignError, MismatchError, NotIndependentError
-from subsetprivacy.estimation.likelihood import expected_information, tangent_inverse
-
-
-def cost(design):
-    w = np.full(design.p, 1 / design.p)
-    return np.trace(tangent_inverse(expected_information(design, w))) / (1 - w @ w)
-
-
-@every_case(("p", "m", "price"), [(16, 2, 15), (16, 3, 7.5), (16, 4, 5), (8, 3, 3.5), (8, 4, 7 / 3)])
-def test_the_price_at_an_even_distribution(p, m, price):
-    design = sp.partition(range(p), m)
-    assert pytest.approx(m) == design.S
-    assert price == pytest.approx((p - 1) / (m - 1))
-    assert cost(design) == pytest.approx(price)
+from subsetprivacy.errors import ArgumentError, CodeError, InvalidDesignError, NotIndependentError
 
 
 @every_case(("p", "m"), [(4, 2), (5, 2), (7, 3), (8, 3), (9, 4), (48, 24), (48, 5)])
@@ -155,11 +141,15 @@ def test_weighted_errors_of_moments_given_the_questions(several):
     assert fits[1]._se == pytest.approx(fits[0]._se, rel=0.1)
 
 
-def test_missing_answers_of_recorded_groups_are_left_out():
-    data = sp.privatize(["a", None, "g", "b"] * 50, RECORDED, missing="full", seed=1)
-    counts = data.counts()
-    assert (counts.n, counts.n_missing) == (150, 50)
-    without = sp.SubsetCounts(counts.codes[1:], counts.counts[1:], RECORDED)
+@every_case(
+    ("design", "values"),
+    [(RECORDED, ["a", None, "g", "b"] * 50), (sp.hadamard(60), [*range(60), *[None] * 20] * 15)],
+    ids=["groups", "rows of a matrix"],
+)
+def test_missing_answers_of_numbered_reports_are_left_out(design, values):
+    counts = sp.privatize(values, design, missing="full", seed=1).counts()
+    assert (counts.n, counts.n_missing) == (0.75 * len(values), len(values) / 4)
+    without = sp.SubsetCounts(counts.codes[1:], counts.counts[1:], design)
     for method in ("mle", "mom", "mom-conditional"):
         assert sp.estimate(counts, method).w == pytest.approx(sp.estimate(without, method).w, abs=1e-9)
 
@@ -167,22 +157,12 @@ def test_missing_answers_of_recorded_groups_are_left_out():
 # Counts of different lists ----------------------------------------------------------------------------------------
 
 
-def test_numbers_of_different_lists_cannot_be_added():
-    other = sp.partition(SEVEN, partitions=LISTED[::-1], record=True)
-    one, two = (sp.simulate(design, np.full(7, 1 / 7), 500, seed=1) for design in (RECORDED, other))
-    with pytest.raises(MismatchError):
-        one + two
-    with pytest.raises(MismatchError):
-        one + sp.simulate(GROUPS, np.full(7, 1 / 7), 500, seed=1)
-    assert (one + one).design == RECORDED
-    assert (one + one).n == 1000
-
-
 def test_masks_of_different_designs_can_be_added():
     w = np.arange(1, 8) / 28
-    designs = (GROUPS, sp.partition(SEVEN, 3), sp.uniform(SEVEN), sp.hadamard(SEVEN), sp.fixed_size(SEVEN, 3))
+    designs = (GROUPS, sp.partition(SEVEN, 3), sp.uniform(SEVEN), sp.fixed_size(SEVEN, 3))
+    designs += (sp.hadamard(SEVEN), sp.hadamard(SEVEN, 15))
     together = sum(sp.simulate(design, w, 40_000, seed=k) for k, design in enumerate(designs))
-    assert together.n == 200_000
+    assert together.n == 240_000
     for method in ("mle", "mom"):
         fit = sp.estimate(together, method)
         assert np.abs((fit.w - w) / fit.se).max() < 4.5
@@ -193,10 +173,9 @@ def test_masks_of_different_designs_can_be_added():
 
 @every_case(("p", "m"), [(4, 3), (5, 3), (9, 5), (16, 9)])
 def test_too_many_groups_are_refused_with_the_nearest(p, m):
-    with pytest.raises(
-        InvalidDesignError, match=f"`groups` must be at most {p // 2} for {p} categories.*Hint: the nearest is {p // 2}"
-    ):
+    with refused(InvalidDesignError, "groups") as caught:
         sp.partition(range(p), m)
+    assert str(caught.value.advice) == f"the nearest is {p // 2}"
     assert sp.partition(range(p), p // 2).smallest_set == 2
 
 
@@ -240,11 +219,3 @@ def test_labels_of_recorded_groups_are_no_codes():
     with pytest.raises(CodeError):
         sp.count([("a", "b")], design=RECORDED)
     assert sp.count([("a", "b"), ("a", "b", "c")], design=GROUPS).n == 2
-
-
-def test_person_leakage_of_listed_groups_is_each_persons_own():
-    # In the order of the people, not of their codes.
-    w = np.arange(1, 8) / 28
-    codes = [0b1110000, 0b0000011]
-    leak = sp.person_leakage(sp.SubsetData(codes, GROUPS), w)
-    assert leak.size_leakage == pytest.approx([1 - 18 / 28, 1 - 3 / 28])

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 from every_case import every_case
-from lopsided import ABCD, ASKED, ASKED5, BIT, GIVEN, GIVEN3, NUMBERED, RECORDED, TRIPLE, WARNER
-from problems import exact_shares, quietly, rising, with_full_question
+from lopsided import ABCD, ASKED, ASKED5, GIVEN, GIVEN3, NUMBERED, TRIPLE, WARNER
+from problems import exact_shares, rising, with_full_question
 from refusals import refused
 
 import subsetprivacy as sp
@@ -84,33 +84,19 @@ def test_a_full_set_of_any_variable_is_missing():
         assert sp.estimate(exact_shares(design, rising(12)), method).w == pytest.approx(rising(12), abs=1e-5)
 
 
-def test_what_one_person_gives_adds_up():
-    # Independent variables: bits add up, and so do the logarithms of maximal leakage and epsilon.
-    u, v = np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.4, 0.3, 0.2, 0.1])
-    joint = Setting.of(BOTH, np.kron(u, v))
-    one, two = Setting.of(ASKED, u), Setting.of(UNIFORM, v)
-    assert metrics.mi_leakage(joint).value == pytest.approx(
-        metrics.mi_leakage(one).value + metrics.mi_leakage(two).value
-    )
-    assert metrics.prediction_leakage(joint) == pytest.approx(
-        metrics.prediction_leakage(one) * metrics.prediction_leakage(two)
-    )
+# Rows of Warner's variable are not zeros and ones: what is mixed in must be subtracted for the product too.
+@every_case(
+    ("one", "two", "u"),
+    [(ASKED, UNIFORM, [0.1, 0.2, 0.3, 0.4]), (WARNER, ASKED, [0.3, 0.7])],
+    ids=["subsets", "a bit in it"],
+)
+def test_bits_of_independent_variables_add_up_and_guesses_multiply(one, two, u):
+    v = np.array([0.4, 0.3, 0.2, 0.1])
+    joint = Setting.of(sp.product({"x": one, "y": two}), np.kron(u, v))
+    parts = [Setting.of(one, u), Setting.of(two, v)]
+    assert metrics.mi_leakage(joint).value == pytest.approx(sum(metrics.mi_leakage(part).value for part in parts))
+    assert metrics.prediction_leakage(joint) == pytest.approx(np.prod([*map(metrics.prediction_leakage, parts)]))
     assert BOTH.epsilon == np.inf
-
-
-def test_with_a_bit_in_it_the_bits_still_add_up():
-    # Rows of Warner's variable are not zeros and ones: what is mixed in must be subtracted for the product too.
-    made = sp.product({"s": WARNER, "x": ASKED})
-    u, v = np.array([0.3, 0.7]), np.array([0.1, 0.2, 0.3, 0.4])
-    parts = metrics.mi_leakage(Setting.of(WARNER, u)).value + metrics.mi_leakage(Setting.of(ASKED, v)).value
-    assert metrics.mi_leakage(Setting.of(made, np.kron(u, v))).value == pytest.approx(parts)
-
-
-def test_with_a_bit_in_it_guesses_still_multiply():
-    made = sp.product({"s": WARNER, "x": ASKED})
-    u, v = np.array([0.3, 0.7]), np.array([0.1, 0.2, 0.3, 0.4])
-    parts = metrics.prediction_leakage(Setting.of(WARNER, u)) * metrics.prediction_leakage(Setting.of(ASKED, v))
-    assert metrics.prediction_leakage(Setting.of(made, np.kron(u, v))) == pytest.approx(parts)
 
 
 def test_the_epsilon_of_two_bits_is_their_sum():
@@ -212,14 +198,6 @@ def test_two_waves_that_draw_full_sets_have_the_averaged_moments():
     assert sp.estimate(exact_shares(mixed, w), "mom").w == pytest.approx(w, abs=1e-9)
 
 
-def test_products_of_other_widths_do_not_add_up():
-    five = sp.product({"x": sp.partition(list("abcdefg"), 3), "y": UNIFORM})
-    numbered = sp.product({"x": RECORDED, "y": UNIFORM})
-    w = np.full(28, 1 / 28)
-    with pytest.raises(MismatchError):
-        sp.simulate(five, w, 50, seed=1) + sp.simulate(numbered, w, 50, seed=1)
-
-
 # Refusals ----------------------------------------------------------------------------------------------------------
 
 
@@ -296,11 +274,3 @@ def test_a_product_document_uses_all_of_its_variables():
     three["factors"] = three["factors"][:2]
     with pytest.raises(DesignDocumentError):
         sp.design_from_json(json.dumps(three))
-
-
-def test_estimates_of_a_product_with_every_kind_of_factor():
-    made = sp.product({"g": RECORDED, "b": BIT, "f": GIVEN})
-    w = rising(made.p)
-    fit = sp.estimate(sp.simulate(made, w, 200_000, seed=1))
-    with quietly():
-        assert np.abs((fit.w - w) / fit.se).max() < 4.5

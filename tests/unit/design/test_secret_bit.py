@@ -11,7 +11,7 @@ from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.design.secret_bit import uniform_with_bit
-from subsetprivacy.errors import CodeError, DesignDocumentError, InvalidDesignError, MismatchError
+from subsetprivacy.errors import CodeError, DesignDocumentError, InvalidDesignError
 from subsetprivacy.estimation.likelihood import expected_information, tangent_inverse
 from subsetprivacy.mechanism.reports import draw_given
 from subsetprivacy.privacy import metrics
@@ -180,15 +180,6 @@ def test_the_largest_word_draws_nothing_impossible():
 # Counts, documents, refusals ---------------------------------------------------------------------------------------
 
 
-def test_counts_of_different_bits_cannot_be_added():
-    one, two = (sp.simulate(sp.warner(["no", "yes"], q), [0.3, 0.7], 100, seed=1) for q in (0.25, 0.3))
-    with pytest.raises(MismatchError):
-        one + two
-    with pytest.raises(MismatchError):
-        one + sp.simulate(BIT, [0.3, 0.7], 100, seed=1)
-    assert (one + one).n == 200
-
-
 @every_case("q", [0, 1, -0.2, 1.3, float("nan"), True, "0.25", None])
 def test_the_bits_probability_is_checked(q):
     for make in (sp.warner, uniform_with_bit):
@@ -207,7 +198,7 @@ def test_warners_bit_must_not_be_fair():
 
 @pytest.mark.parametrize("labels", [["one"], ["a", "b", "c"]])
 def test_warner_is_for_two(labels):
-    with pytest.raises(InvalidDesignError, match=f"Warner's question must have two categories; got {len(labels)}"):
+    with pytest.raises(InvalidDesignError):
         sp.warner(labels)
 
 

@@ -32,12 +32,9 @@ def test_the_safe_routes_are_the_default():
 @every_case("labels", [TWO, THREE])
 @every_case("route", ["bit", "dummies"])
 def test_the_papers_routes_must_be_allowed(labels, route):
-    with pytest.raises(
-        InvalidDesignError,
-        match=f"`reveals` must be True for the route '{route}'.*Hint: "
-        f"route='{'warner' if len(labels) == 2 else 'pair'}'",
-    ):
+    with refused(InvalidDesignError, "reveals") as caught:
         sp.small(labels, route)
+    assert f"route='{'warner' if len(labels) == 2 else 'pair'}'" in str(caught.value.advice)
     design = sp.small(labels, route, reveals=True)
     assert design.is_identifiable
     assert isinstance(design, ArtificialBit if route == "bit" else Covered)
@@ -71,9 +68,7 @@ def test_three_values_among_dummies():
 
 @pytest.mark.parametrize("labels", [["one"], ABCD])
 def test_only_two_or_three_are_small(labels):
-    with pytest.raises(
-        InvalidDesignError, match=f"a small design must have two or three categories; got {len(labels)}"
-    ):
+    with pytest.raises(InvalidDesignError):
         sp.small(labels)
 
 
@@ -84,16 +79,6 @@ def test_routes_that_do_not_fit_are_refused():
         sp.small(TWO, "pair")
     with refused(ArgumentError, "route"):
         sp.small(TWO, "coin")
-
-
-@every_case("labels", [TWO, THREE])
-@every_case("route", [None, "bit", "dummies"])
-def test_every_route_finds_the_truth(labels, route):
-    design = sp.small(labels, route, reveals=True)
-    w = np.array([0.3, 0.7]) if len(labels) == 2 else np.array([0.2, 0.3, 0.5])
-    values = np.repeat(labels, (20_000 * w).astype(int)).tolist()
-    fit = sp.estimate(sp.privatize(values, design, seed=1))
-    assert np.abs((fit.w - w) / fit.se).max() < 4.5
 
 
 # join ----------------------------------------------------------------------------------------------------------------
@@ -148,20 +133,7 @@ def test_larger_ones_can_be_asked(shape):
 
 def test_two_binary_variables_as_in_the_paper():
     design = sp.join(variables((2, 2)), reveals=True)
-    assert isinstance(design, Uniform)
-    w = np.array([0.1, 0.2, 0.3, 0.4])
-    law = design.support()[1] * design.support_incidence.inner(w)
-    for rows in revealing_reports(design).values():
-        assert law[rows].sum() == pytest.approx(1 / 3)
-
-
-def test_margins_come_back():
-    values = {"sex": ["f", "m", "m"] * 8000, "smokes": (["yes"] + ["no"] * 3) * 6000}
-    design = sp.join({"sex": ["f", "m"], "smokes": ["yes", "no"]})
-    fit = sp.estimate(sp.privatize(values, design, seed=1))
-    for name, share in (("sex", [1 / 3, 2 / 3]), ("smokes", [0.25, 0.75])):
-        margin = fit.margin(name)
-        assert np.abs((margin.w - share) / margin.se).max() < 4.5
+    assert isinstance(design, Uniform)  # which reveals each in a third, as the tests of disclosure say
 
 
 def test_by_twos_with_one_left_over():
@@ -196,9 +168,7 @@ def test_a_single_variable_keeps_its_small_design():
 
 
 def test_other_designs_of_the_combinations():
-    with pytest.raises(
-        InvalidDesignError, match="`reveals` must be True for this design, because some rows reveal v0, v1"
-    ):
+    with refused(InvalidDesignError, "reveals"):
         sp.join(variables((2, 2)), design=sp.uniform)
     assert sp.join(variables((2, 2)), design=sp.uniform, reveals=True) == sp.join(variables((2, 2)), reveals=True)
     wide = sp.join(variables((8, 9)), design=sp.hadamard)
@@ -225,11 +195,9 @@ def test_what_cannot_be_joined():
 
 
 def test_arguments_belong_to_their_route():
-    q = "`q` must be left out for the route 'pair'; only warner and bit can use it"
-    with pytest.raises(InvalidDesignError, match=q):
+    with refused(InvalidDesignError, "q"):
         sp.small(list("abc"), q=0.9)
-    floor = "`floor` must be left out for the route 'warner'; only dummies can use it"
-    with pytest.raises(InvalidDesignError, match=floor):
+    with refused(InvalidDesignError, "floor"):
         sp.small(["n", "y"], floor=0.1)
 
 

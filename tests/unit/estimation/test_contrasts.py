@@ -177,14 +177,8 @@ def fit():
     return sp.estimate(sp.simulate(U4, [0.1, 0.2, 0.3, 0.4], 400, seed=1))
 
 
-@every_case("null", [30, -0.1, 1.01])
-def test_a_null_out_of_range_is_refused(fit, null):
-    with refused(ArgumentError, "null"):
-        fit.contrast({"a": 1}, null=null)
-
-
-@every_case("null", ["0.3", True, float("nan"), float("inf")])
-def test_a_null_that_is_no_number_is_refused(fit, null):
+@every_case("null", [30, -0.1, 1.01, "0.3", True, float("nan"), float("inf")])
+def test_a_null_that_is_no_number_in_the_range_is_refused(fit, null):
     with refused(ArgumentError, "null"):
         fit.contrast({"a": 1}, null=null)
 
@@ -207,7 +201,7 @@ def test_weights_as_a_string_have_advice(fit):
 @pytest.mark.parametrize("method", ["score", "profile"])
 def test_moments_have_walds_contrast_only(fit, method):
     moments = sp.estimate(fit.counts, "mom")
-    with pytest.raises(ArgumentError, match=f"`method` '{method}' must be used with a likelihood estimate") as caught:
+    with refused(ArgumentError, "method") as caught:
         moments.contrast({"a": 1}, method=method)
     assert caught.value.advice.advice is CONTRAST_BY_WALD
     assert moments.contrast({"a": 1}).method == "wald"

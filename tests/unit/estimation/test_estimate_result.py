@@ -135,7 +135,7 @@ def test_to_dict_of_every_method_has_the_same_keys(outside):
     json.dumps(outside.to_dict())
 
 
-def test_to_frame_in_three_libraries(fit):
+def test_to_frame_has_the_numbers(fit):
     bounds = fit.interval(0.9)
     numbers = ["estimate", "se", "lower", "upper"]
     names = ["category", *numbers, "level", "interval"]
@@ -146,18 +146,6 @@ def test_to_frame_in_three_libraries(fit):
     assert list(pandas["category"]) == list("abcd")
     assert list(pandas["level"]) == [0.9] * 4
     assert pandas[numbers].to_numpy() == pytest.approx(expected)
-    polars = fit.to_frame(0.9, engine="polars")
-    assert polars.columns == names
-    assert polars["category"].to_list() == list("abcd")
-    assert polars.select(numbers).to_numpy() == pytest.approx(expected)
-    arrow = fit.to_frame(0.9, engine="pyarrow")
-    assert arrow.column_names == names
-    assert np.column_stack([arrow[name].to_numpy() for name in numbers]) == pytest.approx(expected)
-
-
-def test_an_unknown_engine_is_refused(fit):
-    with refused(ArgumentError, "engine"):
-        fit.to_frame(engine="dask")
 
 
 @every_case("engine", ["pandas", "polars"])
@@ -204,13 +192,6 @@ def test_repr_is_short_however_many_categories(fit):
 
 
 # Pictures -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", ["estimate", "difference", "convergence"])
-def test_plots_draw_on_axes(fit, kind):
-    ax = fit.plot(kind=kind, reference=W)
-    assert isinstance(ax, Axes)
-    assert ax.lines or ax.collections
 
 
 def test_plot_shows_the_reference_by_label(fit):
@@ -262,8 +243,3 @@ def test_only_a_summary_with_wald_intervals_advises_others():
         assert "interval(method='auto')" in str(fit.summary(method="wald"))
         assert "interval(method=" not in str(fit.summary())
         assert "interval(method=" not in str(fit.summary(method="profile"))
-
-
-def test_one_missing_person_is_a_person():
-    counts = sp.count([{"a", "b"}, {"b", "c"}, {"a", "c"}] * 20 + [None], categories=list("abc"))
-    assert "1 person missing" in str(sp.estimate(counts).summary())

@@ -66,13 +66,6 @@ def test_drawn_statistics_have_the_chi_square_law_in_a_large_sample():
     assert result.pvalue == pytest.approx(result.chi_square_pvalue, abs=0.06)
 
 
-def test_a_seed_repeats_the_samples():
-    counts = sp.simulate(U4, W, 300, seed=1)
-    one, two, other = (sp.fit_test(counts, W, replications=50, seed=seed) for seed in (1, 1, 2))
-    assert np.array_equal(one.statistics, two.statistics)
-    assert not np.array_equal(one.statistics, other.statistics)
-
-
 def test_other_distributions_are_rejected():
     counts = sp.simulate(U4, W, 2000, seed=1)
     result = sp.fit_test(counts, [0.25] * 4, replications=199, seed=1)

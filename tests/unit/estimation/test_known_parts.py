@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from every_case import every_case
 from lopsided import ABCD, ASKED, BIT, BIT3, COVERED, RECORDED, WARNER
-from problems import exact_counts, exact_shares, quietly, rising
+from problems import exact_shares, quietly, rising
 
 import subsetprivacy as sp
 from subsetprivacy.estimation.likelihood import certified_gap, mean_loglik
@@ -72,29 +72,6 @@ def test_standard_errors_are_the_spread_of_estimates(name):
         assert np.abs(batch.w.mean(axis=0) - w).max() < 5 * spread.max() / 20 + 0.002
 
 
-@pytest.mark.slow
-def test_standard_errors_of_a_covered_release_are_not_too_small():
-    # The number of dummies is fixed, not drawn: the error that is claimed is a little larger than the real one.
-    fits = [sp.estimate(sp.simulate(COVERED.planned(), W4, 1000, seed=s), "mom") for s in range(1500)]
-    spread = np.std([fit.w for fit in fits], axis=0)
-    with quietly():
-        claimed = np.mean([fit.se for fit in fits], axis=0)
-    assert (claimed > 0.95 * spread).all()
-    assert (claimed < 1.25 * spread).all()
-
-
-def test_a_wrong_share_is_biased():
-    # 400 people and 100 dummies of each category, read as 200 of each.
-    true = type(COVERED)(COVERED.categories, ASKED, 0.1, people=400, dummies=100)
-    counts = exact_counts(true, W4, 600)
-    assert sp.estimate(counts, "mom").w == pytest.approx(W4, abs=1e-12)
-    assert sp.estimate(counts).w == pytest.approx(W4, abs=1e-6)
-    mistaken = type(COVERED)(COVERED.categories, ASKED, 0.1, people=200, dummies=200)
-    wrong = sp.SubsetCounts(counts.codes, counts.counts, mistaken)
-    assert np.abs(sp.estimate(wrong, "mom").w - W4).max() > 0.05
-    assert np.abs(sp.estimate(wrong).w - W4).max() > 0.05
-
-
 def test_sampling_weights_with_a_bit():
     # A weight of 2 for everybody changes nothing, and weights that follow the value move the estimate to their shares.
     x = np.repeat([0, 1], [6000, 14_000])
@@ -112,7 +89,7 @@ def test_intervals_of_every_kind(name):
     counts = SAMPLES[name]()
     fit = sp.estimate(counts)
     with quietly():
-        wald, profile = fit.interval(), fit.interval(method="profile")
+        wald, profile = fit.interval(method="wald"), fit.interval(method="profile")
         boot = fit.interval(method="bootstrap", replications=99, seed=1)
     assert profile == pytest.approx(wald, abs=0.03)
     assert boot == pytest.approx(wald, abs=0.05)

@@ -55,10 +55,19 @@ def test_expected_counts_have_the_margins_of_the_single_variables(method):
         assert joint.margin(name).w == pytest.approx(alone.w, abs=1e-5)
 
 
-def test_margins_are_right_as_far_as_they_claim_to_know():
-    for name, axis in (("x", 1), ("y", 0)):
-        margin = FIT.margin(name)
-        assert np.abs((margin.w - W.reshape(4, 3).sum(axis=axis)) / margin.se).max() < 4.5
+COVERED = sp.covered(sp.product({"x": ASKED, "y": sp.uniform(range(4))}), 0.1)
+JOINED = sp.join({"s": ["f", "m"], "v": ["no", "so", "yes"]})
+
+
+@every_case(
+    ("design", "shape", "name", "axis"),
+    [(BOTH, (4, 3), "x", 1), (BOTH, (4, 3), "y", 0), (JOINED, (2, 3), "v", 0), (COVERED, (4, 4), "x", 1)],
+    ids=["first", "second", "joined", "covered"],
+)
+def test_margins_are_right_as_far_as_they_claim_to_know(design, shape, name, axis):
+    w = rising(design.p)
+    margin = sp.estimate(sp.simulate(design, w, 50_000, seed=2)).margin(name)
+    assert np.abs((margin.w - w.reshape(shape).sum(axis=axis)) / margin.se).max() < 4.5
 
 
 def test_intervals_contrasts_and_frames():
@@ -127,8 +136,9 @@ def test_a_projected_estimate_has_margins_too():
 
 
 def test_arrays_are_locked():
-    with pytest.raises(ValueError, match="read-only"):
-        FIT.margin("x").w[0] = 1
+    for shares in (FIT, FIT.margin("x")):
+        with pytest.raises(ValueError, match="read-only"):
+            shares.w[0] = 1
 
 
 def test_what_has_no_margin():
@@ -145,23 +155,6 @@ def test_what_has_no_margin():
 def test_a_variable_twice_is_refused():
     with pytest.raises((ArgumentError, CategoryError), match="must contain each variable once; got x, x"):
         FIT.margin("x", "x")
-
-
-def test_joined_variables_have_margins():
-    design = sp.join({"s": ["f", "m"], "v": ["no", "so", "yes"]})
-    w = rising(6)
-    fit = sp.estimate(sp.simulate(design, w, 50_000, seed=2))
-    margin = fit.margin("v")
-    assert np.abs((margin.w - w.reshape(2, 3).sum(axis=0)) / margin.se).max() < 4.5
-
-
-def test_a_covered_product_has_margins():
-    counts = sp.simulate(
-        sp.covered(sp.product({"x": ASKED, "y": sp.uniform(range(4))}), 0.1), rising(16), 60_000, seed=3
-    )
-    fit = sp.estimate(counts)
-    margin = fit.margin("x")
-    assert np.abs((margin.w - rising(16).reshape(4, 4).sum(axis=1)) / margin.se).max() < 4.5
 
 
 def test_a_joint_share_without_information_spoils_only_its_own_margin():

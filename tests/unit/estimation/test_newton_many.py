@@ -119,15 +119,6 @@ def test_projecting_many_is_projecting_each():
     assert result[0, 2].tolist() == [0, 0, 0, 0, 0, 0, 1]
 
 
-def test_no_other_distribution_is_nearer():
-    rng = np.random.default_rng(2)
-    y = rng.normal(0.3, 0.5, (20, 5))
-    result = project_many(y)
-    # Nearest exactly if no distribution lies beyond: (y - x)'(z - x) <= 0 for every vertex z.
-    slopes = (y - result)[:, None, :] * (np.eye(5)[None] - result[:, None, :])
-    assert slopes.sum(axis=-1).max() < 1e-12
-
-
 def test_projecting_leaves_its_argument_alone():
     y = np.array([[0.9, 0.9, -0.2]])
     project_many(y)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from problems import quietly
 from scipy.optimize import brentq
 from scipy.special import ndtr
-from scipy.stats import multivariate_normal, norm
+from scipy.stats import norm
 
 import subsetprivacy as sp
 from subsetprivacy.estimation.limit_quantiles import largest_error_quantile
@@ -22,7 +22,7 @@ def equicorrelated(p, r):
 
 
 @pytest.mark.parametrize("r", [0.0, 0.3, 0.5, 0.9])
-@pytest.mark.parametrize("p", [4, 8, 32])
+@pytest.mark.parametrize("p", [2, 4, 8, 32])
 def test_equal_correlations_against_numerical_integration(p, r):
     # Given a common normal x the errors are independent: an integral over one variable.
     def joint(q):
@@ -53,16 +53,6 @@ def test_the_quantile_does_not_depend_on_the_choice_of_eigenvectors(seed):
 def test_the_quantile_is_between_that_of_one_error_and_bonferronis(level):
     q = largest_error_quantile(equicorrelated(6, 0.4), level)
     assert norm.ppf(0.5 + level / 2) <= q <= norm.ppf(1 - (1 - level) / 12) + 1e-9
-
-
-def test_two_errors_against_the_bivariate_normal():
-    q = largest_error_quantile(equicorrelated(2, 0.5), 0.9)
-    box = multivariate_normal(cov=equicorrelated(2, 0.5)).cdf([q, q], lower_limit=[-q, -q])
-    assert box == pytest.approx(0.9, abs=0.002)
-
-
-def test_independent_errors_have_sidaks_quantile():
-    assert largest_error_quantile(np.eye(6), 0.95) == pytest.approx(norm.ppf(0.5 + 0.5 * 0.95 ** (1 / 6)), abs=0.002)
 
 
 def test_an_estimate_against_independent_draws():
@@ -142,15 +132,3 @@ def test_hundreds_of_intervals_take_bonferronis_level():
     large = sp.join({"a": range(100), "b": range(100)}, design=sp.hadamard)
     margin = sp.estimate(sp.simulate(large, np.full(10_000, 1e-4), 20_000, seed=1), "mom").margin("a")
     assert np.isfinite(margin._intervals_of(0.95, "wald", simultaneous=True).bounds).all()
-
-
-@pytest.mark.slow
-def test_joint_coverage():
-    fits = sp.estimate_many(sp.simulate_many(U4, W, 1000, 120, seed=5))
-    level = {}
-    for together in (True, False):
-        with quietly():
-            bounds = np.array([fit.interval(0.9, method="wald", simultaneous=together) for fit in fits])
-        level[together] = ((bounds[..., 0] <= W) & (bounds[..., 1] >= W)).all(axis=1).mean()
-    assert level[True] == pytest.approx(0.9, abs=0.08)  # the standard error is .027; many samples are slow tests
-    assert level[False] < 0.82

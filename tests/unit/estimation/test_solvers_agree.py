@@ -145,3 +145,4 @@ def test_iteration_limits_are_said_aloud():
             fit = sp.estimate(counts, method, max_iter=1)
         assert not fit.converged
         assert fit.gap > 1e-6
+        assert "Not converged" in str(fit.summary())

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from every_case import every_case
 from scipy.optimize import linprog
 
 import subsetprivacy as sp
@@ -53,11 +54,20 @@ def compare(size, seed):
     return several, missed, false
 
 
-def test_a_category_at_zero_cannot_give_weight():
-    # bd, bcf and cdf: c and f lie in the same subsets and could trade, but at the only maximum neither has any weight.
-    counts = sp.SubsetCounts([10, 38, 44], [3, 2, 1], sp.uniform(list("abcdef")))
-    for method in ("mle", "em", "icm", "conic"):
-        sp.estimate(counts, method)  # no warning, or this test fails
+# One maximum each, although the rows do not span the space: the weight that could be traded is zero at the maximum.
+UNIQUE = {
+    # c and f lie in the same subsets and could trade, but at the only maximum neither has any weight.
+    "a tie at zero": sp.SubsetCounts([10, 38, 44], [3, 2, 1], sp.uniform(list("abcdef"))),
+    # b lies in no subset that a does not lie in: all its weight goes to a. EM leaves b a trace, and must not be misled.
+    "a category below another": sp.count([{"a", "b"}] * 6 + [{"a", "c"}] * 5 + [{"c"}] * 3, categories=list("abc")),
+    "two below": sp.count([{"a", "b", "d"}] * 6 + [{"a", "c"}] * 5 + [{"a"}] * 3, categories=list("abcd")),
+}
+
+
+@every_case("name", UNIQUE)
+@every_case("method", ["mle", "em", "icm", "conic"])
+def test_a_category_at_zero_cannot_give_weight(name, method):
+    sp.estimate(UNIQUE[name], method)  # no warning, or this test fails
 
 
 def test_a_category_at_zero_can_take_weight():

@@ -1,6 +1,6 @@
 """Samples enough to tell, and no more: the engine that all checks share."""
 
-from itertools import product
+from itertools import combinations, product
 from math import ceil, factorial, prod
 
 import numpy as np
@@ -14,7 +14,7 @@ from subsetprivacy.honesty.alarms import Alarm, DataTest, alarm_for, even_share,
 from subsetprivacy.honesty.answer_samples import answer_samplers
 from subsetprivacy.honesty.hypergeometric import skips_at_random
 from subsetprivacy.honesty.resampling import NullSampler
-from subsetprivacy.honesty.stated_distribution import StatedDistribution, pairs_test, pearson_test
+from subsetprivacy.honesty.stated_distribution import StatedDistribution, pair_counts, pairs_test, pearson_test
 from subsetprivacy.mechanism.randomness import SeededSource
 from subsetprivacy.messages import NoteKind
 
@@ -152,6 +152,17 @@ def test_the_level_in_words():
 
 
 # The statistics that are drawn ------------------------------------------------------------------
+
+
+def test_pairs_in_one_group_by_hand():
+    groups = np.array([[0b0011, 0b1100], [0b0101, 0b1010]])
+    n = np.array([3, 2])
+    expected = np.zeros((4, 4))
+    for row, amount in zip(groups.tolist(), n.tolist(), strict=True):
+        for code in row:
+            for i, j in combinations([k for k in range(4) if code >> k & 1], 2):
+                expected[i, j] += amount
+    assert np.triu(pair_counts(groups, n, 4), 1) == pytest.approx(expected)
 
 
 def test_pearson_is_that_of_scipy_where_counts_are_large():

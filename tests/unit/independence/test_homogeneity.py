@@ -155,6 +155,7 @@ def test_weighted_groups_under_different_designs():
     result = sp.homogeneity_test(one, two, permutations=9, seed=1)
     assert result.statistic == pytest.approx(by_hand(plain)[0], abs=1e-4)
     assert result.n == pytest.approx(120)
+    assert NoteKind.WEIGHTED in {note.kind for note in result.notes}
 
 
 def test_several_variables_at_once():
@@ -239,7 +240,7 @@ def test_weighted_people_do_not_change_groups():
     result = sp.homogeneity_test(*weighted, permutations=9, seed=1)
     assert result.null == "bootstrap"
     assert result.notes[-1].text == "People are simulated from the pooled estimate: weighted rows cannot be permuted."
-    with pytest.raises(ArgumentError, match="`null` must be 'bootstrap', since weighted rows cannot be permuted"):
+    with refused(ArgumentError, "null"):
         sp.homogeneity_test(*weighted, null="permutation")
 
 
@@ -271,13 +272,6 @@ def share_rejected(design, sizes, size, permutations, seed):
     ]
     assert {test.null for test in result} == {"permutation"}
     return np.mean([test.pvalue <= 0.05 for test in result])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["254 subsets, 2 x 30 people", "two variables, 2 x 30 people"])
-def test_the_level_of_few_people_in_many_cells(name):
-    level = share_rejected(*SPARSE[name], size=60, permutations=19, seed=4)
-    assert level <= 0.05 + 3.5 * np.sqrt(0.05 * 0.95 / 60)
 
 
 @pytest.mark.slow
@@ -318,7 +312,7 @@ def test_refusals():
     blind = sp.independent(ABCD, {("a", "b"): 1.0})
     with pytest.raises(NotIdentifiableError):
         sp.homogeneity_test(one, sp.count([3, 12], design=blind))
-    with pytest.raises(ArgumentError, match="`groups` must not contain dummy rows"):
+    with refused(ArgumentError, "groups"):
         sp.homogeneity_test(*[sp.privatize(list("abcd") * 10, sp.covered(ASKED, 0.1), seed=k) for k in range(2)])
     other = sp.simulate(U4, W, 50, seed=1)
     with refused(ArgumentError, "method"):
@@ -428,16 +422,6 @@ def test_people_are_simulated_whose_subset_says_something():
     waves = [sp.simulate(design, w, 500, seed=seed) for seed in (1, 2)]
     result = sp.homogeneity_test(*waves, permutations=3, null="bootstrap", seed=1)
     assert 20 < result.law.statistics.mean() < 36  # 28.6; scaled to more people than were drawn it would be 48
-
-
-def test_weighted_groups_under_different_designs_say_so():
-    codes = np.repeat(U4.support()[0], 20)
-    weighted = sp.count(codes, design=U4, weights=np.linspace(0.5, 2, len(codes)), weights_kind="sampling")
-    asked = np.repeat(ASKED.support()[0], 20)
-    other = sp.count(asked, design=ASKED, weights=np.linspace(0.5, 2, len(asked)), weights_kind="sampling")
-    assert any(
-        note.kind is NoteKind.WEIGHTED for note in sp.homogeneity_test(weighted, other, permutations=9, seed=1).notes
-    )
 
 
 def test_of_many_groups_a_bad_one_is_told_by_its_number():

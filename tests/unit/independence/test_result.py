@@ -49,7 +49,6 @@ def test_summary(lrt_result):
     assert rows["based on"] == "99 random tables with the same margins"
     assert rows["asymptotic p-value"] == f"{lrt_result.asymptotic_pvalue:.4f}"
     assert rows["people"] == "900"
-    assert "<table" in lrt_result._repr_html_()
     for note in lrt_result.notes:
         assert str(note) in text
 
@@ -118,22 +117,13 @@ def test_pairs_of_bonferronis_test(table):
     assert repr(pairs).startswith("<PairTests of race and income, 4 x 4, least p-value ")
     assert list(pairs.to_frame().columns) == ["row", "column", "statistic", "pvalue"]
     assert pairs.plot().get_ylabel() == "race"
-    assert "<table" in pairs._repr_html_()
     assert sp.independence_test(table, "pearson", permutations=9, seed=1).pairs is None
-
-
-def test_categories_of_a_secret_bit_in_the_pairs():
-    both = sp.product({"x": WARNER, "y": V4})
-    table = sp.simulate(both, np.outer([0.3, 0.7], [0.1, 0.2, 0.3, 0.4]).ravel(), 300, seed=1)
-    result = sp.independence_test(table, "bonferroni", permutations=9, seed=1)
-    assert len(result.pairs.rows) == 4  # pairs of value and bit
-    assert result.pairs.statistics.shape == (4, 4)
 
 
 @pytest.mark.parametrize("method", ["lrt", "lrt-mom", "pearson", "bonferroni"])
 def test_picture_of_the_null_law(table, method):
     ax = sp.independence_test(table, method, permutations=49, seed=1).plot(title="a title")
-    assert ax.get_title() == "a title" or ax.get_title() == "a title"
+    assert ax.get_title() == "a title"
 
 
 def test_picture_of_an_exact_and_of_a_limit_law(table):

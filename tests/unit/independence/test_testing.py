@@ -6,7 +6,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 from every_case import every_case
-from lopsided import ASKED, GIVEN3, RECORDED, WARNER
+from lopsided import ASKED, WARNER
 from refusals import refused
 from scipy.special import chdtrc, comb
 
@@ -101,26 +101,10 @@ def test_two_warner_questions_are_tested_exactly_by_the_hypergeometric_law():
 
 
 @every_case("method", METHODS)
-def test_pvalues_are_above_0_and_in_steps(method):
-    result = sp.independence_test(table(w=W), method, permutations=19, seed=1)
-    assert (result.null, result.permutations) == ("permutation", 19)
-    assert result.pvalue * 20 == pytest.approx(round(result.pvalue * 20))
-    assert 0.05 <= result.pvalue <= 1
-    assert result.law.statistics.shape == (19,)
-
-
-@every_case("method", METHODS)
 def test_a_strong_dependence_has_the_smallest_pvalue(method):
     result = sp.independence_test(table(2000), method, permutations=99, seed=1)
     assert result.pvalue == pytest.approx(0.01)
     assert result.hypothesis == "x and y are independent"
-
-
-def test_the_same_seed_gives_the_same_result():
-    one, two, other = (sp.independence_test(table(), "pearson", permutations=199, seed=s) for s in (7, 7, 8))
-    assert one.law.statistics.tolist() == two.law.statistics.tolist()
-    assert one.pvalue == two.pvalue
-    assert one.law.statistics.tolist() != other.law.statistics.tolist()
 
 
 def test_no_tables_give_the_limit_law():
@@ -194,7 +178,7 @@ def test_unequal_weights_count_as_their_effective_number():
 def test_weighted_rows_cannot_change_places():
     x, y = people()
     weighted = sp.crosstab(x, y, weights=np.ones(150), weights_kind="sampling")
-    with pytest.raises(ArgumentError, match="`null` must be 'bootstrap' for weighted rows"):
+    with refused(ArgumentError, "null"):
         sp.independence_test(weighted, null="permutation")
 
 
@@ -385,16 +369,6 @@ def test_estimates_with_and_without_independence():
     assert result.tables["x x y"] is data
 
 
-@every_case("pair", [(RECORDED, WARNER), (GIVEN3, RECORDED), (WARNER, GIVEN3)])
-@every_case("method", METHODS)
-def test_every_kind_of_design_is_tested(pair, method):
-    p, q = pair[0].p, pair[1].p
-    data = sp.simulate(sp.product({"x": pair[0], "y": pair[1]}), np.full(p * q, 1 / (p * q)), 120, seed=3)
-    result = sp.independence_test(data, method, permutations=19, seed=1)
-    assert np.isfinite(result.statistic)
-    assert 0 < result.pvalue <= 1
-
-
 # Variables that share one code: joined, with dummy rows, or pooled under several designs ------------------------------
 
 
@@ -459,17 +433,5 @@ def test_tables_that_are_the_same_count_once_in_the_bound():
     result = sp.independence_test(sp.JointCounts.of_table([[60, 40], [40, 60]], two), "bonferroni", permutations=0)
     assert result.asymptotic_pvalue == pytest.approx(chdtrc(1, result.statistic))
     assert result.pairs.statistics == pytest.approx(np.full((4, 4), result.statistic))
+    assert result.pairs.pvalues == pytest.approx(result.pvalue)
     assert result.to_dict()["pairs"]["pvalues"] == result.pairs.pvalues.tolist()
-
-
-def test_pairs_agree_with_their_test():
-    both = sp.product({"x": WARNER, "y": V4})
-    table = sp.simulate(both, np.outer([0.3, 0.7], [0.1, 0.2, 0.3, 0.4]).ravel(), 400, seed=1)
-    for permutations_ in (0, 49):
-        result = sp.independence_test(table, "bonferroni", permutations=permutations_, seed=1)
-        assert result.pairs.pvalues.min() == pytest.approx(result.pvalue)
-
-
-def test_moments_have_no_limit_law():
-    with refused(ArgumentError, "null"):
-        sp.independence_test(table(), "lrt-mom", null="asymptotic")

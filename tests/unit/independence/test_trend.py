@@ -439,13 +439,6 @@ def rejected(ws, size, *, n=200, seed=5, **options):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("w", [EVEN, NEAR], ids=["even", "near the boundary"])
-def test_the_level(w):
-    for level in rejected([w] * 3, 300, permutations=99):
-        assert pytest.approx(level, abs=3.5 * np.sqrt(0.05 * 0.95 / 300)) == 0.05
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("w", [EVEN, NEAR], ids=["even", "near the boundary"])
 @pytest.mark.parametrize("alternative", ["two-sided", "greater"])
 @pytest.mark.parametrize("n", [50, 200])
 def test_the_level_in_2000_samples(w, alternative, n):

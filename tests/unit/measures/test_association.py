@@ -58,22 +58,11 @@ class TestArguments:
             with pytest.raises(ArgumentError, match=rf"two different variables of x, y, z; got {got}\. Hint:"):
                 association(fit, *names)
 
-    def test_an_unknown_variable(self):
-        with refused(CategoryError, "names"):
-            association(FOUND.fit, "x", "age")
-
     @pytest.mark.parametrize("make", [sp.estimate, lambda counts: counts])
     def test_one_variable_only(self, make):
         alone = make(sp.simulate(ASKED, [0.1, 0.2, 0.3, 0.4], 500, seed=1))
-        with pytest.raises(
-            ArgumentError,
-            match=r"two or more variables; got one\. Hint: count two columns together, as in sp\.association",
-        ):
+        with pytest.raises(ArgumentError, match=r"; got one\. Hint: .* sp\.association"):
             association(alone)
-
-    def test_something_else(self):
-        with refused(ArgumentError, "data"):
-            association([1, 2, 3])
 
     def test_joined_variables_can_be_compared(self):
         joined = sp.join({"s": ["f", "m"], "v": ["no", "so", "yes"]})
@@ -93,21 +82,25 @@ class TestArguments:
         assert result.odds_ratio(method=method) == named
         assert result.difference("m", method=method) == result.difference("m", ("no", "yes"), method=method)
 
-    def test_wrong_categories(self):
-        with refused(ArgumentError, "between"):
-            FOUND.difference("x")
-        with pytest.raises(ArgumentError, match=r"`rows` must be two categories, as in \('a', 'b'\); got str"):
-            FOUND.odds_ratio("ab", ("x", "y"))
-        with refused(ArgumentError, "columns"):
-            FOUND.odds_ratio(("a", "b"), ("x", "y", "z"))
-        with refused(ArgumentError, "between"):
-            FOUND.risk_ratio("x", ("a", "a"))
-        with refused(CategoryError, "between"):
-            FOUND.difference("x", ("b", "q"))
-        with refused(CategoryError, "outcome"):
-            FOUND.risk_ratio("q", ("b", "c"))
-        with refused(CategoryError, "given"):
-            FOUND.conditional("z")
+    @every_case(
+        ("ask", "error", "argument"),
+        [
+            (lambda: association([1, 2, 3]), ArgumentError, "data"),
+            (lambda: association(FOUND.fit, "x", "age"), CategoryError, "names"),
+            (lambda: FOUND.difference("x"), ArgumentError, "between"),
+            (lambda: FOUND.difference("x", pd.Series(["a", "b"])), ArgumentError, "between"),
+            (lambda: FOUND.difference("x", ("b", "q")), CategoryError, "between"),
+            (lambda: FOUND.risk_ratio("x", ("a", "a")), ArgumentError, "between"),
+            (lambda: FOUND.risk_ratio("q", ("b", "c")), CategoryError, "outcome"),
+            (lambda: FOUND.odds_ratio("ab", ("x", "y")), ArgumentError, "rows"),
+            (lambda: FOUND.odds_ratio(("a", "b"), ("x", "y", "z")), ArgumentError, "columns"),
+            (lambda: FOUND.conditional("z"), CategoryError, "given"),
+            (lambda: FOUND.cramers_v(method="profile", corrected=True), ArgumentError, "corrected"),
+        ],
+    )
+    def test_variables_and_categories_that_there_are_not(self, ask, error, argument):
+        with refused(error, argument):
+            ask()
 
     def test_categories_of_the_other_variable(self):
         swap = r"Hint: this is a category of {}; swap `rows` and `columns`\."
@@ -154,10 +147,6 @@ class TestArguments:
             with pytest.raises(ArgumentError, match=rf"^`{argument}` .*; got {kind}\."):
                 ask()
 
-    def test_a_column_in_the_place_of_two_categories(self):
-        with refused(ArgumentError, "between"):
-            FOUND.difference("x", pd.Series(["a", "b"]))
-
     @every_case(
         "ask",
         [
@@ -172,10 +161,6 @@ class TestArguments:
             ask(level=95)
         with refused(ArgumentError, "method"):
             ask(method="wald")
-
-    def test_a_corrected_v_has_no_profile(self):
-        with refused(ArgumentError, "corrected"):
-            FOUND.cramers_v(method="profile", corrected=True)
 
 
 class TestDoubt:

@@ -136,5 +136,5 @@ def test_a_dollar_is_no_formula():
 
 
 def test_wrong_shapes():
-    with pytest.raises(ValueError, match=r"`values` must have the shape \(2, 3\) of the labels; got \(3, 2\)"):
+    with pytest.raises(ValueError, match=r"\(2, 3\) of the labels; got \(3, 2\)"):
         heatmap(["r", "s"], ["a", "b", "c"], Z.T)

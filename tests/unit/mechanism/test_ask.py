@@ -43,8 +43,7 @@ def test_an_answer_leaves_the_set_or_its_complement(answer, code):
 @every_case("answer", ["no", "yes", "", 2, -1, [], {}, "False"])
 def test_what_is_no_answer_is_refused(answer):
     # By its truth "no" would be stored as a yes.
-    kind = type(answer).__name__
-    with pytest.raises(CodeError, match=f"`answer` must be True, False or None; got {kind}. Hint: .* keeps None"):
+    with refused(CodeError, "answer"):
         QUESTION.resolve(answer)
 
 
@@ -119,44 +118,29 @@ def test_nobody_answers():
 
 
 @every_case(
-    ("questions", "said", "error", "message"),
+    ("questions", "said", "error", "got"),
     [
-        ([3, 5], [True], MismatchError, "`answers` must contain one answer per question; got 1 for 2"),
-        ([3.0], [True], CodeError, "`questions` must be integers.*got dtype float64"),
-        ([[3]], [True], CodeError, r"`questions` must be one-dimensional; got shape \(1, 1\)"),
-        ([3, 5], ["yes", True], CodeError, "must be True, False or None; got 1 other value, first in row 0"),
-        ([3, 5], [True, 7], CodeError, "must be True, False or None; got 1 other value, first in row 1"),
-        ([3, 5], [True, [1]], CodeError, "must be True, False or None; got 1 other value, first in row 1"),
-        ([3], [[True]], CodeError, "must be True, False or None; got 1 other"),
-        ([3], np.array([[True]]), CodeError, "must be True, False or None; got 1 other"),
-        ([3], None, CodeError, "must be a list of True, False or None; got NoneType"),
-        ([3], True, CodeError, "must be a list of True, False or None; got bool"),
-        ([3], "y", CodeError, "must be a list of True, False or None; got str"),
+        ([3, 5], [True], MismatchError, "1 for 2"),
+        ([3.0], [True], CodeError, "dtype float64"),
+        ([[3]], [True], CodeError, r"shape \(1, 1\)"),
+        ([3, 5], ["yes", True], CodeError, "1 other value, first in row 0"),
+        ([3, 5], [True, 7], CodeError, "1 other value, first in row 1"),
+        ([3, 5], [True, [1]], CodeError, "1 other value, first in row 1"),
+        ([3], [[True]], CodeError, "1 other"),
+        ([3], np.array([[True]]), CodeError, "1 other"),
+        ([3], None, CodeError, "NoneType"),
+        ([3], True, CodeError, "bool"),
+        ([3], "y", CodeError, "str"),
         # Whatever the answer: a set that was never asked about may have been chosen.
-        ([0], [False], CodeError, "sets that the design asks about; got 1 question that is not, first in row 0"),
-        (
-            [3, 16],
-            [True, None],
-            CodeError,
-            "sets that the design asks about; got 1 question that is not, first in row 1",
-        ),
-        (
-            [3, 7],
-            [True, None],
-            CodeError,
-            "sets that the design asks about; got 1 question that is not, first in row 1",
-        ),
-        (
-            [15, 1],
-            [True, None],
-            CodeError,
-            "sets that the design asks about; got 2 questions that are not, first in row 0",
-        ),
-        ([QUESTION], [True], CodeError, r"got Question objects. Hint: \[q.code for q in questions\]"),
+        ([0], [False], CodeError, "1 question that is not, first in row 0"),
+        ([3, 16], [True, None], CodeError, "1 question that is not, first in row 1"),
+        ([3, 7], [True, None], CodeError, "1 question that is not, first in row 1"),
+        ([15, 1], [True, None], CodeError, "2 questions that are not, first in row 0"),
+        ([QUESTION], [True], CodeError, r"Question objects. Hint: \[q.code for q in questions\]"),
     ],
 )
-def test_what_does_not_fit_is_refused(questions, said, error, message):
-    with pytest.raises(error, match=message):
+def test_what_does_not_fit_is_refused(questions, said, error, got):
+    with pytest.raises(error, match=f"; got {got}"):
         sp.resolve(questions, said, ASKED)
 
 

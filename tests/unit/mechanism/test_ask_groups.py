@@ -39,14 +39,9 @@ def test_an_answer_is_the_number_of_a_group(design):
 @every_case("answer", [True, False, np.True_, 3, -1, 0.5, "0", "yes", [], (0,)])
 def test_what_is_no_group_is_refused(answer):
     # True would be group 1, and -1 the last: neither is what was meant.
-    with pytest.raises(CodeError, match=f"`answer` must be a group from 0 to 2, or None; got {type(answer).__name__}"):
+    with refused(CodeError, "answer") as caught:
         sp.ask(EVEN, seed=1).resolve(answer)
-
-
-def test_the_hint_is_about_groups():
-    with pytest.raises(CodeError) as caught:
-        sp.ask(EVEN, seed=1).resolve("yes")
-    assert "answer == 'yes'" not in str(caught.value)
+    assert "answer == 'yes'" not in str(caught.value)  # the hint is about groups
 
 
 def test_rows_of_answers():
@@ -69,43 +64,32 @@ def test_recorded_questions_are_numbers():
 
 
 @every_case(
-    ("questions", "said", "error", "message"),
+    ("questions", "said", "error", "got"),
     [
-        ([[3, 12, 48]], [0, 1], MismatchError, "`answers` must contain one answer per question; got 2 for 1"),
-        ([3, 12, 48], [0], CodeError, r"`questions` must be rows of 3 codes, one for each group; got shape \(3,\)"),
-        ([[3, 12]], [0], CodeError, r"`questions` must be rows of 3 codes, one for each group; got shape \(1, 2\)"),
-        ([[3, 12, 48]], [3], CodeError, "must be a group from 0 to 2, or None; got 1 other value, first in row 0"),
-        ([[3, 12, 48]], [True], CodeError, "`answers` must be a group from 0 to 2, or None; got 1 other"),
-        ([[3, 12, 48]], ["0"], CodeError, "got 1 other value, first in row 0"),
-        ([[3, 12, 48]], 0, CodeError, "`answers` must be a list of a group from 0 to 2, or None; got int"),
-        ([[3, 12, 48], [7, 8, 48]], [0, 0], CodeError, "got 1 question that is not, first in row 1"),
-        ([[3, 12, 20]], [0], CodeError, "sets that the design asks about; got 1 question that is not"),
-        ([[3.0, 12.0, 48.0]], [0], CodeError, "`questions` must be integers"),
+        ([[3, 12, 48]], [0, 1], MismatchError, "2 for 1"),
+        ([3, 12, 48], [0], CodeError, r"shape \(3,\)"),
+        ([[3, 12]], [0], CodeError, r"shape \(1, 2\)"),
+        ([[3, 12, 48]], [3], CodeError, "1 other value, first in row 0"),
+        ([[3, 12, 48]], [True], CodeError, "1 other"),
+        ([[3, 12, 48]], ["0"], CodeError, "1 other value, first in row 0"),
+        ([[3, 12, 48]], 0, CodeError, "int"),
+        ([[3, 12, 48], [7, 8, 48]], [0, 0], CodeError, "1 question that is not, first in row 1"),
+        ([[3, 12, 20]], [0], CodeError, "1 question that is not"),
+        ([[3.0, 12.0, 48.0]], [0], CodeError, "dtype float64"),
+        # Whoever sends a question back may have chosen it: groups that overlap are no question of the design.
+        ([[0b000011, 0b000011, 0b110000]], [0], CodeError, "1 question that is not, first in row 0"),
     ],
 )
-def test_what_does_not_fit_is_refused(questions, said, error, message):
-    with pytest.raises(error, match=message):
+def test_what_does_not_fit_is_refused(questions, said, error, got):
+    with pytest.raises(error, match=f"; got {got}"):
         sp.resolve(questions, said, EVEN)
 
 
-# Whoever sends a question back may have chosen it: groups that overlap are no question of the design.
-
-
-def test_groups_that_overlap_are_no_question():
-    with pytest.raises(CodeError, match="sets that the design asks about; got 1 question that is not, first in row 0"):
-        sp.resolve([[0b000011, 0b000011, 0b110000]], [0], EVEN)
-
-
-def test_a_recorded_group_three_times_is_no_question():
+@every_case("question", [[3, 3, 3], [3, 7, 5]], ids=["one group three times", "groups of two partitions"])
+def test_recorded_groups_that_were_not_asked_together_are_no_question(question):
     design = sp.partition(range(6), partitions=[[(0, 1), (2, 3), (4, 5)], [(0, 2), (1, 4), (3, 5)]], record=True)
-    with pytest.raises(CodeError, match="sets that the design asks about; got 1 question that is not, first in row 0"):
-        sp.resolve([[3, 3, 3]], [0], design)
-
-
-def test_recorded_groups_of_two_partitions_are_no_question():
-    design = sp.partition(range(6), partitions=[[(0, 1), (2, 3), (4, 5)], [(0, 2), (1, 4), (3, 5)]], record=True)
-    with pytest.raises(CodeError, match="sets that the design asks about; got 1 question that is not, first in row 0"):
-        sp.resolve([[3, 7, 5]], [0], design)
+    with pytest.raises(CodeError, match="1 question that is not, first in row 0"):
+        sp.resolve([question], [0], design)
 
 
 @pytest.mark.parametrize("design", [GIVEN, COVERED], ids=["conditional", "covered"])

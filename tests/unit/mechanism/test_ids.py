@@ -90,7 +90,7 @@ HOLES = {
 
 @every_case("kind", HOLES)
 def test_missing_ids_are_counted_and_never_shown(kind):
-    with pytest.raises(ArgumentError, match=r"`ids` must be known; got 2 missing, first in row 1 .counted from 0") as e:
+    with pytest.raises(ArgumentError, match="got 2 missing, first in row 1") as e:
         read_ids(HOLES[kind]())
     assert "secret" not in str(e.value)
     assert "987" not in str(e.value)
@@ -147,7 +147,7 @@ def test_what_is_no_column_is_refused(ids, argument):
 
 
 def test_a_data_frame_is_no_column_of_ids():
-    with pytest.raises(ArgumentError, match="one id per row; got DataFrame"):
+    with refused(ArgumentError, "ids"):
         read_ids(library("pandas").DataFrame({"id": [1]}))
 
 

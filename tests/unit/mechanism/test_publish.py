@@ -75,19 +75,14 @@ def test_missing_values_of_every_kind_become_full_sets(kind):
     data = sp.privatize(TEXT[kind](HOLES), ASKED, seed=1, missing="full")
     kept = sp.privatize([v for v in HOLES if v], ASKED, seed=1).codes.tolist()
     assert data.codes.tolist() == [kept[0], 15, kept[1], kept[2], 15, kept[3]]
-    with pytest.raises(
-        CategoryError,
-        match=r"every value must be known; got 2 missing, first in row 1 .counted from 0.. Hint: missing=",
-    ):
+    with pytest.raises(CategoryError, match=r"got 2 missing, first in row 1 .*Hint: missing="):
         sp.privatize(TEXT[kind](HOLES), ASKED)
 
 
 @every_case("kind", TEXT)
 def test_unknown_values_of_every_kind_are_refused(kind):
     # Category q is known to one of these columns, and unknown to the design.
-    with pytest.raises(
-        CategoryError, match="one of the design's categories; got 2 values that are not, first in row 3"
-    ):
+    with pytest.raises(CategoryError, match="got 2 values that are not, first in row 3"):
         sp.privatize(TEXT[kind](["b", "a", "d", "q", "q"]), ASKED)
 
 
@@ -123,11 +118,9 @@ def test_integer_labels_with_missing_values(kind):
 def test_integers_out_of_range_are_refused(kind):
     with pytest.raises(CategoryError, match="got 1 value that is not, first in row 2"):
         sp.privatize(WHOLE[kind]([1, 0, 4, 3]), INTEGERS)
-
-
-def test_negative_integers_do_not_count_from_the_end():
-    with pytest.raises(CategoryError, match="got 1 value that is not, first in row 1"):
-        sp.privatize(np.array([1, -1, 3]), INTEGERS)
+    if kind != "numpy uint8":  # a negative number does not count from the end
+        with pytest.raises(CategoryError, match="got 1 value that is not, first in row 1"):
+            sp.privatize(WHOLE[kind]([1, -1, 3]), INTEGERS)
 
 
 def test_masked_values_are_missing():
@@ -197,10 +190,7 @@ def lazy_tables():
 def test_what_is_not_in_memory_is_sent_elsewhere(design):
     # Drawn anew at every use, the subsets of one person would intersect.
     for table, name in lazy_tables():
-        with pytest.raises(
-            CategoryError,
-            match=rf"a column in memory; got a _?{name}.* Hint: sp.privatize_table\(frame, \{{'race': ...\}}, output=",
-        ):
+        with pytest.raises(CategoryError, match=rf"; got a _?{name}.* Hint: sp.privatize_table\("):
             sp.privatize(table, design)
 
 
@@ -210,18 +200,18 @@ def test_a_design_for_each_column_is_sent_elsewhere():
 
 
 @every_case(
-    ("values", "message"),
+    ("values", "got"),
     [
-        ("secret", "must be a list or column of labels; got a single string"),
-        ({"secret": 1}, "must be a list or column with one value per person; got a dict"),
-        ({"secret"}, "must be a list or column with one value per person; got a set"),
-        (7654321, "must be a list or column of labels; got int"),
-        ([["secret"], ["secret"]], "one of the design's categories; got 2 values that are not, first in row 0"),
-        (np.array([["secret"]]), r"must be one-dimensional; got shape \(1, 1\)"),
+        ("secret", "a single string"),
+        ({"secret": 1}, "a dict"),
+        ({"secret"}, "a set"),
+        (7654321, "int"),
+        ([["secret"], ["secret"]], "2 values that are not, first in row 0"),
+        (np.array([["secret"]]), r"shape \(1, 1\)"),
     ],
 )
-def test_what_is_no_column_is_refused(values, message):
-    with pytest.raises(CategoryError, match=message) as caught:
+def test_what_is_no_column_is_refused(values, got):
+    with pytest.raises(CategoryError, match=f"; got {got}") as caught:
         sp.privatize(values, ASKED)
     assert_silent(caught.value, "secret", "7654321")
 
@@ -279,9 +269,9 @@ def test_the_design_must_say_how_to_draw():
         sp.privatize(VALUES, UNKNOWN)
 
 
-@every_case(("design", "kind"), [(VALUES, "list"), (None, "NoneType"), ("uniform", "str")])
-def test_the_design_must_be_one(design, kind):
-    with pytest.raises(ArgumentError, match=f"`design` must be a design; got {kind}"):
+@every_case("design", [VALUES, None, "uniform"])
+def test_the_design_must_be_one(design):
+    with refused(ArgumentError, "design"):
         sp.privatize(VALUES, design)
 
 
@@ -294,18 +284,9 @@ def test_a_large_mixture_that_is_not_asked_cannot_be_drawn():
 
 @pytest.mark.parametrize("design", [sp.nonprivate(ABCD), Mixture.of([ASKED, sp.nonprivate(ABCD)], [9, 1])])
 def test_a_design_that_reports_values_warns(design):
-    with pytest.warns(
-        NotPrivateWarning, match=rf"a {design.kind} design reports single values.* is not private"
-    ) as caught:
+    with pytest.warns(NotPrivateWarning, match=design.kind) as caught:
         sp.privatize(VALUES, design)
     assert caught[0].filename == __file__
-
-
-def test_numpy_generators_continue():
-    generator = np.random.default_rng(1)
-    one, two = (sp.privatize(VALUES * 20, ASKED, seed=generator).codes.tolist() for _ in range(2))
-    assert one == sp.privatize(VALUES * 20, ASKED, seed=np.random.default_rng(1)).codes.tolist()
-    assert one != two
 
 
 def test_a_seed_that_also_made_the_values_does_not_tie_them_to_the_questions():

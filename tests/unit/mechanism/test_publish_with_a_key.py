@@ -156,30 +156,25 @@ def test_a_key_needs_the_name_of_the_variable(variable):
 
 
 @every_case(
-    ("design", "options", "message"),
+    ("design", "options", "argument"),
     [
-        (ASKED, {"key": KEY, "ids": [1], "seed": 1}, "only one of `key` and `seed` must be given; got both"),
-        (ASKED, {"key": KEY, "ids": [1], "seed": np.random.default_rng(1)}, "only one of `key` and `seed`"),
-        (ASKED, {"key": KEY, "variable": "v"}, "`key` must come with `ids`, one for each row; got none"),
-        (ASKED, {"ids": [1]}, "`ids` and `variable` must come with a `key`; got none"),
-        (ASKED, {"variable": "v"}, "`ids` and `variable` must come with a `key`; got none"),
-        (
-            sp.covered(ASKED, 0.1),
-            {"key": KEY, "ids": [1], "variable": "v"},
-            "covered design must be drawn without a `key`",
-        ),
-        (TRIPLE, {"key": KEY, "ids": [1], "variable": "v"}, "`variable` must not be given for a product"),
-        (ASKED, {"key": KEY, "ids": [None], "variable": "v"}, "`ids` must be known; got 1 missing, first in row 0"),
+        (ASKED, {"key": KEY, "ids": [1], "seed": 1}, "key"),
+        (ASKED, {"key": KEY, "ids": [1], "seed": np.random.default_rng(1)}, "key"),
+        (ASKED, {"key": KEY, "variable": "v"}, "key"),
+        (ASKED, {"ids": [1]}, "ids"),
+        (ASKED, {"variable": "v"}, "ids"),
+        (sp.covered(ASKED, 0.1), {"key": KEY, "ids": [1], "variable": "v"}, "key"),
+        (TRIPLE, {"key": KEY, "ids": [1], "variable": "v"}, "variable"),
+        (ASKED, {"key": KEY, "ids": [None], "variable": "v"}, "ids"),
     ],
 )
-def test_what_does_not_go_with_a_key(design, options, message):
-    with pytest.raises(ArgumentError, match=message):
+def test_what_does_not_go_with_a_key(design, options, argument):
+    with refused(ArgumentError, argument):
         sp.privatize(["a"], design, **options)
 
 
 def test_ids_are_one_per_value_and_distinct():
     with refused(MismatchError, "ids"):
         sp.privatize(list("abc"), ASKED, key=KEY, ids=[1, 2], variable="v")
-    told = "`ids` must be distinct; got 1 row that repeats an earlier id, first in row 2"
-    with pytest.raises(ArgumentError, match=told):
+    with pytest.raises(ArgumentError, match=r"`ids` must be .* first in row 2"):
         sp.privatize(list("abc"), ASKED, key=KEY, ids=[1, 2, "1"], variable="v")

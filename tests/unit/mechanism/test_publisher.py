@@ -39,17 +39,6 @@ def test_it_survives_a_journey_to_another_process(name):
     assert sent.missing == "full"
 
 
-@every_case("name", ONE_COLUMN)
-def test_what_it_draws_can_be_reported(name):
-    design = planned(ONE_COLUMN[name])
-    publisher = Publisher(design)
-    x = np.arange(300) % design.p
-    codes = publisher.draw(x, None, source())
-    assert codes.dtype == np.int64
-    assert design.holds(codes, x).all()
-    assert design.allows(codes).all()
-
-
 def test_its_tables_are_made_once(monkeypatch):
     made = []
     exact = reports.thresholds

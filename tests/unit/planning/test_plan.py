@@ -392,14 +392,6 @@ def test_shares_of_zero_next_to_two_others_can_be_planned_for():
     assert "inf" not in str(survey.summary())
 
 
-@every_case("engine", ["pandas", "polars", "pyarrow"])
-def test_frames(engine):
-    made = plan(5)
-    table = made.to_frame(engine=engine)
-    assert len(table) == len(made.options)
-    assert list(np.asarray(table["people"])) == [option.people for option in made.options]
-
-
 def test_the_table_for_people(nine):
     text = str(nine.summary())
     assert text.startswith("Plan for 9 categories: ±2 points at 95%, whatever the distribution")
@@ -456,7 +448,6 @@ def test_looks():
     assert repr(made) == "<Plan: uniform, 865 people for ±0.05, of 1 design>"
     assert repr(made.best) == "<PlanOption uniform: 865 people for ±0.05>"
     assert ("people", "865") in made.best.summary().rows
-    assert "<table>" in made._repr_html_()
 
 
 @pytest.mark.parametrize("asked", [{"margin": 0.02}, {"n": 500, "w": np.arange(1, 10) / 45}])

@@ -212,5 +212,4 @@ def test_looks():
     assert "all people" in text
     said = "<RepeatRisk: 2 draws for one person leave 1.333 of 4 candidates, one alone with probability 0.6667>"
     assert repr(risk) == said
-    assert "<table>" in risk._repr_html_()
     assert list(risk.to_frame()["alone"]) == pytest.approx([2 / 3] * 4)

@@ -231,12 +231,6 @@ def test_corrected_fits_are_compared_by_a_test_of_the_term():
         fit.compare(fit)
 
 
-def test_the_picture_has_a_row_per_coefficient():
-    pytest.importorskip("matplotlib")
-    figure = regress("income ~ v + x").plot()
-    assert figure.axes
-
-
 def test_adjusted_means_are_drawn_in_the_order_of_group_means():
     pytest.importorskip("matplotlib")
     people = table()

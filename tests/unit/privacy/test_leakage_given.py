@@ -446,30 +446,22 @@ def changed(row, value):
 
 
 BAD = {
-    "sums": (
-        changed(1, 0.3),
-        DistributionError,
-        r"row of `P` must sum to 1; got 1 row that does not, first in row 1\.",
-    ),
-    "percent": (GOOD * 100, DistributionError, r"must sum to 1; got 3 rows that do not, first in row 0\."),
-    "nan": (changed(2, np.nan), DistributionError, r"must be finite; got 1 row that is not, first in row 2\."),
-    "infinite": (changed(2, np.inf), DistributionError, r"must be finite; got 1"),
-    "negative": (
-        changed(0, [1.5, -0.5, 0, 0]),
-        DistributionError,
-        r"negative share; got 1 row that has one, first in row 0",
-    ),
-    "classes": (np.full((3, 5), 0.2), MismatchError, r"a column for each of the 4 categories; got shape \(3, 5\)"),
-    "vector": ([0.25] * 4, MismatchError, r"got shape \(4,\)"),
-    "text": ([["a", "b", "c", "d"]], DistributionError, r"`P` must be numbers, a row of shares each; got list"),
-    "ragged": ([[0.5, 0.5], [1.0]], DistributionError, r"`P` must be numbers"),
-    "empty": (np.empty((0, 4)), NoDataError, r"`P` must have at least one row; got none"),
+    "sums": (changed(1, 0.3), DistributionError, "1 row that does not, first in row 1"),
+    "percent": (GOOD * 100, DistributionError, "3 rows that do not, first in row 0"),
+    "nan": (changed(2, np.nan), DistributionError, "1 row that is not, first in row 2"),
+    "infinite": (changed(2, np.inf), DistributionError, "1 row that is not, first in row 2"),
+    "negative": (changed(0, [1.5, -0.5, 0, 0]), DistributionError, "1 row that has one, first in row 0"),
+    "classes": (np.full((3, 5), 0.2), MismatchError, r"shape \(3, 5\)"),
+    "vector": ([0.25] * 4, MismatchError, r"shape \(4,\)"),
+    "text": ([["a", "b", "c", "d"]], DistributionError, "list"),
+    "ragged": ([[0.5, 0.5], [1.0]], DistributionError, "list"),
+    "empty": (np.empty((0, 4)), NoDataError, "none"),
 }
 
 
-@every_case(("P", "error", "message"), BAD.values(), ids=BAD)
-def test_probabilities_that_are_none(P, error, message):
-    with pytest.raises(error, match=message):
+@every_case(("P", "error", "got"), BAD.values(), ids=BAD)
+def test_probabilities_that_are_none(P, error, got):
+    with pytest.raises(error, match=f"`P` .*; got {got}"):
         leakage_given(sp.uniform(ABCD), P)
 
 

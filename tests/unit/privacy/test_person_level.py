@@ -114,9 +114,9 @@ def test_a_long_table_is_cut():
 def test_values_that_do_not_fit(people):
     with refused(MismatchError, "values"):
         sp.person_leakage(people, W, values=["a", "b"])
-    with pytest.raises(CategoryError, match="must lie in their subsets; got 2 values that do not, first in row 1"):
+    with pytest.raises(CategoryError, match="got 2 values that do not, first in row 1"):
         sp.person_leakage(people, W, values=["a", "a", "c", "a"])
-    with pytest.raises(CategoryError, match="must be categories; got 1 value that does not, first in row 2") as caught:
+    with pytest.raises(CategoryError, match="got 1 value that does not, first in row 2") as caught:
         sp.person_leakage(people, W, values=["a", "a", "secret", "a"])
     assert "secret" not in str(caught.value)  # messages reach logs
     with pytest.raises(CategoryError, match="got 1 value that does not, first in row 0"):
@@ -139,5 +139,5 @@ def test_the_picture_shows_rows_of_balls(people):
     ax = sp.person_leakage(people, W).plot(most=3, truth=["a", "c", "d"], names=["x", "y", "z"])
     assert isinstance(ax, Axes)
     assert sum(isinstance(patch, Circle) for patch in ax.patches) == 12
-    with pytest.raises(CategoryError, match="must be categories; got 1 value that does not, first in row 0"):
+    with pytest.raises(CategoryError, match="got 1 value that does not, first in row 0"):
         sp.person_leakage(people, W).plot(truth=["secret", "c", "d", "a"])
