@@ -326,15 +326,6 @@ def test_a_sample_that_says_nothing_is_named(refused, tmp_path):
 
 
 @pytest.mark.usefixtures("folder")
-def test_errors_for_programs(told):
-    code, (facts,) = told("compare", "2025.parquet", "old.csv")
-    assert (code, facts["kind"]) == (1, "MismatchError")
-    assert "--merge" in facts["advice"]
-    code, (facts,) = told("compare", "2025.parquet")
-    assert (code, facts["kind"]) == (2, "UsageError")
-
-
-@pytest.mark.usefixtures("folder")
 def test_files_are_completed():
     from click.shell_completion import ShellComplete
 

@@ -133,7 +133,10 @@ def test_words_that_make_no_test_of_trend(words, message, misused):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--scores", "1,2"], "--scores must be 4 numbers; got 2. Hint: numbers in the order of the labels, 1,2,3"),
+        (
+            ["--scores", "1,2"],
+            "--scores must be 4 numbers; got 2. Hint: numbers in the order of the labels, 1,2,3, or LABEL=1",
+        ),
         (["--scores", "never=1,daily=2"], "--scores must have a number for each of the 4 labels."),
         (["--scores", "1,1,1,1"], "--scores must be finite numbers that are not all the same."),
         (["--group-scores", "1,2"], "--group-scores must be 3 numbers; got 2."),
@@ -143,13 +146,6 @@ def test_scores_that_do_not_fit(words, message, refused):
     line = refused("test", "out.parquet", "answer", "--by", "year", "--trend", *words)
     assert message in line
     assert "`" not in line
-
-
-@pytest.mark.usefixtures("folder")
-def test_errors_for_programs(told):
-    code, (facts,) = told("test", "out.parquet", "answer", "--by", "year", "--trend", "--scores", "1,2")
-    assert (code, facts["kind"]) == (1, "ArgumentError")
-    assert "LABEL=1" in facts["advice"]
 
 
 @pytest.mark.usefixtures("folder")

@@ -146,11 +146,6 @@ def test_a_key_that_is_none(refused, folder, monkeypatch):
     assert not (folder / "out.parquet").exists()
 
 
-def test_labels_are_never_read_off_silently(misused, folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    assert "needs a design" in misused("privatize", "people.csv", "--column", "tree", "-o", "out.parquet")
-
-
 # Reading ------------------------------------------------------------------------------------------
 
 READERS = [["count"], ["estimate"], ["audit"], ["check"], ["report", "-o", "page.html"]]
@@ -195,19 +190,16 @@ def test_reading_wrongly(command, arguments, code, message, run, folder, monkeyp
         (["count", "private.parquet", "--by", "area", "--by", "area"], 2, "each once"),
         (["estimate", "private.parquet", "--weights", "area"], 2, "--weights and --weights-kind go together"),
         (["estimate", "private.parquet", "--weights", "area", "--weights-kind", "sampling"], 1, "area"),
-        (["estimate", "private.parquet", "-o", "est.docx"], 2, "--output must end in"),
         (["estimate", "private.parquet", "-o", "nowhere/est.csv"], 1, "nowhere"),
         (["estimate", "private.parquet", "-o", "nowhere/est.png"], 1, "nowhere"),
         (["estimate", "private.parquet", "-o", "private.parquet"], 2, "--output must not be TABLE"),
         (["count", "private.parquet", "-o", "private.parquet"], 2, "--output must not be TABLE"),
         (["count", "private.parquet", "-o", "nowhere/counts.csv"], 1, "nowhere"),
         (["report", "private.parquet", "-o", "private.parquet"], 2, "--output must not be TABLE"),
-        (["report", "private.parquet", "-o", "page.pdf"], 2, "--output must end in .html or .htm"),
         (["report", "private.parquet", "-o", "nowhere/page.html"], 1, "nowhere"),
         (["test", "private.parquet"], 2, "Missing argument"),
         (["test", "private.parquet", "tree", "tree"], 2, "got tree twice"),
         (["test", "private.parquet", "tree", "shrub"], 1, "shrub"),
-        (["test", "private.parquet", "tree"], 2, "give a second column; or --by COLUMN"),
         (["test", "private.parquet", "a", "b", "c"], 2, "one or two columns"),
         (["test", "private.parquet", "tree", "--given", "tree"], 2, "--given must be a column other"),
         (["test", "private.parquet", "tree", "--permutations", "-1"], 2, "'--permutations'"),
