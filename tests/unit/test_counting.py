@@ -67,32 +67,9 @@ def columns():
     }
 
 
-KINDS = [
-    "tuple of codes",
-    "numpy",
-    "numpy uint8",
-    "numpy object",
-    "pandas",
-    "pandas Int64",
-    "pandas sets",
-    "polars",
-    "polars lists",
-    "polars lists, equal",
-    "arrow",
-    "arrow uint16",
-    "arrow chunked",
-    "arrow lists",
-    "arrow lists, chunked",
-    "generator",
-    "generator of sets",
-]
-
-
-@every_case("kind", KINDS)
-def test_every_kind_of_column(kind):
-    assert sorted(columns()) == sorted(KINDS)
-    column, codes = columns()[kind]
-    assert same(sp.count(column, design=UNIFORM), sp.SubsetData(codes, UNIFORM).counts())
+def test_every_kind_of_column():
+    for kind, (column, codes) in columns().items():
+        assert same(sp.count(column, design=UNIFORM), sp.SubsetData(codes, UNIFORM).counts()), kind
 
 
 def test_nobody():

@@ -405,19 +405,6 @@ def test_batches_are_checked(codes, counts, error, argument):
         sp.CountsBatch(codes, counts, UNIFORM)
 
 
-def test_uniqueness_of_a_sample_is_a_question():
-    # Two sides of one question: weight can move within either side unseen.
-    blind = sp.SubsetCounts([3, 12], [5, 7], UNIFORM)
-    assert not blind.is_unique
-    direction = blind.null_direction()
-    assert sum(direction.values()) == 0
-    for side in (("a", "b"), ("c", "d")):
-        assert sum(direction.get(label, 0) for label in side) == 0
-    clear = sp.SubsetCounts([3, 12, 5, 10, 9], [5, 7, 6, 4, 8], UNIFORM)
-    assert clear.is_unique
-    assert clear.null_direction() is None
-
-
 def test_a_slice_of_a_batch_is_a_batch():
     batch = sp.simulate_many(UNIFORM, [0.1, 0.2, 0.3, 0.4], 50, 5, seed=1)
     part = batch[1:3]

@@ -202,7 +202,7 @@ sp.privatize_table(table, {"who_is": design}, folder + "/out", key=key, id="id")
 def test_worker_dies_while_counted_rows_are_laid_out(session, cluster, tmp_path, monkeypatch):
     n, output = 30_000, tmp_path / "out"
     cluster.add_worker().await_text("Successfully registered with master")
-    victim = next(each for each in cluster.workers if "RegressArguments to launch executor" in each.log.read_text())
+    victim = next(each for each in cluster.workers if "Asked to launch executor" in each.log.read_text())
     monkeypatch.setattr(worker, "SHARE_ROWS", 200)  # many small tasks: time to die in
     has_died = when(lambda: len(list(output.glob("_temporary/0/task_*"))) >= 8, victim.kill)
     private = sp.privatize_table(people(session, n, 8), {"colour": DESIGN}, str(output), key=KEY, id="who")
@@ -217,7 +217,7 @@ def test_worker_dies_while_counted_rows_are_laid_out(session, cluster, tmp_path,
 def test_worker_dies(session, cluster, tmp_path, phase):
     n, output = 30_000, tmp_path / "out"
     cluster.add_worker().await_text("Successfully registered with master")  # so that two are left
-    victim = next(each for each in cluster.workers if "RegressArguments to launch executor" in each.log.read_text())
+    victim = next(each for each in cluster.workers if "Asked to launch executor" in each.log.read_text())
     session.conf.set("spark.sql.shuffle.partitions", "60")  # many small tasks: time to die in
 
     def in_the_midst():
