@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
-from shell_words import leaves
 
 import subsetprivacy as sp
 from subsetprivacy.cli.main import main
@@ -17,9 +17,16 @@ from subsetprivacy.cli.main import main
 DESIGN = sp.uniform(["ash", "birch", "cedar", "elm"])
 
 
-NAMES = {" ".join(path): command for path, command in leaves(main)}
-COMMANDS = [name for name, command in NAMES.items() if any("--json" in param.opts for param in command.params)]
-OTHERS = [name for name in NAMES if name not in COMMANDS]
+def commands(group=main, path=()):
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from commands(command, (*path, name))
+        else:
+            yield " ".join((*path, name)), command
+
+
+COMMANDS = [name for name, command in commands() if any("--json" in param.opts for param in command.params)]
+OTHERS = [name for name, _ in commands() if name not in COMMANDS]
 EVERY = pytest.mark.parametrize("name", COMMANDS)
 
 # For each command, words that it cannot do anything with: (words, class of the error, a part of the message).
