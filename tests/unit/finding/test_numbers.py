@@ -13,7 +13,6 @@ from subsetprivacy.honesty.all_checks import ONE
 from subsetprivacy.messages import NoteKind
 from subsetprivacy.tables import label_text
 
-
 pytestmark = pytest.mark.filterwarnings("ignore::subsetprivacy.errors.SubsetPrivacyWarning")
 
 
