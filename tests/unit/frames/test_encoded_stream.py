@@ -10,7 +10,7 @@ import pytest
 from refusals import refused
 
 import subsetprivacy as sp
-from subsetprivacy.errors import ArgumentError, CodeError, DataFileError, MismatchError, NoDataError
+from subsetprivacy.errors import ArgumentError, CodeError, MismatchError, NoDataError
 from subsetprivacy.frames import covariates, file_covariates
 from subsetprivacy.frames.encoded_stream import EncodedStream
 from subsetprivacy.frames.encoder import Encoder
@@ -285,11 +285,6 @@ def test_an_empty_answer(tmp_path):
 def test_columns_in_the_wrong_place(release, formula, options, told):
     with pytest.raises(ArgumentError, match=told):
         EncodedStream(release, formula, **options)
-
-
-def test_a_column_that_is_not_there(release):
-    with pytest.raises(DataFileError):
-        EncodedStream(release, "race ~ height")
 
 
 def test_files_must_have_the_same_design(people, tmp_path):

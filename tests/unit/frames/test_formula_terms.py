@@ -195,5 +195,5 @@ def test_without_formulaic_it_is_said_how_to_get_it(monkeypatch):
         return real(name, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(MissingDependencyError):
+    with pytest.raises(MissingDependencyError, match=r"formulaic.*pip install"):
         split_formula("race ~ age")

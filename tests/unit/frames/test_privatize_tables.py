@@ -206,5 +206,5 @@ def test_wrong_arguments_are_named(table, options, message):
 
 
 def test_a_file_that_does_not_exist_is_named(tmp_path):
-    with pytest.raises(DataFileError):
+    with pytest.raises(DataFileError, match=r"people\.csv"):
         privatize_table(tmp_path / "people.csv", {"race": RACE}, tmp_path / "private.parquet")

@@ -36,11 +36,6 @@ def test_a_file_is_not_replaced_unless_asked(small, tmp_path):
     assert "<html" in write_report(small, target, tests=False, overwrite=True).read_text(encoding="utf-8")
 
 
-def test_a_folder_must_be_there(small, tmp_path):
-    with pytest.raises(DataFileError):
-        write_report(small, tmp_path / "absent" / "page.html")
-
-
 def test_a_folder_is_no_file(small, tmp_path):
     with pytest.raises(DataFileError):
         write_report(small, tmp_path, tests=False, overwrite=True)
