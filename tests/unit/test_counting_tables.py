@@ -331,9 +331,7 @@ def test_joined_variables():
 def test_errors_of_several_columns_name_the_column_and_the_row():
     frame = pd.DataFrame({"race": RACE, "income": [*INCOME[:6], 7, 0]})
     for table in (frame, pa.Table.from_pandas(frame), pl.from_pandas(frame)):
-        with pytest.raises(
-            CodeError, match=r"column income must hold codes in 1…15; got others in 1 row, first in row 7 \(0, "
-        ):
+        with pytest.raises(CodeError, match=r"column income .*in 1 row, first in row 7 \(0, "):
             sp.crosstab(table, "race", "income", designs=[ASKED, V4])
     with pytest.raises(ArgumentError, match="must be in the table; got no column incmoe among its"):
         sp.crosstab(frame, "race", "incmoe", designs=[ASKED, V4])

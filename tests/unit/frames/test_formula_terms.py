@@ -46,9 +46,7 @@ def test_what_is_no_formula_is_refused(formula):
     ],
 )
 def test_a_private_column_is_inside_no_function(term, inside):
-    with pytest.raises(
-        ArgumentError, match="must not put a private column inside a function; got income, which is"
-    ) as caught:
+    with pytest.raises(ArgumentError, match=r"private column.*got income") as caught:
         split_formula(f"race ~ sex + {term}", ["race", "income"])
     assert caught.value.message.endswith(f"inside {inside}.")
     assert caught.value.advice.name == "private_as_it_is"

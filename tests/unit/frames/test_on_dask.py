@@ -166,9 +166,7 @@ def test_count_and_release(scheduler, tmp_path):
 
 def test_refused_rows_are_counted_over_the_whole_table(scheduler, tmp_path):
     _, table = people(strange=(205, 590, 599))
-    with pytest.raises(
-        CategoryError, match=r"column 'colour': .* got 3 values that are not, first in row 205"
-    ) as caught:
+    with pytest.raises(CategoryError, match=r"'colour': .*got 3 values .*first in row 205") as caught:
         sp.privatize_table(table, {"colour": DESIGN}, tmp_path / "out")
     assert "SECRET" not in str(caught.value)
     assert caught.value.__context__ is None
