@@ -734,6 +734,11 @@ def test_what_does_not_fit_is_refused(call, argument):
         call()
 
 
+def test_paths_of_another_length_are_refused_by_matplotlib():
+    with pytest.raises(ValueError, match="x and y must have same first dimension"):
+        draw.paths([1, 2], RUNS, guide=("slope", [1.0, 0.1]), **NAMED)
+
+
 @every_case(("call", "argument"), EARLY)
 def test_what_is_refused_early_leaves_no_figure(call, argument):
     with pytest.raises(ValueError, match=f"`{argument}`"):
