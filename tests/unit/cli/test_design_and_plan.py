@@ -128,7 +128,6 @@ W = [0.5, 0.2, 0.15, 0.1, 0.05]
     ("options", "aims"),
     [
         (["--category", "daily", "--margin", ".03"], {"category": "daily", "margin": 0.03}),
-        (["--people", 2000, "--w", "0.5,0.2,0.15,0.1,0.05"], {"n": 2000, "w": W}),
         (
             ["--category", "daily", "--relative", ".2", "--w", "0.5,0.2,0.15,0.1,0.05"],
             {"category": "daily", "relative": 0.2, "w": W},
@@ -152,6 +151,8 @@ def test_the_aims_of_a_plan_are_those_of_the_library(options, aims, fine):
 def test_numbered_categories_are_named_by_their_number(fine):
     made = json.loads(fine("plan", "--n-categories", 6, "--category", 3, "--json"))
     assert made["category"] == 3
+    made = json.loads(fine("plan", "--n-categories", 6, "--people", 2000, "--w", ".5,.1,.1,.1,.1,.1", "--json"))
+    assert made["options"][0]["margin"] == sp.plan(6, n=2000, w=[0.5, *[0.1] * 5]).to_dict()["options"][0]["margin"]
 
 
 OF_HABITS = ["plan", *HABITS]
