@@ -67,32 +67,9 @@ def columns():
     }
 
 
-KINDS = [
-    "tuple of codes",
-    "numpy",
-    "numpy uint8",
-    "numpy object",
-    "pandas",
-    "pandas Int64",
-    "pandas sets",
-    "polars",
-    "polars lists",
-    "polars lists, equal",
-    "arrow",
-    "arrow uint16",
-    "arrow chunked",
-    "arrow lists",
-    "arrow lists, chunked",
-    "generator",
-    "generator of sets",
-]
-
-
-@every_case("kind", KINDS)
-def test_every_kind_of_column(kind):
-    assert sorted(columns()) == sorted(KINDS)
-    column, codes = columns()[kind]
-    assert same(sp.count(column, design=UNIFORM), sp.SubsetData(codes, UNIFORM).counts())
+def test_every_kind_of_column():
+    for kind, (column, codes) in columns().items():
+        assert same(sp.count(column, design=UNIFORM), sp.SubsetData(codes, UNIFORM).counts()), kind
 
 
 def test_nobody():
@@ -107,59 +84,39 @@ def test_integer_labels_are_not_codes_inside_a_set():
 
 
 @every_case(
-    ("data", "error", "message"),
+    ("data", "error", "told"),
     [
-        ("ab", CodeError, "must be a list with one subset per person; got str"),
-        (
-            {frozenset("ab")},
-            CodeError,
-            r"got set. Hint: pass a list; a set of sets would merge people who reported the same",
-        ),
+        ("ab", CodeError, "got str"),
+        ({frozenset("ab")}, CodeError, "got set. Hint: .*people who reported the same"),
         (frozenset({frozenset("ab")}), CodeError, "got frozenset"),
         ({3: 10}, CodeError, "got dict"),
-        (5, CodeError, "must be a list with one subset per person; got int"),
-        (None, CodeError, "must be a list with one subset per person; got NoneType"),
-        (
-            ["ab", "cd"],
-            CodeError,
-            "joined by a bar; got 2 texts that are not, first in row 0: it has a label that is not a cat",
-        ),
-        (
-            [{"a", "b"}, "cd"],
-            CodeError,
-            "joined by a bar; got 1 text that is not, first in row 1: it has a label that is",
-        ),
-        ([b"a|b"], CodeError, "a collection of labels, or text that joins them by a bar; got bytes in row 0"),
-        (
-            [{"a", "b"}, 12],
-            CodeError,
-            "a subset must be a collection of labels, or text that joins them by a bar; got int in row 1",
-        ),
-        ([{"a", "b"}, set()], CodeError, "a subset must not be empty; row 1 is"),
-        (
-            [{"a", "b"}, {"a", "zzz"}],
-            CategoryError,
-            "must hold distinct labels of the categories; got a label that is not a category in row 1",
-        ),
-        ([("a", "b", "a")], CategoryError, "must hold distinct labels of the categories; got a label twice in row 0"),
-        ([{"a", "b"}, {"a", "b", "c"}], CodeError, "that the uniform design can produce.*first in row 1"),
+        (5, CodeError, "got int"),
+        (None, CodeError, "got NoneType"),
+        (["ab", "cd"], CodeError, "got 2 texts.*first in row 0: it has a label that is not a cat"),
+        ([{"a", "b"}, "cd"], CodeError, "got 1 text.*first in row 1: it has a label that is"),
+        ([b"a|b"], CodeError, "got bytes in row 0"),
+        ([{"a", "b"}, 12], CodeError, "got int in row 1"),
+        ([{"a", "b"}, set()], CodeError, "not be empty; row 1 is"),
+        ([{"a", "b"}, {"a", "zzz"}], CategoryError, "got a label that is not a category in row 1"),
+        ([("a", "b", "a")], CategoryError, "got a label twice in row 0"),
+        ([{"a", "b"}, {"a", "b", "c"}], CodeError, "the uniform design.*first in row 1"),
         ([3, 5, 0], CodeError, r"first in row 2 \(0, the empty set\)"),
-        ([3, 5, 1], CodeError, "that the uniform design can produce.*first in row 2"),
+        ([3, 5, 1], CodeError, "the uniform design.*first in row 2"),
         ([3, 2**40], CodeError, r"first in row 1 \(outside the categories\)"),
         ([3, -1], CodeError, r"first in row 1 \(outside the categories\)"),
-        ([3.5, 5.0], CodeError, "must be integers.*got dtype float64"),
-        (np.array([3.5, np.nan]), CodeError, "must be integers; got dtype float64 with others, first in row 0"),
-        (np.array([[3, 5]]), CodeError, "must be one-dimensional"),
-        (np.array(["ab"]), CodeError, "joined by a bar; got 1 text that is not, first in row 0"),
-        (np.array([b"ab"]), CodeError, "text that joins them by a bar; got bytes"),
-        (np.ma.array([3, 5], mask=[False, True]), CodeError, "must have no masked entries; got 1 masked entry"),
-        (np.ma.array([3.0, 5.0], mask=[False, True]), CodeError, "must have no masked entries; got 1 masked entry"),
-        (np.array([3.0, np.inf]), CodeError, "must be integers; got dtype float64 with others, first in row 1"),
-        (np.array([3.0, 1e300]), CodeError, "must be integers; got dtype float64 with others, first in row 1"),
+        ([3.5, 5.0], CodeError, "got dtype float64"),
+        (np.array([3.5, np.nan]), CodeError, "got dtype float64 with others, first in row 0"),
+        (np.array([[3, 5]]), CodeError, "one-dimensional"),
+        (np.array(["ab"]), CodeError, "got 1 text.*first in row 0"),
+        (np.array([b"ab"]), CodeError, "got bytes"),
+        (np.ma.array([3, 5], mask=[False, True]), CodeError, "got 1 masked entry"),
+        (np.ma.array([3.0, 5.0], mask=[False, True]), CodeError, "got 1 masked entry"),
+        (np.array([3.0, np.inf]), CodeError, "got dtype float64 with others, first in row 1"),
+        (np.array([3.0, 1e300]), CodeError, "got dtype float64 with others, first in row 1"),
     ],
 )
-def test_what_cannot_be_counted(data, error, message):
-    with pytest.raises(error, match=message):
+def test_what_cannot_be_counted(data, error, told):
+    with pytest.raises(error, match=told):
         sp.count(data, design=UNIFORM)
 
 
@@ -302,41 +259,21 @@ def test_equal_sampling_weights_lose_nobody():
 
 
 @every_case(
-    ("weights", "kind", "error", "message"),
+    ("weights", "kind", "error", "told"),
     [
-        ([1, 2], "frequency", MismatchError, r"`weights` must be one per person; got shape \(2,\) for 3 people"),
-        ([[1, 2, 3]], "frequency", MismatchError, r"got shape \(1, 3\) for 3 people"),
-        (
-            [1, 2, 0.5],
-            "frequency",
-            ArgumentError,
-            "whole numbers of at least 0; got 1 weight that is not, first in row 2",
-        ),
-        (
-            [1, -1, 1],
-            "frequency",
-            ArgumentError,
-            "whole numbers of at least 0; got 1 weight that is not, first in row 1",
-        ),
-        ([1, np.nan, 1], "frequency", ArgumentError, "got 1 weight that is not, first in row 1"),
-        (
-            [1, np.inf, 1],
-            "sampling",
-            ArgumentError,
-            "finite and not negative; got 1 weight that is not, first in row 1",
-        ),
-        (
-            [1, -0.5, -1],
-            "sampling",
-            ArgumentError,
-            "finite and not negative; got 2 weights that are not, first in row 1",
-        ),
-        (["x", "y", "z"], "sampling", ArgumentError, "`weights` must be numbers, one per person"),
-        ([1, 1, 1], "survey", ArgumentError, "`weights_kind` must be one of frequency, sampling; got 'survey'"),
+        ([1, 2], "frequency", MismatchError, r"`weights`.*got shape \(2,\) for 3 people"),
+        ([[1, 2, 3]], "frequency", MismatchError, r"`weights`.*got shape \(1, 3\) for 3 people"),
+        ([1, 2, 0.5], "frequency", ArgumentError, "whole.*got 1 weight .*first in row 2"),
+        ([1, -1, 1], "frequency", ArgumentError, "whole.*got 1 weight .*first in row 1"),
+        ([1, np.nan, 1], "frequency", ArgumentError, "whole.*got 1 weight .*first in row 1"),
+        ([1, np.inf, 1], "sampling", ArgumentError, "finite.*got 1 weight .*first in row 1"),
+        ([1, -0.5, -1], "sampling", ArgumentError, "finite.*got 2 weights .*first in row 1"),
+        (["x", "y", "z"], "sampling", ArgumentError, "`weights` must be numbers"),
+        ([1, 1, 1], "survey", ArgumentError, "`weights_kind` .*frequency, sampling; got 'survey'"),
     ],
 )
-def test_weights_are_checked(weights, kind, error, message):
-    with pytest.raises(error, match=message):
+def test_weights_are_checked(weights, kind, error, told):
+    with pytest.raises(error, match=told):
         sp.count([3, 12, 3], design=UNIFORM, weights=weights, weights_kind=kind)
 
 

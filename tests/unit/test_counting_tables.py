@@ -38,21 +38,10 @@ def test_a_table_of_counts_from_a_database():
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE TABLE people (race INTEGER, region TEXT)")
     connection.executemany("INSERT INTO people VALUES (?, ?)", zip(RACE, REGION))
-    rows = connection.execute("SELECT race, COUNT(*) FROM people GROUP BY race").fetchall()
-    connection.close()
-    table = pd.DataFrame(rows, columns=["race", "n"])
-    counts = sp.count(table, "race", design=ASKED, weights="n", weights_kind="frequency")
-    assert cells(counts) == Counter(RACE)
-
-
-def test_a_code_that_stands_in_several_rows_of_a_table_of_counts():
-    connection = sqlite3.connect(":memory:")
-    connection.execute("CREATE TABLE people (race INTEGER, region TEXT)")
-    connection.executemany("INSERT INTO people VALUES (?, ?)", zip(RACE, REGION))
     rows = connection.execute("SELECT race, region, COUNT(*) FROM people GROUP BY race, region").fetchall()
     connection.close()
     table = pd.DataFrame(rows, columns=["race", "region", "n"])
-    assert table["race"].duplicated().any()
+    assert table["race"].duplicated().any()  # a code may stand in several rows
     assert cells(sp.count(table, "race", design=ASKED, weights="n", weights_kind="frequency")) == Counter(RACE)
     parts = sp.count(table, "race", design=ASKED, weights="n", weights_kind="frequency", by="region")
     assert cells(parts["n"]) == {3: 1, 5: 1, 10: 1, 15: 1}
@@ -342,9 +331,7 @@ def test_joined_variables():
 def test_errors_of_several_columns_name_the_column_and_the_row():
     frame = pd.DataFrame({"race": RACE, "income": [*INCOME[:6], 7, 0]})
     for table in (frame, pa.Table.from_pandas(frame), pl.from_pandas(frame)):
-        with pytest.raises(
-            CodeError, match=r"column income must hold codes in 1…15; got others in 1 row, first in row 7 \(0, "
-        ):
+        with pytest.raises(CodeError, match=r"column income .*in 1 row, first in row 7 \(0, "):
             sp.crosstab(table, "race", "income", designs=[ASKED, V4])
     with pytest.raises(ArgumentError, match="must be in the table; got no column incmoe among its"):
         sp.crosstab(frame, "race", "incmoe", designs=[ASKED, V4])

@@ -17,25 +17,22 @@ BLOCKS = sp.conditional(ABCD, {("a", "b"): 1.0, ("c", "d"): 1.0})
 
 
 @every_case(
-    ("codes", "message"),
+    ("codes", "told"),
     [
-        ([3.0, 5.0], "must be integers, one subset code per person; got dtype float64. Hint: a column with gaps"),
+        ([3.0, 5.0], "got dtype float64. Hint: a column with gaps"),
         ([3.0, np.nan], "got dtype float64"),
         (["3"], "must be integers"),
-        ([[3, 5]], "must be one-dimensional"),
-        ([3, 5, 0, 0], r"must lie in 1…15; got 2 codes that do not, first in row 2 \(0, the empty set\)"),
-        ([3, -5], r"must lie in 1…15; got 1 code that does not, first in row 1 \(outside the categories\)"),
-        ([3, 16], r"must lie in 1…15; got 1 code that does not, first in row 1 \(outside the categories\)"),
-        ([2**40, 3], r"must lie in 1…15; got 1 code that does not, first in row 0 \(outside the categories\)"),
-        (np.array([3, 2**63 + 3], np.uint64), "got 1 code that does not, first in row 1"),
-        (
-            [3, 7, 1, 5],
-            "that the uniform design can produce; got 2 codes that are not, first in row 1. Hint: is this the",
-        ),
+        ([[3, 5]], "one-dimensional"),
+        ([3, 5, 0, 0], r"got 2 codes .*first in row 2 \(0, the empty set\)"),
+        ([3, -5], r"got 1 code .*first in row 1 \(outside the categories\)"),
+        ([3, 16], r"got 1 code .*first in row 1 \(outside the categories\)"),
+        ([2**40, 3], r"got 1 code .*first in row 0 \(outside the categories\)"),
+        (np.array([3, 2**63 + 3], np.uint64), "got 1 code .*first in row 1"),
+        ([3, 7, 1, 5], "the uniform design.*got 2 codes .*first in row 1. Hint: is this the"),
     ],
 )
-def test_codes_that_the_design_cannot_produce_are_refused(codes, message):
-    with pytest.raises(CodeError, match=message):
+def test_codes_that_the_design_cannot_produce_are_refused(codes, told):
+    with pytest.raises(CodeError, match=told):
         sp.SubsetData(codes, UNIFORM)
 
 
@@ -403,19 +400,6 @@ def test_a_batch_is_a_row_of_counts_per_sample():
 def test_batches_are_checked(codes, counts, error, argument):
     with refused(error, argument):
         sp.CountsBatch(codes, counts, UNIFORM)
-
-
-def test_uniqueness_of_a_sample_is_a_question():
-    # Two sides of one question: weight can move within either side unseen.
-    blind = sp.SubsetCounts([3, 12], [5, 7], UNIFORM)
-    assert not blind.is_unique
-    direction = blind.null_direction()
-    assert sum(direction.values()) == 0
-    for side in (("a", "b"), ("c", "d")):
-        assert sum(direction.get(label, 0) for label in side) == 0
-    clear = sp.SubsetCounts([3, 12, 5, 10, 9], [5, 7, 6, 4, 8], UNIFORM)
-    assert clear.is_unique
-    assert clear.null_direction() is None
 
 
 def test_a_slice_of_a_batch_is_a_batch():

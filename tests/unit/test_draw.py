@@ -3,18 +3,16 @@ import subprocess
 import sys
 from itertools import pairwise
 
-import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from every_case import every_case
+from matplotlib.colors import to_hex
 from scipy import stats
 
 from subsetprivacy import draw
 from subsetprivacy.draw import layout
 from subsetprivacy.errors import MissingDependencyError
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-from matplotlib.colors import to_hex
 
 LABELS = ["Amer-Indian-Eskimo", "Asian-Pac-Islander", "Black", "Other", "White"]
 W = np.array([0.009551, 0.031909, 0.095943, 0.008323, 0.854274])  # tab:race_pop_dist
@@ -30,12 +28,6 @@ METRICS = {
     "prediction": [1, 0.9224, 0.8543],
 }
 BASELINES = {"size": 0, "mutual information": 0, "prediction": 0.8543}
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 def texts(artists):
@@ -148,11 +140,6 @@ class TestEstimate:
     def test_dollars_are_not_mathematics(self):
         ax = rendered(draw.estimate(["$10k to $20k", "more"], [0.4, 0.6], [0.3, 0.5], [0.5, 0.7], level=0.95))
         assert texts(ax.get_yticklabels())[0] == r"\$10k to \$20k"
-
-    def test_lengths_must_agree(self):
-        with pytest.raises(ValueError, match=r"`lower` must have one number per label, 5; got the shape \(4,\)"):
-            draw.estimate(LABELS, W, W[:4], W, level=0.95)
-        assert plt.get_fignums() == []
 
 
 class TestNumbersAndOrder:
@@ -316,13 +303,6 @@ class TestLeakage:
         figure.draw_without_rendering()
         assert figure.axes[0].get_xlim() == (0, 1)
 
-    def test_refusals_leave_no_figure(self):
-        with pytest.raises(ValueError, match="`metrics` must contain at least one metric"):
-            draw.leakage(["a"], {})
-        with pytest.raises(ValueError, match="`metrics` must have one number per label, 2"):
-            draw.leakage(["a", "b"], {"size": [0.1]})
-        assert plt.get_fignums() == []
-
 
 class TestCases:
     def colors(self, ax):
@@ -383,19 +363,6 @@ class TestCases:
         assert box.y0 >= 0
         assert box.x1 <= width
         assert box.y1 <= height
-
-    def test_truth_must_be_in_the_subset(self):
-        with pytest.raises(ValueError, match="`truth` must lie in the reported subset; got 1 row"):
-            draw.cases(LABELS, W, SUBSETS, truth=[0, 2])
-        assert plt.get_fignums() == []
-
-    def test_every_person_has_a_name(self):
-        with pytest.raises(ValueError, match="`names` must have one name per person, 2; got 1"):
-            draw.cases(LABELS, W, SUBSETS, names=["case 12"])
-
-    def test_members_must_be_a_matrix(self):
-        with pytest.raises(ValueError, match=r"`members` must have the shape \(k, 5\); got \(5,\)"):
-            draw.cases(LABELS, W, SUBSETS[0])
 
 
 class TestConvergence:
@@ -507,12 +474,6 @@ class TestSeries:
         ax = rendered(draw.series(x, {"a": x**2}, xlabel="x", ylabel="y"))
         assert len(ax.get_xticks()) < 20
 
-    def test_lengths_must_agree(self):
-        with pytest.raises(ValueError, match=r"`MLE` must have one number per label, 2; got the shape \(3,\)"):
-            draw.series([4, 6], LOSSES, xlabel="x", ylabel="y")
-        with pytest.raises(ValueError, match=r"`MLE` must have one number per label, 3; got the shape \(2,\)"):
-            self.draw(errors={"MLE": [0.1, 0.2]})
-
 
 SHARES = {"even": {"a": [0.1, 0.2], "b": [0.3, 0.4]}, "uneven": {"a": [0.5, 0.6], "b": [0.7, 3.0]}}
 
@@ -556,13 +517,6 @@ class TestSideBySide:
     def test_width_is_that_of_a_panel(self):
         assert self.draw(width=3.0).get_figwidth() == 6.0
 
-    def test_refusals(self):
-        with pytest.raises(ValueError, match="`panels` must contain at least one panel; got none"):
-            draw.line_panels([1, 2], {}, xlabel="x", ylabel="y")
-        assert plt.get_fignums() == []
-        with pytest.raises(ValueError, match="`a` must have one number per label, 3"):
-            draw.line_panels([1, 2, 3], SHARES, xlabel="x", ylabel="y")
-
 
 BOTH = {  # simulated and predicted
     "loss": {"MLE": ([1.1, 2.1, 2.9], [1.0, 2.0, 3.0]), "MoM": ([2.0, 2.5, 4.0], [2.0, 3.0, 4.0])},
@@ -596,10 +550,6 @@ class TestPredicted:
         assert texts(shared.get_texts()) == ["MLE", "MoM"]
         assert shared.get_title().get_text() == "markers simulated, lines predicted"
         assert figure.get_figwidth() == 8.0
-
-    def test_lengths_must_agree(self):
-        with pytest.raises(ValueError, match="`MLE` must have one number per label, 2"):
-            draw.predicted([4, 6], BOTH, xlabel="categories")
 
 
 class TestNormality:
@@ -699,12 +649,6 @@ class TestPaths:
         assert legend(ax) == ["moments, median", "maxima, median", "slope -1/2"]
         assert (ax.get_xlabel(), ax.get_ylabel()) == ("people", "error")
 
-    def test_lengths_must_agree(self):
-        with pytest.raises(ValueError, match=r"`guide` must have one number per label, 3; got the shape \(2,\)"):
-            self.draw(guide=("slope", [1.0, 0.1]))
-        with pytest.raises(ValueError, match="x and y must have same first dimension"):
-            draw.paths([1, 2], RUNS, guide=("slope", [1.0, 0.1]), xlabel="x", ylabel="y")
-
 
 class TestBeside:
     PRINTED, OBTAINED = np.array([2.5, 2.71, 5.68, 6.74, 1.0]), np.array([2.52, 2.7, 5.6, 6.8, 1.1])
@@ -735,14 +679,6 @@ class TestBeside:
         bars = np.array(both.containers[0].lines[2][0].get_segments())
         np.testing.assert_allclose(bars[:, :, 0], np.c_[self.PRINTED - own, self.PRINTED + own])
 
-    @pytest.mark.parametrize(
-        ("printed", "obtained", "errors", "named"),
-        [(W[:4], W, None, "values"), (W, W[:4], None, "values"), (W, W, W[:4], "errors")],
-    )
-    def test_lengths_must_agree(self, printed, obtained, errors, named):
-        with pytest.raises(ValueError, match=rf"`{named}` must have one number per label, 5; got the shape \(4,\)"):
-            draw.printed_and_obtained(LABELS, printed, obtained, errors=errors, xlabel="loss")
-
 
 class TestDurations:
     NAMES, SECONDS = ("EM", "MoM", "EM on counts"), (12.0, 0.0345, 0.5)
@@ -765,9 +701,49 @@ class TestDurations:
         assert theirs.get_marker() != ours.get_marker()
         assert legend(ax) == ["the paper's", "ours"]
 
-    def test_lengths_must_agree(self):
-        with pytest.raises(ValueError, match=r"`seconds` must have one number per label, 3; got the shape \(2,\)"):
-            draw.durations(self.NAMES, [1.0, 2.0], self.KINDS, xlabel="seconds")
+
+NAMED = {"xlabel": "x", "ylabel": "y"}
+
+
+# What is told before a figure is made leaves none; the others say so when they come to draw the line.
+EARLY = [
+    (lambda: draw.estimate(LABELS, W, W[:4], W, level=0.95), "lower"),
+    (lambda: draw.leakage(["a"], {}), "metrics"),
+    (lambda: draw.leakage(["a", "b"], {"size": [0.1]}), "metrics"),
+    (lambda: draw.cases(LABELS, W, SUBSETS, truth=[0, 2]), "truth"),
+    (lambda: draw.cases(LABELS, W, SUBSETS, names=["case 12"]), "names"),
+    (lambda: draw.cases(LABELS, W, SUBSETS[0]), "members"),
+    (lambda: draw.line_panels([1, 2], {}, **NAMED), "panels"),
+]
+LATE = [
+    (lambda: draw.series([4, 6], LOSSES, **NAMED), "MLE"),
+    (lambda: draw.series([4, 6, 8], LOSSES, errors={"MLE": [0.1, 0.2]}, **NAMED), "MLE"),
+    (lambda: draw.line_panels([1, 2, 3], SHARES, **NAMED), "a"),
+    (lambda: draw.predicted([4, 6], BOTH, xlabel="x"), "MLE"),
+    (lambda: draw.paths([1, 2, 3], {"EM": [[1, 2, 3]]}, guide=("slope", [1.0, 0.1]), **NAMED), "guide"),
+    (lambda: draw.printed_and_obtained(LABELS, W[:4], W, xlabel="x"), "values"),
+    (lambda: draw.printed_and_obtained(LABELS, W, W[:4], xlabel="x"), "values"),
+    (lambda: draw.printed_and_obtained(LABELS, W, W, errors=W[:4], xlabel="x"), "errors"),
+    (lambda: draw.durations(["a", "b", "c"], [1.0, 2.0], ["k"] * 3, xlabel="x"), "seconds"),
+]
+
+
+@every_case(("call", "argument"), EARLY + LATE)
+def test_what_does_not_fit_is_refused(call, argument):
+    with pytest.raises(ValueError, match=f"^`{argument}` must "):
+        call()
+
+
+def test_paths_of_another_length_are_refused_by_matplotlib():
+    with pytest.raises(ValueError, match="x and y must have same first dimension"):
+        draw.paths([1, 2], RUNS, guide=("slope", [1.0, 0.1]), **NAMED)
+
+
+@every_case(("call", "argument"), EARLY)
+def test_what_is_refused_early_leaves_no_figure(call, argument):
+    with pytest.raises(ValueError, match=f"`{argument}`"):
+        call()
+    assert plt.get_fignums() == []
 
 
 DRAWINGS = {

@@ -156,7 +156,6 @@ def test_strict_ends_with_1_on_an_alarm_and_prints_all_the_same(run, tables):
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        ("private.parquet --column shrub", 1, "shrub"),
         ("private.parquet --level 95", 1, "--level must be between 0 and 1"),
         ("private.parquet --by tree", 2, "--by must name columns other"),
         ("private.parquet --by area --by area", 2, "each once"),
@@ -167,8 +166,6 @@ def test_strict_ends_with_1_on_an_alarm_and_prints_all_the_same(run, tables):
         ("private.parquet --permutations -1", 2, "'--permutations'"),
         ("private.parquet --seed -1", 2, "'--seed'"),
         ("private.parquet --language tlh", 2, "'tlh' is not one of"),
-        ("absent.parquet", 2, "'absent.parquet' does not exist"),
-        ("honest.framings.csv", 1, "must come with the designs of its columns"),
     ],
 )
 def test_what_is_wrong_is_said_in_the_words_of_the_shell(command, words, code, said, run, tables):

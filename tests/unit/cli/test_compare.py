@@ -43,7 +43,7 @@ def made(tmp_path_factory):
     return folder, fits, whole
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def folder(made, monkeypatch):
     monkeypatch.chdir(made[0])
     return made[0]
@@ -79,7 +79,6 @@ def rows(text):
 # Tables -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("folder")
 def test_two_tables_are_the_first_minus_the_second(fine, fits):
     expected = fits["2025"].difference(fits["2024"], names=("2025", "2024"))
     same(json.loads(fine("compare", "2025.parquet", "2024.parquet", "--json")), expected)
@@ -88,14 +87,12 @@ def test_two_tables_are_the_first_minus_the_second(fine, fits):
     assert f"{expected.estimate[0]:.4f}" in printed
 
 
-@pytest.mark.usefixtures("folder")
 def test_names_are_given_or_those_of_the_files(fine):
     assert json.loads(fine("compare", "b=2025.parquet", "2024.parquet", "--json"))["names"] == ["b", "2024"]
     Path("x=1.parquet").write_bytes(Path("2023.parquet").read_bytes())
     assert json.loads(fine("compare", "x=1.parquet", "2024.parquet", "--json"))["names"] == ["x=1", "2024"]
 
 
-@pytest.mark.usefixtures("folder")
 def test_a_compressed_table_is_called_without_its_whole_ending(fine):
     people = ["answer", *(ANSWERS * 50)]
     Path("people.csv").write_text("\n".join(people) + "\n")
@@ -104,7 +101,6 @@ def test_a_compressed_table_is_called_without_its_whole_ending(fine):
     assert facts["names"] == ["later", "2024"]
 
 
-@pytest.mark.usefixtures("folder")
 def test_level_and_method_are_those_of_the_library(fine, fits):
     words = ["compare", "2025.parquet", "2024.parquet", "--level", "0.8", "--method", "wald", "--json"]
     facts = json.loads(fine(*words))
@@ -113,7 +109,6 @@ def test_level_and_method_are_those_of_the_library(fine, fits):
     assert np.column_stack([facts["lower"], facts["upper"]]) == pytest.approx(bounds)
 
 
-@pytest.mark.usefixtures("folder")
 def test_several_tables_are_each_minus_those_named_later(fine, fits):
     found = json.loads(fine("compare", "2025.parquet", "2024.parquet", "2023.parquet", "--json"))
     same(found, sp.compare({name: fits[name] for name in ("2025", "2024", "2023")}))
@@ -121,7 +116,6 @@ def test_several_tables_are_each_minus_those_named_later(fine, fits):
     assert pairs == {("2025", "2024"), ("2025", "2023"), ("2024", "2023")}
 
 
-@pytest.mark.usefixtures("folder")
 def test_a_baseline_is_subtracted_from_all_others(fine, fits):
     words = ["compare", "2023.parquet", "2024.parquet", "2025.parquet", "--baseline", "2023"]
     expected = sp.compare({name: fits[name] for name in ("2023", "2024", "2025")}, baseline="2023")
@@ -133,7 +127,6 @@ def test_a_baseline_is_subtracted_from_all_others(fine, fits):
     assert two["names"] == ["2023", "2024"]
 
 
-@pytest.mark.usefixtures("folder")
 def test_merged_categories_make_other_questionnaires_comparable(fine, fits):
     found = json.loads(fine("compare", "2025.parquet", "old.csv", "--merge", "often=weekly,daily", "--json"))
     merged = fits["2025"].collapse({"often": ["weekly", "daily"]})
@@ -141,7 +134,6 @@ def test_merged_categories_make_other_questionnaires_comparable(fine, fits):
     assert found["categories"] == ["never", "monthly", "often"]
 
 
-@pytest.mark.usefixtures("folder")
 def test_a_table_on_standard_input(folder):
     given = (folder / "2025.parquet").read_bytes()
     words = ["compare", "now=-", "2024.parquet", "--input-format", "parquet", "--json"]
@@ -160,7 +152,6 @@ def test_a_form_is_for_the_tables_that_do_not_say_it(fine, refused, folder, fits
     assert "--form must be left out" in refused("compare", "2025.parquet", "2024.parquet", "--form", "labels")
 
 
-@pytest.mark.usefixtures("folder")
 def test_a_design_on_standard_input_is_for_all_tables(folder):
     given = (folder / "answer.json").read_bytes()
     words = ["compare", "2025.parquet", "2024.parquet", "--column", "answer=-", "--json"]
@@ -175,7 +166,6 @@ def grouped(whole, by, **settings):
     return sp.estimate_many(sp.count(whole, "answer", design=DESIGN, by=by, **settings))
 
 
-@pytest.mark.usefixtures("folder")
 def test_two_groups_are_the_first_minus_the_second(fine, made):
     batch = grouped(made[2], "sex")
     same(json.loads(fine("compare", "all.parquet", "--by", "sex", "--json")), batch.difference("f", "m"))
@@ -183,7 +173,6 @@ def test_two_groups_are_the_first_minus_the_second(fine, made):
     assert swapped["names"] == ["m", "f"]
 
 
-@pytest.mark.usefixtures("folder")
 def test_groups_of_several_columns_have_a_baseline_of_several_parts(fine, made):
     fits = sp.estimate_many(sp.read_release(made[0] / "all.parquet").count("answer", by=["sex", "year"]))
     found = rows(fine("compare", "all.parquet", "--by", "sex", "--by", "year", "--baseline", "f,2023", "-o", "-"))
@@ -194,7 +183,6 @@ def test_groups_of_several_columns_have_a_baseline_of_several_parts(fine, made):
     assert [float(row["estimate"]) for row in found[: len(ANSWERS)]] == pytest.approx(shares, abs=1e-9)
 
 
-@pytest.mark.usefixtures("folder")
 def test_weights_are_those_of_the_column(fine, made):
     batch = grouped(made[2], "sex", weights="weight", weights_kind="sampling")
     words = ["compare", "all.parquet", "--by", "sex", "--weights", "weight", "--weights-kind", "sampling", "--json"]
@@ -204,7 +192,6 @@ def test_weights_are_those_of_the_column(fine, made):
 # Files --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("folder")
 def test_files_have_a_row_for_each_pair_and_category(fine, fits, tmp_path):
     expected = fits["2025"].difference(fits["2024"]).to_frame()
     assert fine("compare", "2025.parquet", "2024.parquet", "-o", tmp_path / "two.csv") == (
@@ -220,14 +207,12 @@ def test_files_have_a_row_for_each_pair_and_category(fine, fits, tmp_path):
     assert len(three) == 12
 
 
-@pytest.mark.usefixtures("folder")
 def test_json_files_are_what_is_printed(fine, tmp_path):
     fine("compare", "2025.parquet", "2024.parquet", "-o", tmp_path / "two.json")
     printed = json.loads(fine("compare", "2025.parquet", "2024.parquet", "--json"))
     assert json.loads((tmp_path / "two.json").read_text()) == printed
 
 
-@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("tables", "ending", "sign"),
     [(["2025", "2024"], "svg", b"<?xml"), (["2025", "2024", "2023"], "pdf", b"%PDF")],
@@ -237,7 +222,6 @@ def test_pictures(tables, ending, sign, fine, tmp_path):
     assert (tmp_path / f"x.{ending}").read_bytes().startswith(sign)
 
 
-@pytest.mark.usefixtures("folder")
 def test_a_file_is_replaced_by_force_alone(fine, refused, tmp_path):
     place = tmp_path / "x.csv"
     place.write_text("mine")
@@ -251,7 +235,6 @@ def test_a_file_is_replaced_by_force_alone(fine, refused, tmp_path):
 # Wrong calls --------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -280,7 +263,6 @@ def test_words_that_make_no_comparison(words, message, misused):
     assert message in " ".join(misused("compare", *words).split())
 
 
-@pytest.mark.usefixtures("folder")
 def test_samples_with_other_categories(refused):
     line = refused("compare", "2025.parquet", "old.csv")
     assert line.startswith("Error: the samples must have the same categories; 2025 has weekly, daily, old does not.")
@@ -289,7 +271,6 @@ def test_samples_with_other_categories(refused):
     assert "old has often, 2025 does not" in merged
 
 
-@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -310,7 +291,6 @@ def test_what_cannot_be_compared(words, message, refused):
     assert "`" not in line
 
 
-@pytest.mark.usefixtures("folder")
 def test_one_group_is_none_to_compare(refused, tmp_path):
     place = tmp_path / "one.parquet"
     table = pa.table({"answer": [3, 5, 12], "year": [1, 1, 1]})
@@ -318,23 +298,12 @@ def test_one_group_is_none_to_compare(refused, tmp_path):
     assert refused("compare", place, "--by", "year") == "Error: the groups of --by must be two or more; got 1."
 
 
-@pytest.mark.usefixtures("folder")
 def test_a_sample_that_says_nothing_is_named(refused, tmp_path):
     (tmp_path / "silent.csv").write_text('answer\n""\n')
     words = [tmp_path / "silent.csv", "--column", "answer=answer.json", "--form", "labels", "--missing", "full"]
     assert refused("compare", "2025.parquet", *words).startswith("Error: silent: ")
 
 
-@pytest.mark.usefixtures("folder")
-def test_errors_for_programs(told):
-    code, (facts,) = told("compare", "2025.parquet", "old.csv")
-    assert (code, facts["kind"]) == (1, "MismatchError")
-    assert "--merge" in facts["advice"]
-    code, (facts,) = told("compare", "2025.parquet")
-    assert (code, facts["kind"]) == (2, "UsageError")
-
-
-@pytest.mark.usefixtures("folder")
 def test_files_are_completed():
     from click.shell_completion import ShellComplete
 

@@ -34,7 +34,7 @@ def made(tmp_path_factory):
     return folder, sp.read_release(place)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def folder(made, monkeypatch):
     monkeypatch.chdir(made[0])
     return made[0]
@@ -56,7 +56,6 @@ def check(found, facts):
 # Merged categories, and intervals that hold together ----------------------------------------------
 
 
-@pytest.mark.usefixtures("folder")
 def test_merged_categories(fine, made):
     merged = sp.estimate(made[1].count("rating")).collapse({"low": [1, 2], "high": [4, 5]})
     words = [*OF_RATINGS, "--merge", "low=1,2", "--merge", "high=4, 5"]
@@ -68,7 +67,6 @@ def test_merged_categories(fine, made):
     assert wald["lower"] == pytest.approx(merged.interval(0.8, method="wald")[:, 0])
 
 
-@pytest.mark.usefixtures("folder")
 def test_labels_with_commas_and_of_several_variables(fine):
     found = json.loads(fine("estimate", "out.parquet", "--column", "tree", "--merge", 'b=birch,"cedar, red"', "--json"))
     assert found["categories"] == ["ash", "b", "elm"]
@@ -79,7 +77,6 @@ def test_labels_with_commas_and_of_several_variables(fine):
     assert cells[:2] == ["x", "1 & birch"]
 
 
-@pytest.mark.usefixtures("folder")
 def test_intervals_that_hold_all_together(fine, made):
     fit = sp.estimate(made[1].count("rating"))
     found = json.loads(fine(*OF_RATINGS, "--simultaneous", "--json"))
@@ -91,14 +88,12 @@ def test_intervals_that_hold_all_together(fine, made):
     assert "all intervals jointly" in " ".join(fine(*OF_RATINGS, "--simultaneous").split())
 
 
-@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("more", [[], ["--merge", "low=1,2"]])
 def test_pictures_of_one_estimate(more, fine, tmp_path):
     fine(*OF_RATINGS, *more, "-o", tmp_path / "x.png")
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -116,7 +111,6 @@ def test_options_that_do_not_go_together(words, message, misused, folder):
     assert not (folder / words[-1]).exists()
 
 
-@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -132,7 +126,6 @@ def test_categories_that_cannot_be_merged(words, message, refused):
     assert "`" not in line
 
 
-@pytest.mark.usefixtures("folder")
 def test_errors_for_programs(told):
     code, (facts,) = told(*OF_RATINGS, "--merge", "low=1,7")
     assert (code, facts["kind"]) == (1, "CategoryError")
@@ -141,7 +134,6 @@ def test_errors_for_programs(told):
 # Groups -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("folder")
 def test_groups_are_one_table(fine, made):
     batch = sp.estimate_many(made[1].count("rating", by=["year", "sex"]))
     printed = fine(*OF_RATINGS, "--by", "year", "--by", "sex", "--level", "0.9")
@@ -150,7 +142,6 @@ def test_groups_are_one_table(fine, made):
     assert printed.count("lower 90%") == 1
 
 
-@pytest.mark.usefixtures("folder")
 def test_groups_in_json_and_csv(fine, made):
     batch = sp.estimate_many(made[1].count("rating", by=["year", "sex"]))
     words = [*OF_RATINGS, "--by", "year", "--by", "sex"]
@@ -166,7 +157,6 @@ def test_groups_in_json_and_csv(fine, made):
         assert [float(row[name]) for row in rows] == pytest.approx(frame[name].tolist(), abs=1e-9)
 
 
-@pytest.mark.usefixtures("folder")
 def test_groups_with_a_table_each(fine, made):
     more = ["--merge", "low=1,2"]
     printed = fine(*OF_RATINGS, "--by", "sex", *more)
@@ -181,7 +171,6 @@ def test_groups_with_a_table_each(fine, made):
     assert rows[0]["category"] == str(expected["categories"][0])
 
 
-@pytest.mark.usefixtures("folder")
 def test_a_picture_of_groups_shows_them(fine, tmp_path, monkeypatch):
     asked = []
     whole = sp.EstimateBatch.plot

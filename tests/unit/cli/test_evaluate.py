@@ -122,10 +122,8 @@ def test_empty_cells_are_missing_answers(fine, made, tmp_path):
         (["--proba", "new.parquet", "-o", "new.parquet", "--force"], "--output must not be TABLE"),
     ],
 )
-def test_wrong_usage(words, message, run):
-    result = run("evaluate", "out.parquet", *words)
-    assert result.exit_code == 2
-    assert message in result.stderr
+def test_wrong_usage(words, message, misused):
+    assert message in misused("evaluate", "out.parquet", *words)
 
 
 @pytest.mark.parametrize(

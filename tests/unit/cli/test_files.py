@@ -56,6 +56,12 @@ def codes(private):
     return {name: np.array(table[name].to_pylist()) for name in table.column_names}
 
 
+@pytest.fixture
+def of_race(people):
+    """The words that privatize the race of the people."""
+    return ["privatize", people / "people.csv", "--column", "race", "--design", people / "race.design.json"]
+
+
 def rows_of(path):
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
@@ -68,12 +74,9 @@ def values_of(people, column):
 # privatize ----------------------------------------------------------------------------------------
 
 
-def test_every_subset_holds_its_value(run, people, tmp_path):
+def test_every_subset_holds_its_value(run, of_race, people, tmp_path):
     path = tmp_path / "private.parquet"
-    result = run(
-        "privatize", people / "people.csv", "--column", "race", "--design", people / "race.design.json", "-o", path,
-        "--keep-order",
-    )  # fmt: skip
+    result = run(*of_race, "-o", path, "--keep-order")
     assert result.exit_code == 0, result.output
     table = pq.read_table(path)
     assert table.column_names == ["race"]
@@ -87,11 +90,10 @@ def test_every_subset_holds_its_value(run, people, tmp_path):
     assert {file.name for file in tmp_path.iterdir()} == {"private.parquet", "private.parquet.design.json"}
 
 
-def test_rows_are_shuffled_unless_told(fine, run, people, tmp_path):
+def test_rows_are_shuffled_unless_told(fine, run, of_race, people, tmp_path):
     shuffled, ordered = tmp_path / "shuffled.parquet", tmp_path / "ordered.parquet"
-    arguments = ["privatize", people / "people.csv", "--column", "race", "--design", people / "race.design.json"]
-    fine(*arguments, "-o", shuffled)
-    run(*arguments, "-o", ordered, "--keep-order")
+    fine(*of_race, "-o", shuffled)
+    run(*of_race, "-o", ordered, "--keep-order")
     values = values_of(people, "race")
     fits = [
         np.mean([value in RACE.members(code) for value, code in zip(values, codes, strict=True)])
@@ -115,12 +117,9 @@ def test_several_columns_with_their_designs(fine, people, tmp_path):
     assert facts["categories"] == [["f", "low"], ["f", "high"], ["m", "low"], ["m", "high"]]
 
 
-def test_codes_for_machines(fine, people, tmp_path):
+def test_codes_for_machines(fine, of_race, tmp_path):
     path = tmp_path / "private.csv"
-    fine(
-        "privatize", people / "people.csv", "--column", "race", "--design", people / "race.design.json", "--codes",
-        "-o", path,
-    )  # fmt: skip
+    fine(*of_race, "--codes", "-o", path)
     assert all(0 < int(row["race"]) < 31 for row in rows_of(path))
 
 
@@ -131,12 +130,9 @@ def test_a_product_names_its_columns(fine, people, tmp_path):
     assert pq.read_table(path).column_names == ["race", "sex"]
 
 
-def test_what_is_kept_is_said(run, people, tmp_path):
+def test_what_is_kept_is_said(run, of_race, people, tmp_path):
     path = tmp_path / "private.parquet"
-    result = run(
-        "privatize", people / "people.csv", "--column", "race", "--design", people / "race.design.json",
-        "--keep", "region", "--seed", 4, "-o", path,
-    )  # fmt: skip
+    result = run(*of_race, "--keep", "region", "--seed", 4, "-o", path)
     assert result.exit_code == 0, result.output
     warnings = result.stderr.splitlines()
     assert len(warnings) == 2
@@ -147,27 +143,22 @@ def test_what_is_kept_is_said(run, people, tmp_path):
     assert Counter(pq.read_table(path)["region"].to_pylist()) == Counter(values_of(people, "region"))
 
 
-def test_a_seed_repeats_an_experiment(run, people, tmp_path):
+def test_a_seed_repeats_an_experiment(run, of_race, tmp_path):
     tables = []
     for name, seed in (("one", 1), ("two", 1), ("three", 2)):
         path = tmp_path / f"{name}.parquet"
-        run(
-            "privatize", people / "people.csv", "--column", "race", "--design", people / "race.design.json",
-            "--seed", seed, "-o", path,
-        )  # fmt: skip
+        run(*of_race, "--seed", seed, "-o", path)
         tables.append(pq.read_table(path)["race"].to_pylist())
     assert tables[0] == tables[1] != tables[2]
 
 
-def test_a_key_gives_everybody_the_same_subset_again(fine, run, people, tmp_path):
+def test_a_key_gives_everybody_the_same_subset_again(fine, run, of_race, tmp_path):
     fine("key", "-o", tmp_path / "secret.key")
     drawn = []
     for name in ("one", "two"):
         path = tmp_path / f"{name}.parquet"
-        result = run(
-            "privatize", people / "people.csv", "--column", "race", "--design", people / "race.design.json",
-            "--key-file", tmp_path / "secret.key", "--id", "person", "--keep-order", "-o", path,
-        )  # fmt: skip
+        keyed = ["--key-file", tmp_path / "secret.key", "--id", "person"]
+        result = run(*of_race, *keyed, "--keep-order", "-o", path)
         assert result.exit_code == 0, result.output
         drawn.append(pq.read_table(path)["race"].to_pylist())
     assert drawn[0] == drawn[1]
@@ -187,23 +178,19 @@ def test_categories_read_off_the_data_are_warned_of(run, people, tmp_path):
     assert read_release(path).designs == {"race": RACE, "sex": sp.small(["f", "m"])}
 
 
-def test_an_interrupted_run_says_how_to_go_on(run, people, tmp_path, monkeypatch):
+def test_an_interrupted_run_says_how_to_go_on(run, of_race, tmp_path, monkeypatch):
     def stopped(*arguments, **settings):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("subsetprivacy.frames.plan.PrivatizePlan.run", stopped)
-    result = run(
-        "privatize", people / "people.csv", "--column", "race", "--design", people / "race.design.json",
-        "-o", tmp_path / "x.parquet",
-    )  # fmt: skip
+    result = run(*of_race, "-o", tmp_path / "x.parquet")
     assert result.exit_code == 130
     assert result.stderr == "\nStopped. Nothing was published; the same command starts over.\n"
     assert not list(tmp_path.iterdir())
 
 
-def test_a_run_that_was_stopped_goes_on(run, fine, people, tmp_path, monkeypatch):
-    words = ["privatize", people / "people.csv", "--column", "race", "--design", people / "race.design.json"]
-    words += ["-o", tmp_path / "x.parquet"]
+def test_a_run_that_was_stopped_goes_on(run, fine, of_race, tmp_path, monkeypatch):
+    words = [*of_race, "-o", tmp_path / "x.parquet"]
 
     def stop(self, done, total):
         raise KeyboardInterrupt
@@ -264,13 +251,18 @@ def test_a_cross_table_is_printed_if_it_is_not_too_wide(fine, private, codes, mo
     assert "The 24 most frequent of" in lines[-1]
 
 
-def test_counts_in_groups(fine, private, codes):
+def test_counts_in_groups(fine, private, codes, tmp_path):
     facts = json.loads(fine("count", private, "--column", "race", "--by", "region", "--json"))
     for part in facts:
         here = codes["race"][codes["region"] == part["group"]]
         assert {entry["codes"][0]: entry["n"] for entry in part["counts"]} == dict(Counter(here.tolist()))
     assert {part["group"] for part in facts} == {"north", "south"}
     assert "region: north" in fine("count", private, "--column", "race", "--by", "region")
+    path = tmp_path / "counts.csv"
+    assert fine("count", private, "--column", "race", "--by", "region", "-o", path) == f"Wrote {path}.\n"
+    rows = rows_of(path)
+    assert list(rows[0]) == ["region", "race", "count"]
+    assert sum(int(row["count"]) for row in rows if row["region"] == "north") == (codes["region"] == "north").sum()
 
 
 @pytest.mark.parametrize("name", ["counts.csv", "counts.parquet"])
@@ -320,14 +312,6 @@ def test_groups_of_other_types(fine, tmp_path):
     assert head[:2] == ["wave,day,x,count", "7,2026-01-01,a|b,1"]
 
 
-def test_counts_in_groups_as_csv(fine, private, codes, tmp_path):
-    path = tmp_path / "counts.csv"
-    assert fine("count", private, "--column", "race", "--by", "region", "-o", path) == f"Wrote {path}.\n"
-    rows = rows_of(path)
-    assert list(rows[0]) == ["region", "race", "count"]
-    assert sum(int(row["count"]) for row in rows if row["region"] == "north") == (codes["region"] == "north").sum()
-
-
 # estimate -----------------------------------------------------------------------------------------
 
 KEYS = {"categories", "estimate", "se", "lower", "upper", "level", "n", "method", "gap"}
@@ -353,9 +337,9 @@ def test_estimates_for_people(fine, private, codes):
     assert f"{fit.w[4]:.4f}" in text
 
 
-def test_the_one_column_need_not_be_named(fine, people, misused, private, tmp_path):
+def test_the_one_column_need_not_be_named(fine, of_race, misused, private, tmp_path):
     path = tmp_path / "one.parquet"
-    fine("privatize", people / "people.csv", "--column", "race", "--design", people / "race.design.json", "-o", path)
+    fine(*of_race, "-o", path)
     assert json.loads(fine("estimate", path, "--json"))["n"] == 900
     assert "choose a --column" in misused("estimate", private)
     assert "race, both" in misused("estimate", private)
@@ -408,17 +392,6 @@ def test_a_warning_of_the_library_is_one_line(run, tmp_path):
     assert line.startswith("Warning: ")
     assert "unique" in line
     assert ".py" not in line
-
-
-def test_hints_are_in_the_words_of_the_command_line(run, tmp_path):
-    document = sp.uniform(list("abcd")).save(tmp_path / "d.json")
-    path = tmp_path / "few.csv"
-    path.write_text("x\na|b\nb|c\nc|a\n")
-    result = run("estimate", path, "--column", f"x={document}", "--form", "labels", "--interval", "wald")
-    assert result.exit_code == 0, result.output
-    said = " ".join(result.stdout.split())
-    assert "Hint: --interval auto" in said
-    assert "method=" not in said
 
 
 # test ---------------------------------------------------------------------------------------------

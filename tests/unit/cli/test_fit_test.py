@@ -32,7 +32,7 @@ def made(tmp_path_factory):
     return folder, codes
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def folder(made, monkeypatch):
     monkeypatch.chdir(made[0])
     return made[0]
@@ -41,7 +41,6 @@ def folder(made, monkeypatch):
 TEST = ["fit-test", "out.parquet", "--column", "rating", "--seed", 1, "--replications", 99]
 
 
-@pytest.mark.usefixtures("folder")
 def test_results_are_those_of_the_library(fine, made):
     expected = sp.fit_test(sp.SubsetData(made[1], DESIGN), KNOWN, replications=99, seed=1)
     found = json.loads(fine(*TEST, "--reference", WORDS, "--json"))
@@ -56,7 +55,6 @@ def test_results_are_those_of_the_library(fine, made):
     assert limit["pvalue"] == pytest.approx(expected.chi_square_pvalue)
 
 
-@pytest.mark.usefixtures("folder")
 def test_a_wrong_distribution_is_found_out(fine):
     found = json.loads(fine(*TEST, "--reference", "1=0.4,2=0.3,3=0.2,4=0.1", "--json"))
     assert found["pvalue"] == pytest.approx(0.01)
@@ -77,7 +75,6 @@ def test_references_in_files(name, text, fine, folder, tmp_path):
     assert json.loads(fine(*TEST, "--reference", tmp_path / name, "--json")) == wanted
 
 
-@pytest.mark.usefixtures("folder")
 def test_other_ways_to_say_the_reference(fine):
     wanted = json.loads(fine(*TEST, "--reference", WORDS, "--json"))
     assert json.loads(fine(*TEST, "--reference", "0.1,0.2,0.3,0.4", "--json")) == wanted
@@ -87,7 +84,6 @@ def test_other_ways_to_say_the_reference(fine):
     assert json.loads(piped.stdout) == wanted
 
 
-@pytest.mark.usefixtures("folder")
 def test_joined_variables_are_named_as_they_are_printed(fine, tmp_path):
     words = ["fit-test", "out.parquet", "--column", "both", "--null", "chi-square", "--json", "--reference"]
     shares = ["f & low=0.25", "f & high=0.25", "m & low=0.25", "m & high=0.25"]
@@ -98,7 +94,6 @@ def test_joined_variables_are_named_as_they_are_printed(fine, tmp_path):
     assert json.loads(fine(*words, tmp_path / "known.json")) == found
 
 
-@pytest.mark.usefixtures("folder")
 def test_frequencies_are_people(fine, made):
     words = [*TEST, "--null", "chi-square", "--reference", WORDS, "--weights", "weight"]
     found = json.loads(fine(*words, "--weights-kind", "frequency", "--json"))
@@ -108,7 +103,6 @@ def test_frequencies_are_people(fine, made):
     assert without_advice(found)["statistic"] == pytest.approx(expected["statistic"])
 
 
-@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -127,7 +121,6 @@ def test_words_that_make_no_test(words, message, misused):
     assert message in " ".join(misused(*TEST, *words).split())
 
 
-@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -142,7 +135,6 @@ def test_references_that_do_not_fit(words, message, refused):
     assert message in refused(*TEST, "--reference", *words)
 
 
-@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
@@ -163,7 +155,6 @@ def test_files_that_are_no_reference(name, text, message, refused, tmp_path):
     assert "secret" not in line
 
 
-@pytest.mark.usefixtures("folder")
 def test_errors_for_programs(told, tmp_path):
     (tmp_path / "x.csv").write_text("a\n1\n")
     code, (facts,) = told(*TEST, "--reference", tmp_path / "x.csv")
@@ -176,7 +167,6 @@ def test_bytes_that_are_no_text(refused, folder, tmp_path):
     assert "must be text in UTF-8" in refused(*TEST, "--reference", tmp_path / "x.csv")
 
 
-@pytest.mark.usefixtures("folder")
 def test_progress_is_told(fine, monkeypatch):
     from subsetprivacy.cli import fit_test
 

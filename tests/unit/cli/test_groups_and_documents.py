@@ -33,7 +33,7 @@ def made(tmp_path_factory):
     return folder, codes, years
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def folder(made, monkeypatch):
     monkeypatch.chdir(made[0])
     return made[0]
@@ -42,7 +42,6 @@ def folder(made, monkeypatch):
 # test ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("folder")
 def test_groups_are_compared(fine, made):
     _, codes, years = made
     facts = json.loads(fine("test", "out.csv", "tree", "--by", "year", "--permutations", 99, "--seed", 1, "--json"))
@@ -56,7 +55,6 @@ def test_groups_are_compared(fine, made):
     assert "the same distribution in 2 groups" in fine("test", "out.csv", "pay", "--by", "year", "--permutations", 0)
 
 
-@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -73,7 +71,6 @@ def test_columns_that_make_no_test(words, message, misused):
     assert message in " ".join(misused("test", "out.csv", *words).split())
 
 
-@pytest.mark.usefixtures("folder")
 def test_a_kept_column_in_the_place_of_a_second(refused):
     line = refused("test", "out.csv", "tree", "year")
     assert "--by year makes groups of it" in line
@@ -93,7 +90,6 @@ def test_one_group_is_none_to_compare(refused, folder):
 # count and estimate -------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("folder")
 def test_shares_are_of_the_rows_that_say_something(fine, made):
     _, codes, years = made
 
@@ -120,7 +116,6 @@ def test_shares_are_of_the_rows_that_say_something(fine, made):
     assert [line.split()[0] for line in whole.splitlines() if " ash " in line] == ["2019", "2020"]
 
 
-@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("name", ["x.parquet", "x", "x.xlsx"])
 def test_counts_in_groups_are_plain_csv(name, misused, folder):
     said = misused("count", "out.csv", "--column", "tree", "--by", "year", "-o", name)
@@ -128,7 +123,6 @@ def test_counts_in_groups_are_plain_csv(name, misused, folder):
     assert not (folder / name).exists()
 
 
-@pytest.mark.usefixtures("folder")
 def test_all_columns_are_audited_where_none_is_named(fine):
     whole = json.loads(fine("audit", "out.csv", "--json"))
     assert whole == json.loads(fine("audit", "out.csv", "--column", "tree", "--column", "pay", "--json"))
@@ -203,7 +197,6 @@ def test_two_designs_that_disagree_are_told_in_words_of_the_shell(refused, folde
 # Words --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -26,7 +26,7 @@ OTHER = sp.uniform(["low", "middle", "high", "top"])
 PLACES = [(2019, "Ulm"), *[(2020, "Ulm")] * 3, (2020, "Rye"), *[(2020, "Bor")] * 4, (2021, "Bor")]
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     DESIGN.save("tree.json")
@@ -51,7 +51,6 @@ def warnings_of(result):
 # Done ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("folder")
 def test_the_closing_line_names_what_is_kept(run):
     words = [*WORDS, "--column", "pay=pay.json", "--keep", "year", "--keep", "town", "-o", "out.csv"]
     assert run(*words).stdout.splitlines()[0] == ("Wrote 10 rows to out.csv: columns tree, pay; unchanged: year, town.")
@@ -59,7 +58,6 @@ def test_the_closing_line_names_what_is_kept(run):
     assert one.startswith("Wrote 10 rows to one.csv: column tree; unchanged: year.\n")
 
 
-@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("output", ["out.parquet", "out.arrow"])
 def test_numbers_that_became_text_are_named(output, run):
     words = [*WORDS, "--keep", "year", "--keep", "town", "-o", output]
@@ -69,7 +67,6 @@ def test_numbers_that_became_text_are_named(output, run):
     assert not [line for line in warnings_of(run(*WORDS, "--keep", "town", "-o", f"town-{output}")) if "become" in line]
 
 
-@pytest.mark.usefixtures("folder")
 def test_columns_of_other_files_stay_what_they_are(run):
     assert not [line for line in warnings_of(run(*WORDS, "--keep", "year", "-o", "out.csv")) if "become" in line]
     years = pa.array([str(year) for year, _ in PLACES]).dictionary_encode()  # text, as its owner wants it
@@ -78,7 +75,6 @@ def test_columns_of_other_files_stay_what_they_are(run):
     assert not [line for line in warnings_of(run(*words)) if "become" in line]
 
 
-@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("output", ["out.csv", "out.parquet", "out.arrow"])
 def test_rows_that_stand_alone_are_counted(output, run):
     together = warnings_of(run(*WORDS, "--keep", "year", "--keep", "town", "-o", output))
@@ -86,7 +82,6 @@ def test_rows_that_stand_alone_are_counted(output, run):
     assert "published unchanged" in together[0]
 
 
-@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(("name", "are"), [("year", "2 of 10 rows are"), ("town", "1 of 10 rows is")])
 def test_rows_that_stand_alone_in_one_column_are_counted(name, are, run):
     said = warnings_of(run(*WORDS, "--keep", name, "-o", "out.csv"))
@@ -125,7 +120,6 @@ def test_no_rows_are_warned_of(run, folder):
     assert result.stdout.startswith("Wrote 0 rows")
 
 
-@pytest.mark.usefixtures("folder")
 def test_for_machines_and_for_nobody(run, fine):
     assert fine(*WORDS, "-o", "quiet.csv", "--quiet") == ""
     result = run(*WORDS, "--keep", "year", "-o", "out.csv", "--json")
@@ -139,7 +133,6 @@ def test_for_machines_and_for_nobody(run, fine):
     }
 
 
-@pytest.mark.usefixtures("folder")
 def test_a_second_draw_is_warned_of_unless_it_is_the_same(run, fine):
     assert warnings_of(run(*WORDS, "-o", "out.csv", "--force")) == []
     (said,) = warnings_of(run(*WORDS, "-o", "out.csv", "--force"))
@@ -149,7 +142,6 @@ def test_a_second_draw_is_warned_of_unless_it_is_the_same(run, fine):
     assert warnings_of(run(*WORDS, "-o", "out.csv", "--force", "--key-file", "secret.key", "--id", "id")) == []
 
 
-@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("more", "message"),
     [
@@ -167,7 +159,6 @@ def test_what_is_refused_is_not_warned_of(more, message, run, folder):
     assert message in line
 
 
-@pytest.mark.usefixtures("folder")
 def test_a_seed_beside_a_key(misused, fine):
     fine("key", "-o", "secret.key")
     said = misused(*WORDS, "--key-file", "secret.key", "--id", "id", "--seed", "1", "-o", "out.csv")

@@ -194,10 +194,8 @@ USAGE = [
 
 
 @pytest.mark.parametrize(("words", "message"), USAGE)
-def test_wrong_usage(words, message, run):
-    result = run("regress", "private.parquet", "use ~ age", *words)
-    assert result.exit_code == 2
-    assert message in result.stderr
+def test_wrong_usage(words, message, misused):
+    assert message in misused("regress", "private.parquet", "use ~ age", *words)
 
 
 WRONG = [

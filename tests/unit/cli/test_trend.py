@@ -36,7 +36,7 @@ def made(tmp_path_factory):
     return folder, sp.read_release(place)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def folder(made, monkeypatch):
     monkeypatch.chdir(made[0])
     return made[0]
@@ -54,7 +54,6 @@ def check(found, expected):
 TREND = ["--trend", "--permutations", 99, "--seed", 1]
 
 
-@pytest.mark.usefixtures("folder")
 def test_a_column_over_years(fine, made):
     found = json.loads(fine("test", "out.parquet", "answer", "--by", "year", *TREND, "--json"))
     check(found, sp.trend_test(made[1].count("answer", by="year"), permutations=99, seed=1))
@@ -63,7 +62,6 @@ def test_a_column_over_years(fine, made):
     assert fine("test", "out.parquet", "answer", "--by", "year", *TREND).startswith("Test of trend: z = ")
 
 
-@pytest.mark.usefixtures("folder")
 def test_groups_that_are_words_have_scores(fine, made):
     words = ["test", "out.parquet", "answer", "--by", "pay", *TREND, "--json", "--group-scores"]
     scores = {"low": 1, "middle": 2, "high": 3}
@@ -72,14 +70,12 @@ def test_groups_that_are_words_have_scores(fine, made):
     assert json.loads(fine(*words, "3,1,2")) == json.loads(fine(*words, "low=1,middle=2,high=3"))
 
 
-@pytest.mark.usefixtures("folder")
 def test_years_can_be_named_in_words(fine):
     words = ["test", "out.parquet", "answer", "--by", "year", *TREND, "--json"]
     found = json.loads(fine(*words, "--group-scores", "2023=1,2024=2,2025=10"))
     assert (found["groups"], found["group_scores"]) == ([2023, 2024, 2025], [1, 2, 10])
 
 
-@pytest.mark.usefixtures("folder")
 def test_scores_and_the_alternative(fine, made):
     words = ["test", "out.parquet", "answer", "--by", "year", *TREND, "--scores", "0,1,4,30", "--alternative", "less"]
     counts = made[1].count("answer", by="year")
@@ -88,7 +84,6 @@ def test_scores_and_the_alternative(fine, made):
     assert expected.pvalue > 0.9
 
 
-@pytest.mark.usefixtures("folder")
 def test_two_ordered_columns(fine, made):
     words = ["test", "out.parquet", "mood", "answer", *TREND, "--json"]
     scores = {"never": 0, "monthly": 1, "weekly": 4, "daily": 30}
@@ -100,7 +95,6 @@ def test_two_ordered_columns(fine, made):
     assert found["group_scores"] == [1, 2, 3, 7]
 
 
-@pytest.mark.usefixtures("folder")
 def test_weights(fine, made):
     settings = {"weights": "weight", "weights_kind": "sampling"}
     words = ["test", "out.parquet", "answer", "--by", "year", "--trend", "--weights", "weight"]
@@ -109,7 +103,6 @@ def test_weights(fine, made):
     assert found["null"] == "asymptotic"
 
 
-@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -129,11 +122,13 @@ def test_words_that_make_no_test_of_trend(words, message, misused):
     assert message in " ".join(misused("test", "out.parquet", *words).split())
 
 
-@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--scores", "1,2"], "--scores must be 4 numbers; got 2. Hint: numbers in the order of the labels, 1,2,3"),
+        (
+            ["--scores", "1,2"],
+            "--scores must be 4 numbers; got 2. Hint: numbers in the order of the labels, 1,2,3, or LABEL=1",
+        ),
         (["--scores", "never=1,daily=2"], "--scores must have a number for each of the 4 labels."),
         (["--scores", "1,1,1,1"], "--scores must be finite numbers that are not all the same."),
         (["--group-scores", "1,2"], "--group-scores must be 3 numbers; got 2."),
@@ -145,14 +140,6 @@ def test_scores_that_do_not_fit(words, message, refused):
     assert "`" not in line
 
 
-@pytest.mark.usefixtures("folder")
-def test_errors_for_programs(told):
-    code, (facts,) = told("test", "out.parquet", "answer", "--by", "year", "--trend", "--scores", "1,2")
-    assert (code, facts["kind"]) == (1, "ArgumentError")
-    assert "LABEL=1" in facts["advice"]
-
-
-@pytest.mark.usefixtures("folder")
 def test_numbers_of_a_csv_file_are_numbers(fine, tmp_path):
     """A CSV file has only text: as text, 9 would come after 100."""
     codes = sp.privatize(ANSWERS * 90, DESIGN, seed=3).codes

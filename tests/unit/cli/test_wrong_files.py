@@ -15,8 +15,9 @@ OTHER = sp.uniform(["ash", "birch", "cedar", "oak"])
 
 
 @pytest.fixture
-def folder(tmp_path):
-    """A folder with a table of values, a release, and designs."""
+def folder(tmp_path, monkeypatch):
+    """A folder with a table of values, a release, and designs, and the one in which commands are called."""
+    monkeypatch.chdir(tmp_path)
     DESIGN.save(tmp_path / "tree.design.json")
     OTHER.save(tmp_path / "other.design.json")
     trees = ["ash", "elm", "birch", "cedar", "elm"] * 20
@@ -79,8 +80,7 @@ def text_of(result):
     ],
     ids=lambda x: " ".join(x) if isinstance(x, list) else "",
 )
-def test_privatising_wrongly(arguments, code, message, run, folder, monkeypatch):
-    monkeypatch.chdir(folder)
+def test_privatising_wrongly(arguments, code, message, run, folder):
     result = run("privatize", *arguments, "-o", "out.parquet")
     assert result.exit_code == code, result.output
     assert isinstance(result.exception, SystemExit)
@@ -98,8 +98,7 @@ def test_privatising_wrongly(arguments, code, message, run, folder, monkeypatch)
         ("out.xlsx", 1, "must end in one of"),
     ],
 )
-def test_outputs_that_cannot_be(output, code, message, run, folder, monkeypatch):
-    monkeypatch.chdir(folder)
+def test_outputs_that_cannot_be(output, code, message, run, folder):
     result = run("privatize", "people.csv", "--column", "tree=tree.design.json", "-o", output)
     assert result.exit_code == code, result.output
     assert message in text_of(result)
@@ -117,8 +116,7 @@ def test_outputs_that_cannot_be(output, code, message, run, folder, monkeypatch)
     ],
     ids=["unknown", "missing", "open quote", "a cell too many", "nothing", "a name twice"],
 )
-def test_values_that_cannot_be(content, message, refused, folder, monkeypatch):
-    monkeypatch.chdir(folder)
+def test_values_that_cannot_be(content, message, refused, folder):
     (folder / "wrong.csv").write_text(content)
     line = refused("privatize", "wrong.csv", "--column", "tree=tree.design.json", "-o", "out.parquet")
     assert "wrong.csv" in line
@@ -127,15 +125,13 @@ def test_values_that_cannot_be(content, message, refused, folder, monkeypatch):
     assert not [path.name for path in folder.iterdir() if "out" in path.name]
 
 
-def test_a_missing_value_may_be_the_full_set(fine, folder, monkeypatch):
-    monkeypatch.chdir(folder)
+def test_a_missing_value_may_be_the_full_set(fine, folder):
     (folder / "gaps.csv").write_text('tree\nash\n""\nelm\n')
     fine("privatize", "gaps.csv", "--column", "tree=tree.design.json", "--missing", "full", "-o", "out.parquet")
     assert 15 in pq.read_table("out.parquet")["tree"].to_pylist()
 
 
-def test_a_key_that_is_none(refused, folder, monkeypatch):
-    monkeypatch.chdir(folder)
+def test_a_key_that_is_none(refused, folder):
     (folder / "bad.key").write_text("0123abcd")
     line = refused(
         "privatize", "people.csv", "--column", "tree=tree.design.json", "--key-file", "bad.key", "--id", "id", "-o",
@@ -144,11 +140,6 @@ def test_a_key_that_is_none(refused, folder, monkeypatch):
     assert "32 to 128 hexadecimal digits" in line
     assert "0123abcd" not in line
     assert not (folder / "out.parquet").exists()
-
-
-def test_labels_are_never_read_off_silently(misused, folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    assert "needs a design" in misused("privatize", "people.csv", "--column", "tree", "-o", "out.parquet")
 
 
 # Reading ------------------------------------------------------------------------------------------
@@ -174,8 +165,7 @@ READERS = [["count"], ["estimate"], ["audit"], ["check"], ["report", "-o", "page
     ],
     ids=lambda x: " ".join(x) if isinstance(x, list) else "",
 )
-def test_reading_wrongly(command, arguments, code, message, run, folder, monkeypatch):
-    monkeypatch.chdir(folder)
+def test_reading_wrongly(command, arguments, code, message, run, folder):
     result = run(command[0], *arguments, *command[1:])
     assert result.exit_code == code, result.output
     assert isinstance(result.exception, SystemExit)
@@ -195,19 +185,16 @@ def test_reading_wrongly(command, arguments, code, message, run, folder, monkeyp
         (["count", "private.parquet", "--by", "area", "--by", "area"], 2, "each once"),
         (["estimate", "private.parquet", "--weights", "area"], 2, "--weights and --weights-kind go together"),
         (["estimate", "private.parquet", "--weights", "area", "--weights-kind", "sampling"], 1, "area"),
-        (["estimate", "private.parquet", "-o", "est.docx"], 2, "--output must end in"),
         (["estimate", "private.parquet", "-o", "nowhere/est.csv"], 1, "nowhere"),
         (["estimate", "private.parquet", "-o", "nowhere/est.png"], 1, "nowhere"),
         (["estimate", "private.parquet", "-o", "private.parquet"], 2, "--output must not be TABLE"),
         (["count", "private.parquet", "-o", "private.parquet"], 2, "--output must not be TABLE"),
         (["count", "private.parquet", "-o", "nowhere/counts.csv"], 1, "nowhere"),
         (["report", "private.parquet", "-o", "private.parquet"], 2, "--output must not be TABLE"),
-        (["report", "private.parquet", "-o", "page.pdf"], 2, "--output must end in .html or .htm"),
         (["report", "private.parquet", "-o", "nowhere/page.html"], 1, "nowhere"),
         (["test", "private.parquet"], 2, "Missing argument"),
         (["test", "private.parquet", "tree", "tree"], 2, "got tree twice"),
         (["test", "private.parquet", "tree", "shrub"], 1, "shrub"),
-        (["test", "private.parquet", "tree"], 2, "give a second column; or --by COLUMN"),
         (["test", "private.parquet", "a", "b", "c"], 2, "one or two columns"),
         (["test", "private.parquet", "tree", "--given", "tree"], 2, "--given must be a column other"),
         (["test", "private.parquet", "tree", "--permutations", "-1"], 2, "'--permutations'"),
@@ -216,8 +203,7 @@ def test_reading_wrongly(command, arguments, code, message, run, folder, monkeyp
     ],
     ids=lambda x: " ".join(x) if isinstance(x, list) else "",
 )
-def test_asking_wrongly(arguments, code, message, run, folder, monkeypatch):
-    monkeypatch.chdir(folder)
+def test_asking_wrongly(arguments, code, message, run, folder):
     result = run(*arguments)
     assert result.exit_code == code, result.output
     assert isinstance(result.exception, SystemExit)
@@ -234,8 +220,7 @@ def test_asking_wrongly(arguments, code, message, run, folder, monkeypatch):
     ],
     ids=["unknown", "missing"],
 )
-def test_cells_that_are_no_subsets(command, content, message, refused, folder, monkeypatch):
-    monkeypatch.chdir(folder)
+def test_cells_that_are_no_subsets(command, content, message, refused, folder):
     (folder / "wrong.csv").write_text(content)
     line = refused(command, "wrong.csv", "--column", "tree=tree.design.json", "--form", "labels")
     assert "wrong.csv" in line
@@ -252,8 +237,7 @@ def test_values_that_were_never_privatized(command, refused, folder):
 
 
 @pytest.mark.parametrize("typed", ["private.parquet", "./private.parquet", "../{}/private.parquet"])
-def test_messages_name_a_table_as_it_was_typed(typed, refused, folder, monkeypatch):
-    monkeypatch.chdir(folder)
+def test_messages_name_a_table_as_it_was_typed(typed, refused, folder):
     path = str(Path(typed.format(folder.name)))
     line = refused("estimate", path, "--column", "shrub")
     assert line.startswith(f"Error: {path} must have a column of subsets named 'shrub'; it has tree. Hint: ")
@@ -262,8 +246,7 @@ def test_messages_name_a_table_as_it_was_typed(typed, refused, folder, monkeypat
     assert str(folder) in refused("estimate", folder / "private.parquet", "--column", "shrub")
 
 
-def test_a_truncated_file(refused, folder, monkeypatch):
-    monkeypatch.chdir(folder)
+def test_a_truncated_file(refused, folder):
     whole = (folder / "private.parquet").read_bytes()
     (folder / "half.parquet").write_bytes(whole[: len(whole) // 2])
     assert "half.parquet" in refused("estimate", "half.parquet")
@@ -271,7 +254,7 @@ def test_a_truncated_file(refused, folder, monkeypatch):
     assert not (folder / "o.csv").exists()
 
 
-def test_ctrl_c_ends_any_command_with_130(run, folder, monkeypatch):
+def test_ctrl_c_ends_any_command_with_130(run, monkeypatch):
     def stopped(*arguments, **settings):
         raise KeyboardInterrupt
 

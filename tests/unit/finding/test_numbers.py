@@ -1,6 +1,5 @@
 """Every number of findings is what the library says when it is asked directly."""
 
-import warnings
 from hashlib import sha256
 
 import numpy as np
@@ -9,18 +8,12 @@ from every_case import every_case
 from finding_cases import ABCD, DESIGNS, UNIFORM, asked, column, findings_of, letters, missing, sampling, table
 
 import subsetprivacy as sp
-from subsetprivacy.errors import SubsetPrivacyWarning
 from subsetprivacy.finding.settings import FindingsSettings
 from subsetprivacy.honesty.all_checks import ONE
 from subsetprivacy.messages import NoteKind
 from subsetprivacy.tables import label_text
 
-
-@pytest.fixture(autouse=True)
-def _quiet():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SubsetPrivacyWarning)
-        yield
+pytestmark = pytest.mark.filterwarnings("ignore::subsetprivacy.errors.SubsetPrivacyWarning")
 
 
 def _same(shown, wanted):

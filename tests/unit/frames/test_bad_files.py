@@ -9,7 +9,6 @@ import pytest
 
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CodeError, DataFileError, DesignDocumentError
-from subsetprivacy.frames.csv_reader import csv_batches
 from subsetprivacy.frames.reading import read_release
 from subsetprivacy.frames.writing import write_release
 
@@ -162,12 +161,6 @@ def test_a_file_that_vanishes_while_it_is_read(originals, tmp_path):
         path.unlink()
         with pytest.raises(DataFileError):
             release.count("race")
-
-
-def test_a_stream_that_is_left_early_closes_its_file(originals):
-    batches = csv_batches(originals / "x.csv", ["race"], block=1024)
-    assert next(batches).num_rows > 0
-    batches.close()
 
 
 def test_a_flipped_bit_among_the_subsets_is_noticed(tmp_path):

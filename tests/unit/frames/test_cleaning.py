@@ -11,7 +11,7 @@ from refusals import refused
 import subsetprivacy as sp
 from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.frames.cleaning import Cleaning
-from subsetprivacy.messages.for_files import CLEAN_VALUES, NAME_THE_MARK
+from subsetprivacy.messages.for_files import CLEAN_VALUES, NAME_THE_MARK, STRIP_SPACES
 
 WORK = ["Private", "State-gov", "Self-emp", "Never-worked"]
 DESIGN = sp.uniform(WORK)
@@ -149,8 +149,9 @@ def test_the_message_counts_what_stripping_would_mend(raw, tmp_path):
 
 def test_the_message_says_that_all_match():
     frame = pd.DataFrame({"work": [f" {label}" for label in WORK] * 10})
-    with pytest.raises(CategoryError):
+    with pytest.raises(CategoryError, match="All 40 are categories") as caught:
         sp.privatize_table(frame, {"work": DESIGN})
+    assert caught.value.advice == STRIP_SPACES()
 
 
 def test_after_stripping_the_rest_is_told(raw, tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from refusals import refused
 
 import subsetprivacy as sp
-from subsetprivacy.errors import ArgumentError, CodeError, DataFileError, MismatchError, NoDataError
+from subsetprivacy.errors import ArgumentError, CodeError, MismatchError, NoDataError
 from subsetprivacy.frames import covariates, file_covariates
 from subsetprivacy.frames.encoded_stream import EncodedStream
 from subsetprivacy.frames.encoder import Encoder
@@ -111,9 +111,7 @@ def test_a_stream_is_read_again_whenever_it_is_iterated(release):
 def test_terms_may_need_all_rows_if_they_are_in_memory(release, people, small_batches):
     formula = "vote ~ center(age) + bs(hours, df=4) + sex + C(years)"
     for _ in range(2):
-        with pytest.raises(
-            ArgumentError, match=r"the term center\(age\) must be computable row by row in a stream"
-        ) as e:
+        with pytest.raises(ArgumentError, match=r"term center\(age\) .* row by row") as e:
             EncodedStream(release, formula)
     assert "knots, lower_bound and upper_bound" in str(e.value)
     stream = EncodedStream(release, formula, weights="weight", weights_kind="sampling", in_memory=True)
@@ -238,9 +236,7 @@ def test_missing_cells_of_several_files_are_told_by_file(tmp_path):
 def test_missing_cells_of_a_parquet_file_are_told_by_row(tmp_path):
     table = pa.table({"vote": [3, 5, 6], "age": [1, None, None], "sex": ["m", None, "f"]})
     pq.write_table(table, tmp_path / "x.parquet")
-    with pytest.raises(
-        ArgumentError, match=r"column age must have a value .* got 2 missing values, first in row 1"
-    ) as e:
+    with pytest.raises(ArgumentError, match=r"column age .*got 2 missing values, first in row 1") as e:
         EncodedStream(tmp_path / "x.parquet", "vote ~ age + sex", VOTE)
     assert "column sex must have a value in every row; got 1 missing value, first in row 1." in str(e.value)
 
@@ -272,11 +268,7 @@ def test_an_empty_answer(tmp_path):
         ("race ~ age + vote", {}, "as its response only; got vote among the terms"),
         ("age ~ sex", {}, "the response must be a column of subsets of .*, race, vote; got age"),
         ("race ~ age", {"offset": "vote"}, "`offset` must be a column of numbers; got vote, which is private"),
-        (
-            "race ~ age",
-            {"weights": "vote", "weights_kind": "sampling"},
-            "`weights` must be a column of numbers; got vote",
-        ),
+        ("race ~ age", {"weights": "vote", "weights_kind": "sampling"}, "`weights`.*got vote"),
         ("race ~ age", {"weights": "weight"}, "`weights_kind` must be given with weights"),
         ("race ~ age", {"weights": "shift", "weights_kind": "sampling"}, "finite and not negative"),
         ("race ~ age", {"offset": "sex"}, "column sex must hold numbers; got text"),
@@ -285,11 +277,6 @@ def test_an_empty_answer(tmp_path):
 def test_columns_in_the_wrong_place(release, formula, options, told):
     with pytest.raises(ArgumentError, match=told):
         EncodedStream(release, formula, **options)
-
-
-def test_a_column_that_is_not_there(release):
-    with pytest.raises(DataFileError):
-        EncodedStream(release, "race ~ height")
 
 
 def test_files_must_have_the_same_design(people, tmp_path):

@@ -46,9 +46,7 @@ def test_what_is_no_formula_is_refused(formula):
     ],
 )
 def test_a_private_column_is_inside_no_function(term, inside):
-    with pytest.raises(
-        ArgumentError, match="must not put a private column inside a function; got income, which is"
-    ) as caught:
+    with pytest.raises(ArgumentError, match=r"private column.*got income") as caught:
         split_formula(f"race ~ sex + {term}", ["race", "income"])
     assert caught.value.message.endswith(f"inside {inside}.")
     assert caught.value.advice.name == "private_as_it_is"
@@ -195,5 +193,5 @@ def test_without_formulaic_it_is_said_how_to_get_it(monkeypatch):
         return real(name, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(MissingDependencyError):
+    with pytest.raises(MissingDependencyError, match=r"formulaic.*pip install"):
         split_formula("race ~ age")

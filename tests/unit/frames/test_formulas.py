@@ -168,9 +168,7 @@ def test_new_rows_that_do_not_fit(new, told):
 def test_levels_of_an_expression_that_are_unknown(term, small_parts):
     encoder = encode_formula(term, PEOPLE)
     new = {"age": [30] * 7 + [71, 72]}
-    with pytest.raises(
-        CategoryError, match=r"must hold levels that .*; got 2 rows with other levels, first in row 7"
-    ) as e:
+    with pytest.raises(CategoryError, match=r"levels.*got 2 rows .*first in row 7") as e:
         encoder.matrix(new)
     assert str(e.value).startswith(f"term {term} must")
 
@@ -298,9 +296,7 @@ def test_columns_of_other_things_are_refused(column, got):
     ids=lambda column: f"{type(column).__module__.split('.')[0]}-{type(column).__name__}",  # no addresses
 )
 def test_missing_values_of_every_kind(column):
-    with pytest.raises(
-        ArgumentError, match="column x must have a value in every row; got 1 missing value, first in row 1"
-    ):
+    with pytest.raises(ArgumentError, match=r"column x .*got 1 missing value, first in row 1"):
         covariate_matrix({"x": column})
 
 
@@ -360,9 +356,7 @@ def test_an_array(order, small_parts):
 
 def test_a_masked_array_has_missing_values():
     masked = np.ma.masked_array(np.ones((3, 2)), [[False, False], [False, True], [False, True]])
-    with pytest.raises(
-        ArgumentError, match="column x2 must have a value in every row; got 2 missing values, first in row 1"
-    ):
+    with pytest.raises(ArgumentError, match=r"column x2 .*got 2 missing values, first in row 1"):
         covariate_matrix(masked)
 
 

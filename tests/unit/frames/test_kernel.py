@@ -189,5 +189,5 @@ def test_nothing_refused_raises_nothing():
 
 def test_a_column_of_lists_is_refused_by_its_name():
     kernel = Kernel(variables_of({"race": RACE}))
-    with pytest.raises(CategoryError):
+    with pytest.raises(CategoryError, match="race"):
         kernel.draw(batch(race=[["white"], ["black"]]))

@@ -109,8 +109,10 @@ def test_an_argument_is_enough(release):
 def test_nothing_said_names_the_three_ways(release):
     rewritten(release.path)
     sidecar(release.path).unlink()
-    with pytest.raises(DataFileError):
+    with pytest.raises(DataFileError) as caught:
         read_release(release.path)
+    assert "x.parquet" in str(caught.value)
+    assert all(way in str(caught.value.advice) for way in ("designs=", "x.parquet.design.json"))
 
 
 def both_fingerprints(error):

@@ -147,9 +147,7 @@ def test_seen_columns_that_are_wrong_are_told():
     encoder = encoder_of("age + race:sex", RACE)
     with pytest.raises(ArgumentError, match="column age must have a value in every row; got 1 missing value"):
         encoder.matrix({"age": [np.nan, 3], "sex": ["f", "m"]})
-    with pytest.raises(
-        CategoryError, match="column sex must hold levels that the model was fitted with; got 1 row"
-    ) as e:
+    with pytest.raises(CategoryError, match=r"column sex must hold levels.*got 1 row") as e:
         encoder.matrix({"age": [1, 3], "sex": ["f", "SECRET"]})
     assert "SECRET" not in str(e.value)
     with pytest.raises(ArgumentError, match="got no column sex"):

@@ -175,6 +175,7 @@ def test_the_input_is_closed_however_a_plan_ends(people, tmp_path, end):
         ({"output": "there.csv", "if_exists": "same"}, DataFileError, "or come from the same job"),
         ({"output": "nowhere/private.csv"}, DataFileError, "must be in a folder that exists"),
         ({"output": "private.xlsx"}, DataFileError, "must end in one of"),
+        ({"output": "private.sav"}, DataFileError, "must end in one of"),
         ({"output": None}, ArgumentError, "`output` must say where to write"),
         ({"seed": 1, "key": b"k" * 16, "id": "sex"}, ArgumentError, "only one of `seed` and `key`"),
         ({"jobs": 0}, ArgumentError, "`jobs` must be"),

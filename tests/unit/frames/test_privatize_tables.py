@@ -141,7 +141,7 @@ def test_a_covered_design_in_memory_needs_an_output():
 
 
 def test_values_of_which_none_is_a_category_are_explained():
-    with pytest.raises(CategoryError):
+    with pytest.raises(CategoryError, match="None of the values"):
         privatize_table(pd.DataFrame({"race": ["White", "Black"]}), {"race": RACE})
 
 
@@ -195,12 +195,9 @@ def test_an_empty_table_stays_empty(tmp_path):
     ("table", "options", "message"),
     [
         ([1, 2], {}, "must be a table or the path of a file; got list"),
-        (pd.DataFrame(people()), {"jobs": 0}, "`jobs` must be a whole number of at least 1"),
         (pd.DataFrame(people()), {"keep": [3]}, "`keep` must be names of columns; got 3"),
         (pd.DataFrame(people()), {"missing": "drop"}, "`missing` must be one of error, full"),
         (pd.DataFrame(people()), {"output": 3}, "`output` must be a path; got int"),
-        (pd.DataFrame(people()), {"seed": 1, "key": KEY, "id": "row"}, "only one of `seed` and `key`"),
-        (pd.DataFrame({"x": [1]}), {}, "no column race"),
     ],
 )
 def test_wrong_arguments_are_named(table, options, message):
@@ -209,5 +206,5 @@ def test_wrong_arguments_are_named(table, options, message):
 
 
 def test_a_file_that_does_not_exist_is_named(tmp_path):
-    with pytest.raises(DataFileError):
+    with pytest.raises(DataFileError, match=r"people\.csv"):
         privatize_table(tmp_path / "people.csv", {"race": RACE}, tmp_path / "private.parquet")

@@ -242,9 +242,7 @@ def test_files_that_are_too_large_are_refused(fitted, tmp_path, monkeypatch):
     frame = pd.DataFrame(columns())[["income", "age", "race"]]
     release = sp.write_release(frame, tmp_path / "x.parquet", {"race": RACE}, keep=["income", "age"])
     monkeypatch.setattr(regressing_files, "MOST_HELD", 1000)
-    with pytest.raises(
-        TooLargeError, match="must take at most one GiB, because they are loaded into memory; got 60 rows of 3 columns"
-    ):
+    with pytest.raises(TooLargeError, match=r"one GiB.*got 60 rows of 3 columns"):
         fitted("income ~ age + race", release, designs=None)
     same(fitted("income ~ age + race", release, designs=None, stream=False), fitted("income ~ age + race"))
 
@@ -310,19 +308,9 @@ WRONG = [
     ("income ~ race", {"clusters": "race"}, ArgumentError, "got race as a weight, cluster or offset"),
     ("income ~ race", {"sampling": 3}, ArgumentError, "`sampling` must be a Sampling; got int"),
     ("income ~ race", {"sampling": sp.Sampling("faith")}, ArgumentError, "got faith as a weight, cluster or offset"),
-    (
-        "income ~ race",
-        {"sampling": sp.Sampling("w"), "clusters": "g"},
-        ArgumentError,
-        "`clusters` must be left out with",
-    ),
-    (
-        "income ~ race",
-        {"merge": {"age": {"x": ["Black"]}}},
-        ArgumentError,
-        "for private terms, race; got another column",
-    ),
-    ("income ~ race", {"merge": {"race": ["Black"]}}, ArgumentError, "for private terms, race; got another column"),
+    ("income ~ race", {"sampling": sp.Sampling("w"), "clusters": "g"}, ArgumentError, "`clusters` must be left out"),
+    ("income ~ race", {"merge": {"age": {"x": ["Black"]}}}, ArgumentError, "private terms, race; got another"),
+    ("income ~ race", {"merge": {"race": ["Black"]}}, ArgumentError, "private terms, race; got another"),
     ("income ~ race", {"merge": 3}, ArgumentError, "`merge` must be a dict by column; got int"),
     ("income ~ race", {"merge": {"race": {"x": ["SECRET"]}}}, CategoryError, "`merge` must name categories of race"),
     ("income ~ race", {"merge": {"race": {"x": ["Black"], "z": ["Black"]}}}, CategoryError, "race once; got one twice"),
@@ -335,21 +323,13 @@ WRONG = [
     ),
     ("vote ~ age", {"merge": {"vote": {"x": ["red"]}}}, ArgumentError, "`merge` must be of private terms"),
     ("income ~ race", {"shrink": True}, ArgumentError, "`shrink` must be left out with a private predictor"),
-    ("income ~ race", {"ridge": 1.0}, ArgumentError, "`ridge` must be left out with a private predictor"),
-    ("income ~ race", {"lasso": "cv"}, ArgumentError, "`lasso` must be left out with a private predictor"),
-    ("income ~ race", {"stream": True}, ArgumentError, "`stream` must be left out with a private predictor"),
     ("income ~ race", {"family": "ordinal"}, ArgumentError, "for the observed response income; got 'ordinal'"),
     ("income ~ race", {"family": "logit"}, ArgumentError, "must have two levels for a logit"),
     ("vote ~ race", {"family": "linear"}, ArgumentError, "'logit' for a private response with private predictors"),
     ("vote ~ age", {"family": "linear"}, ArgumentError, "must be 'logit' or 'ordinal' for the private response vote"),
     ("income ~ race", {"family": "probit"}, ArgumentError, "`family` must be one of"),
     ("income ~ race + faith", {"baseline": "White"}, ArgumentError, "must name the columns of its labels"),
-    (
-        "income ~ race",
-        {"baseline": {"age": 3}},
-        ArgumentError,
-        "must be of columns that have categories, race; got age",
-    ),
+    ("income ~ race", {"baseline": {"age": 3}}, ArgumentError, "have categories, race; got age"),
     ("income ~ race", {"baseline": {"race": "SECRET"}}, CategoryError, "`baseline` of race must be one of its categ"),
     ("income ~ age", {}, ArgumentError, "must have a column of subsets, as its response or as a term"),
     ("income ~ nothing + race", {}, ArgumentError, "got no column nothing"),
@@ -377,9 +357,7 @@ def test_wrong_input(fitted, formula, asked, kind, told):
 def test_subsets_that_pass_for_a_seen_column_are_refused(fitted):
     held = columns()
     held["where"] = [FAITH.format(code) for code in held["faith"]]
-    with pytest.raises(
-        ArgumentError, match="column where must hold a label in each row, or be named in `designs`"
-    ) as e:
+    with pytest.raises(ArgumentError, match="column where must hold a label") as e:
         fitted("income ~ race + where", held)
     assert "some|much" not in str(e.value)
     held["where"] = ["a|b", "plain"] * (N // 2)
@@ -405,10 +383,12 @@ def test_hints_are_of_this_fit(formula, rows, told):
     assert "ridge" not in str(caught.value)
 
 
-@pytest.mark.parametrize("option", ["ridge", "lasso", "stream"])
+@pytest.mark.parametrize(
+    "option", [{"ridge": 1.0}, {"lasso": "cv"}, {"stream": True}], ids=lambda option: next(iter(option))
+)
 def test_an_option_that_is_not_for_such_fits_has_no_hint_of_another(option, fitted):
-    with refused(ArgumentError, option) as caught:
-        fitted("income ~ race", **{option: True})
+    with refused(ArgumentError, next(iter(option))) as caught:
+        fitted("income ~ race", **option)
     assert "merge" not in str(caught.value)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from every_case import every_case
+from lopsided import ASKED as LOPSIDED
 from refusals import refused
 from scipy.special import gammaln
 
@@ -18,8 +19,6 @@ from subsetprivacy.imputation.augmentation import Augmentation, posterior_shares
 from subsetprivacy.imputation.imputing import _categorical
 
 ABCD = list("abcd")
-# Lopsided on purpose: a uniform design hides index errors.
-LOPSIDED = sp.independent(ABCD, {("a", "b"): 0.5, ("a", "c"): 0.3, ("a", "d"): 0.2})
 U4 = sp.uniform(ABCD)
 
 

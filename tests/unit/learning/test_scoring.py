@@ -131,7 +131,7 @@ def test_the_extra_is_named_where_scikit_learn_is_absent(monkeypatch):
     for name in [name for name in sys.modules if name.startswith("subsetprivacy.learning")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "sklearn", None)
-    with pytest.raises(MissingDependencyError):
+    with pytest.raises(MissingDependencyError, match=r"scikit-learn.*pip install"):
         import_module("subsetprivacy.learning")
 
 

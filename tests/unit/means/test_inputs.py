@@ -142,21 +142,13 @@ def test_two_private_columns_of_a_table(people):
 @every_case(
     ("change", "error", "match"),
     [
-        (
-            lambda y: np.where(np.arange(900) == 7, np.nan, y),
-            ArgumentError,
-            "finite; got 1 number that is not, first in row 7",
-        ),
-        (
-            lambda y: np.where(np.arange(900) >= 898, np.inf, y),
-            ArgumentError,
-            "2 numbers that are not, first in row 898",
-        ),
+        (lambda y: np.where(np.arange(900) == 7, np.nan, y), ArgumentError, "got 1 number.*first in row 7"),
+        (lambda y: np.where(np.arange(900) >= 898, np.inf, y), ArgumentError, "got 2 numbers.*first in row 898"),
         (lambda y: np.where(np.arange(900) == 3, 1e300, y), ArgumentError, r"at most 1e\+70 in size; got 1 .*row 3"),
         (lambda y: y[:-1], MismatchError, r"one number per person; got shape \(899,\) for 900 people"),
         (lambda y: np.stack([y, y]), MismatchError, "one number per person"),
         (lambda y: [str(x) for x in y], ArgumentError, "must be numbers, one per person"),
-        (lambda y: [f"{SECRET} euros"] * 900, ArgumentError, "must be numbers, one per person; got list of something"),
+        (lambda y: [f"{SECRET} euros"] * 900, ArgumentError, "got list of something"),
         (lambda y: np.array([object()] * 900), ArgumentError, "must be numbers"),
         (lambda y: np.full(900, "2020-01-01", "M8[D]"), ArgumentError, "text or dates"),
     ],
@@ -178,11 +170,7 @@ def test_outcomes(people, change, error, match):
         ({"blocks": 0}, ArgumentError, "`blocks` must be a whole number of at least 1"),
         ({"weights": np.ones(900)}, ArgumentError, "`weights_kind` must be given"),
         ({"weights_kind": "sampling"}, ArgumentError, "`weights` must be given with `weights_kind`"),
-        (
-            {"weights": -np.ones(900), "weights_kind": "sampling"},
-            ArgumentError,
-            "900 weights that are not, first in row 0",
-        ),
+        ({"weights": -np.ones(900), "weights_kind": "sampling"}, ArgumentError, "900 weights.*first in row 0"),
         ({"weights": np.zeros(900), "weights_kind": "frequency"}, NoDataError, "must not all be 0"),
         ({"weights": "weight", "weights_kind": "sampling"}, ArgumentError, "one for each person without a table"),
         ({"clusters": np.zeros(900)}, ArgumentError, "at least two clusters; got one"),

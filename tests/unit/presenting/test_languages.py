@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from asking import ask
 from every_case import every_case
+from report_pages import VOID
 
 import subsetprivacy as sp
 from subsetprivacy.design import Design
@@ -327,7 +328,6 @@ def test_groups_shown_to_no_one_are_not_called_not_kept(language):
 # A page ---------------------------------------------------------------------------------------
 
 
-EMPTY = {"meta", "br", "line", "circle", "rect"}
 SILENT = {"style", "pre", "code"}
 
 
@@ -344,7 +344,7 @@ class _Page(HTMLParser):
         if tag == "html":
             self.html, held = held, {}
         self.own += [held[name] for name in ("aria-label", "data-of") if name in held]
-        if tag not in EMPTY:
+        if tag not in VOID:
             self._open.append((tag, held.get("lang")))
 
     def handle_startendtag(self, tag, attributes):

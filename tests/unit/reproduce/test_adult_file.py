@@ -79,28 +79,13 @@ def test_it_is_an_adult_like_the_shipped_one():
     assert len(other.rows()["race"]) == 50
 
 
-@every_case(
-    ("size", "argument"),
-    [
-        (30_162, "adult"),
-        (16_281, "adult"),
-        (15_060, "adult"),
-        (32_560, "adult"),
-        (1, "adult"),
-    ],
-)
-def test_too_few_rows(write, size, argument):
-    with pytest.raises(MismatchError, match=f"must have 32,561 rows.*got {size:,}") as caught:
-        read_adult(write(uci(EVERYBODY[:size])))
-    with refused(MismatchError, argument):
-        raise caught.value
-    assert caught.value.advice == TAKE_ADULT_DATA()
-
-
-@pytest.mark.parametrize(("size", "argument"), [(48_842, "adult"), (50_000, "adult")])
-def test_too_many_rows(write, size, argument):
-    with refused(MismatchError, argument):
+@every_case("size", [30_162, 16_281, 15_060, 32_560, 1, 48_842, 50_000])
+def test_another_number_of_rows(write, size):
+    with refused(MismatchError, "adult") as caught:
         read_adult(write(uci((EVERYBODY * 2)[:size])))
+    got = "more than 48,842" if size > 48_842 else f"{size:,}"
+    assert f"got {got}" in str(caught.value)
+    assert caught.value.advice == TAKE_ADULT_DATA()
 
 
 def test_the_first_line_of_the_test_part_is_no_row(write):
@@ -109,14 +94,14 @@ def test_the_first_line_of_the_test_part_is_no_row(write):
 
 
 @every_case(
-    ("person", "margin", "rows"),
+    ("person", "margin"),
     [
-        (("Other", "Male", "<=50K"), "race: 1 rows", 1),
-        (("White", "Female", "<=50K"), "sex: 1 rows", 1),
-        (("White", "Male", ">50K"), "income: 1 rows", 1),
+        (("Other", "Male", "<=50K"), "race: 1 rows"),
+        (("White", "Female", "<=50K"), "sex: 1 rows"),
+        (("White", "Male", ">50K"), "income: 1 rows"),
     ],
 )
-def test_other_counts(write, person, margin, rows):
+def test_other_counts(write, person, margin):
     at = EVERYBODY.index(("White", "Male", "<=50K"), 16)
     wrong = [*EVERYBODY[:at], person, *EVERYBODY[at + 1 :]]
     with pytest.raises(MismatchError, match=f"got other counts of {margin} would have to change"):

@@ -8,7 +8,6 @@ from every_case import every_case
 from scipy.stats import chi2_contingency
 
 import subsetprivacy as sp
-from subsetprivacy.errors import SubsetPrivacyWarning
 from subsetprivacy.independence.crossing import cross
 from subsetprivacy.independence.statistics import STATISTICS
 from subsetprivacy.independence.testing import read_table
@@ -16,7 +15,7 @@ from subsetprivacy.reproduce import auc, fig_auc_n, fig_auc_p, fig_auc_rho, fig_
 from subsetprivacy.reproduce.checks import DIFFERS, ERRATUM, HOLDS, STATED
 from subsetprivacy.reproduce.experiment import Run
 
-pytestmark = pytest.mark.filterwarnings(f"ignore::{SubsetPrivacyWarning.__module__}.{SubsetPrivacyWarning.__name__}")
+pytestmark = pytest.mark.filterwarnings("ignore::subsetprivacy.errors.SubsetPrivacyWarning")
 
 
 def crossing(seed=1, p=4, n=600, rho=0.1):

@@ -6,14 +6,14 @@ from attrs import evolve
 from every_case import every_case
 
 import subsetprivacy as sp
-from subsetprivacy.errors import MissingDependencyError, SubsetPrivacyWarning
+from subsetprivacy.errors import MissingDependencyError
 from subsetprivacy.independence.testing import METHODS
 from subsetprivacy.optimizing import frontier, optimal
 from subsetprivacy.reproduce import ours_frontier, ours_large_p, ours_level, ours_power
 from subsetprivacy.reproduce.checks import DIFFERS, ERRATUM, HOLDS, STATED, UNCHECKED
 from subsetprivacy.reproduce.experiment import Run
 
-pytestmark = pytest.mark.filterwarnings(f"ignore::{SubsetPrivacyWarning.__module__}.{SubsetPrivacyWarning.__name__}")
+pytestmark = pytest.mark.filterwarnings("ignore::subsetprivacy.errors.SubsetPrivacyWarning")
 
 
 def verdicts(checks):

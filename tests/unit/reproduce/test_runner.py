@@ -111,18 +111,18 @@ def test_a_file_of_the_adult_data_matters_to_those_that_use_it(shelf, tmp_path):
     assert other.record.settings.adult == "file"
 
 
-def test_other_code_is_run(shelf, tmp_path):
+@pytest.mark.parametrize("change", ["code", "version", "seed", "file"])
+def test_another_run_than_the_one_that_is_finished_is_run(shelf, tmp_path, change, monkeypatch):
     list(reproduce("toy_example", output=tmp_path))
-    shelf.code = "def"
-    (other,) = reproduce("toy_example", output=tmp_path)
+    if change == "code":
+        shelf.code = "def"
+    if change == "version":
+        monkeypatch.setattr(runner, "__version__", "99")
+    if change == "file":  # a result without it is none
+        (tmp_path / "toy_example.csv").unlink()
+    (other,) = reproduce("toy_example", output=tmp_path, **({"seed": 9} if change == "seed" else {}))
     assert not other.before
-
-
-def test_a_result_without_its_files_is_none(shelf, tmp_path):
-    list(reproduce("toy_example", output=tmp_path))
-    (tmp_path / "toy_example.csv").unlink()
-    (other,) = reproduce("toy_example", output=tmp_path)
-    assert not other.before
+    assert len(shelf.runs) == 2
 
 
 def test_the_fingerprint_of_code_ignores_its_texts_and_imports(monkeypatch):
@@ -135,13 +135,6 @@ def test_the_fingerprint_of_code_ignores_its_texts_and_imports(monkeypatch):
     assert fingerprint('"""A module."""\nimport a\nABOUT = """One."""\nK = 2\n') != code
 
 
-def test_another_seed_is_run(shelf, tmp_path):
-    list(reproduce("toy_example", output=tmp_path))
-    (other,) = reproduce("toy_example", output=tmp_path, seed=9)
-    assert not other.before
-    assert len(shelf.runs) == 2
-
-
 def test_a_full_result_stands_for_the_short_form(shelf, tmp_path):
     list(reproduce("toy_example", output=tmp_path))
     (kept,) = reproduce("toy_example", output=tmp_path, quick=True)
@@ -150,13 +143,6 @@ def test_a_full_result_stands_for_the_short_form(shelf, tmp_path):
     list(reproduce("fig:dist", output=tmp_path, quick=True))
     (longer,) = reproduce("fig:dist", output=tmp_path)
     assert not longer.before
-
-
-def test_another_version_is_run(shelf, tmp_path, monkeypatch):
-    list(reproduce("toy_example", output=tmp_path))
-    monkeypatch.setattr(runner, "__version__", "99")
-    (other,) = reproduce("toy_example", output=tmp_path)
-    assert not other.before
 
 
 def test_a_record_that_cannot_be_read_is_none(shelf, tmp_path):

@@ -3,7 +3,6 @@
 import json
 import shutil
 import subprocess
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,6 @@ import pytest
 from survey_samples import LABELS, small_sample
 
 import subsetprivacy as sp
-from subsetprivacy.errors import NotPrivateWarning, SubsetPrivacyWarning
 
 # Everything in one session: to start R takes longer than the work.
 SCRIPT = r"""
@@ -88,6 +86,7 @@ parts <- sapply(names(out), function(name) {
 })
 cat("{", paste(parts, collapse = ","), "}", sep = "")
 """
+pytestmark = pytest.mark.filterwarnings("ignore::subsetprivacy.errors.SubsetPrivacyWarning")
 CLOSE = {"rtol": 1e-6, "atol": 1e-9}
 
 SAMPLE = small_sample(7, strata=8, clusters=4, people=(5, 12))
@@ -136,14 +135,6 @@ def theirs(tmp_path_factory):
 def r(theirs, need):
     need("R with the package survey", theirs is not None, how="apt-get install r-cran-survey")
     return {name: {field: np.array(numbers) for field, numbers in held.items()} for name, held in theirs.items()}
-
-
-@pytest.fixture(autouse=True)
-def _quiet():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SubsetPrivacyWarning)
-        warnings.simplefilter("ignore", NotPrivateWarning)
-        yield
 
 
 def seen(values=SAMPLE.values, labels=LABELS):

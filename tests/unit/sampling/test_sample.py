@@ -1,7 +1,6 @@
 """How a sample was drawn: what is kept, what is refused, and covariances against sums written out."""
 
 import pickle
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -267,8 +266,8 @@ def test_names_must_be_resolved():
     ("arguments", "error", "match"),
     [
         ({}, ArgumentError, "one of `weights`, `strata`, `clusters` and `replicates` must be given"),
-        ({"weights": [1, -2]}, ArgumentError, "finite and not negative; got 1 number that is not, first in row 1"),
-        ({"weights": [1, np.nan]}, ArgumentError, "finite and not negative; got 1 number that is not, first in row 1"),
+        ({"weights": [1, -2]}, ArgumentError, "`weights`.*got 1 number.*first in row 1"),
+        ({"weights": [1, np.nan]}, ArgumentError, "`weights`.*got 1 number.*first in row 1"),
         ({"weights": [0, 0]}, ArgumentError, "`weights` must not all be 0"),
         ({"weights": ["secret", 1]}, ArgumentError, "`weights` must be numbers"),
         ({"weights": [[1, 2]]}, MismatchError, "`weights` must be one number per person"),
@@ -279,15 +278,11 @@ def test_names_must_be_resolved():
         ({"weights": [1, 2], "lonely": "drop"}, ArgumentError, "`lonely` must be one of error, center"),
         ({"weights": [1, 2], "replicates": [[1, 2]] * 2}, ArgumentError, "must be given together"),
         ({"weights": [1], "replicates": [[1, 2]], "replicate_method": "jk"}, ArgumentError, "must be one of bootstrap"),
-        (
-            {"weights": [1, 1], "replicates": [[1, 2]], "replicate_method": "brr"},
-            MismatchError,
-            r"a column per replicate, two at least; got shape \(1, 2\)",
-        ),
+        ({"weights": [1, 1], "replicates": [[1, 2]], "replicate_method": "brr"}, MismatchError, r"got shape \(1, 2\)"),
         (
             {"weights": [1], "replicates": [[1, -2]], "replicate_method": "brr"},
             ArgumentError,
-            "`replicates` must be finite and not negative; got 1 number that is not, first in row 0",
+            "`replicates`.*got 1 number.*first in row 0",
         ),
         (
             {"weights": [1], "replicates": [["secret", 2]], "replicate_method": "brr"},
@@ -366,7 +361,7 @@ def test_can_be_pickled():
 
 def test_kish():
     assert full().kish == pytest.approx(WEIGHTS.sum() ** 2 / (WEIGHTS**2).sum())
-    assert all(a <= b for a, b in pairwise(sorted([full().kish, N])))
+    assert full().kish < N
 
 
 @every_case("kind", ["linearized", "jackknife", "given", "center", "calibrated", "people"])
