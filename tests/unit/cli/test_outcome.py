@@ -311,10 +311,12 @@ def test_a_signal_at_any_moment(fine, folder):
 def test_fifty_signals(folder):
     """At moments spread over the whole run, most of them while units travel to the other process.
 
-    How long a run takes depends on the machine: one that was over before its signal is the measure for the next moments.
+    How long a run takes depends on the machine. One that is over before its signal is the measure for those after it.
     """
     write_trees(folder, rows := 4_000_000)
-    rng, codes, longest = np.random.default_rng(18), [], 4.0
+    rng = np.random.default_rng(18)
+    codes = []
+    longest = 4.0
     for number in [signal.SIGINT] * 40 + [signal.SIGTERM] * 10:
         seconds = rng.uniform(0, longest)
         codes.append(stop(folder, number, seconds, rows))
