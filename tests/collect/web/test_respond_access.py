@@ -47,8 +47,8 @@ def check_every_screen(site, language, settings, before=lambda page, number: Non
             seen.append(name)
             direction = visitor.page.evaluate("document.documentElement.dir + document.documentElement.lang")
             assert direction == {"en": "ltren", "ar": "rtlar", "de": "ltrde"}[language]
-            # At its end, where the buttons that stay in sight cover nothing. What they cover at its beginning depends on
-            # the question that was drawn.
+            # At its end, where the buttons that stay in sight cover nothing. What they cover at its beginning depends
+            # on the question that was drawn.
             visitor.page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
             assert violations(visitor.page) == [], name
             assert visitor.page.evaluate(NO_OVERFLOW), name
