@@ -99,8 +99,13 @@ def test_every_mutation_can_be_made():
 
 @cache
 def _functions(path):
+    """Return the functions of a file, and how each is decorated."""
     tree = ast.parse((ROOT / path).read_text("utf-8"))
-    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    return {
+        node.name: {ast.unparse(decorator) for decorator in node.decorator_list}
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
 
 
 def test_every_test_that_is_named_exists():
@@ -109,6 +114,13 @@ def test_every_test_that_is_named_exists():
         assert (ROOT / path).exists(), f"{path} does not exist"
         assert name.startswith("test_")
         assert name in _functions(path), f"{path} has no {name}"
+
+
+def test_every_mutation_has_a_test_that_is_not_slow():
+    """`make test-mutations` leaves slow tests out: a mutation that has no other would survive."""
+    for name, mutation in MUTATIONS:
+        named = [test.partition("[")[0].split("::") for test in mutation.get("tests", CLAIMS[name]["tests"])]
+        assert any("pytest.mark.slow" not in _functions(path)[test] for path, test in named), name
 
 
 def test_sentences_that_promise_are_claims():

@@ -3,7 +3,6 @@
 import json
 import re
 
-import pytest
 from fake_collector import HEALTH, INCOME, KEY, SPORT, lock_to, make_survey
 from visitor import TRUTH
 
@@ -212,7 +211,6 @@ def test_after_sending_no_answer_is_left_and_a_second_visit_does_not_ask(site):
     assert len(site.collector.counted) == 1
 
 
-@pytest.mark.slow
 def test_an_open_survey_can_be_answered_from_several_browsers(site):
     manifest = site.collector.add(make_survey(variables=(INCOME,), practice=False))
     for fresh in (False, True):
