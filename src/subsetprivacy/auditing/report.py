@@ -229,7 +229,7 @@ class Audit(Result):
         """Whether the two largest shares are within two standard errors, so that the best guess is uncertain."""
         if "prediction" not in self._standard_errors or self.fit is None:
             return False
-        second, first = np.argsort(self.setting.w)[-2:]
+        first, second = np.argsort(-self.setting.w, kind="stable")[:2]
         difference = np.zeros(self.design.p)
         difference[[first, second]] = 1, -1
         variance = self.fit.uncertainty.along(self.fit, difference)

@@ -114,7 +114,7 @@ def largest(w: FloatArray) -> Sequence[int]:
     """Return the positions to show, in category order: all of them, or the largest of very many."""
     if len(w) <= MOST_SHOWN:
         return range(len(w))
-    return np.sort(np.argpartition(-w, SHOWN)[:SHOWN]).tolist()
+    return np.sort(np.argsort(-w, kind="stable")[:SHOWN]).tolist()  # of equal shares the first, on every processor
 
 
 def certificate(fit: "Estimate") -> Note:

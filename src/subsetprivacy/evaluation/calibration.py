@@ -147,10 +147,10 @@ class CalibrationCurve(Result):
         if category is not None:
             return [position_of(self.categories, category)]
         present = np.unique(self.category)
-        share = [
-            float(self.people[self.category == j] @ np.nan_to_num(self.estimate[self.category == j])) for j in present
-        ]
-        largest = np.argsort(share)[::-1][:_MOST_DRAWN]
+        share = np.array(
+            [self.people[self.category == j] @ np.nan_to_num(self.estimate[self.category == j]) for j in present]
+        )
+        largest = np.argsort(-share, kind="stable")[:_MOST_DRAWN]
         return sorted(present[largest].tolist())
 
     def __repr__(self) -> str:

@@ -91,7 +91,7 @@ class ConfusionMatrix(Result):
                 for name, shares, errors in zip(names, self.estimate, self.se, strict=True)
             )
             return Table(title, ("value \\ guess", *names), rows)
-        largest = np.argsort(self.estimate, axis=None)[::-1][:_MOST_ROWS]
+        largest = np.argsort(-self.estimate, axis=None, kind="stable")[:_MOST_ROWS]
         at = [np.unravel_index(k, self.estimate.shape) for k in largest]
         rows = tuple(
             (names[i], names[j], number(float(self.estimate[i, j])), number(float(self.se[i, j]))) for i, j in at

@@ -104,7 +104,8 @@ def picture_of(
     with np.errstate(invalid="ignore", divide="ignore"):
         overall = np.nan_to_num(people / people.sum(axis=0)) * mean
     labels = [label_text(label) for label in means.categories]
-    order = np.argsort(-np.where(np.isfinite(overall).any(axis=0), np.nansum(overall, axis=0), -np.inf))
+    total = np.where(np.isfinite(overall).any(axis=0), np.nansum(overall, axis=0), -np.inf)
+    order = np.argsort(-total, kind="stable")
     if draw.have_an_order(labels):
         order = np.arange(p)
     series = {

@@ -11,6 +11,7 @@ from subsetprivacy.estimation import mle as mle_module
 from subsetprivacy.estimation.fisher import _by_gradients
 from subsetprivacy.estimation.likelihood import _of_regular, observed_information, tangent_inverse
 from subsetprivacy.estimation.newton import newton
+from subsetprivacy.estimation.presenting import SHOWN, largest
 from subsetprivacy.messages import NoteKind
 
 
@@ -110,6 +111,14 @@ def test_five_thousand_categories_have_no_matrix():
     assert "30 largest of 5,000" in fit.plot().get_title().replace("\n", " ")
     with pytest.raises(TooLargeError):
         fit.interval(method="profile")
+
+
+def test_of_equal_shares_the_first_are_shown():
+    """Which ones a sort that is not stable would take depends on the processor."""
+    w = np.full(5000, 0.0002)
+    assert list(largest(w)) == list(range(SHOWN))
+    w[4000] = 0.0003
+    assert list(largest(w)) == [*range(SHOWN - 1), 4000]
 
 
 @every_case(("method", "limit"), [("one-step", 1024), ("conic", 512), ("mom-conditional", 4096)], ids=lambda x: str(x))
