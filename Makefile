@@ -47,7 +47,7 @@ test: .venv/.test  ## Run the tests (needs only Python; says what it skipped)
 
 # The mathematics: what needs no server, browser, database, process or picture.
 fast_left_out := $(addprefix tests/unit/test_,draw.py pictures_on_axes.py pictures_without_matplotlib.py processes.py facade.py)
-fast_left_out += $(addprefix tests/unit/estimation/test_,solvers_agree.py held_weights.py standard_errors.py)
+fast_left_out += $(addprefix tests/unit/estimation/test_,solvers_agree.py standard_errors.py)
 fast_left_out += tests/laws/test_independence_laws.py tests/unit/mechanism/test_shuffle.py
 fast := $(addprefix tests/unit/,design mechanism estimation privacy) $(wildcard tests/unit/test_*.py) tests/laws
 

@@ -29,8 +29,8 @@ def check(
     The summary has the shares and tests of pairs of columns. The checks look for unfair draws, selective skips, a
     tendency to say yes, and random answers.
 
-    All checks share one alarm level: if everyone is honest, the probability of any alarm is 1%. --json prints every
-    number. The output is the same every time for the same table.
+    All checks share one alarm level: if everyone is honest, the probability of any alarm is at most 1%. --json prints
+    every number. The output is the same every time for the same table.
 
     \b
     Examples:

@@ -110,9 +110,9 @@ def privatize(
 ) -> None:
     """Replace the values of TABLE (.csv, .csv.gz, .csv.zst, .parquet, .arrow) with random subsets.
 
-    Every subset contains the person's value. The output contains only the columns you name, with their designs, and its
-    rows are shuffled. Tables can be of any size, because rows are streamed. If you stop a run, it leaves no partial
-    output, and the same command continues where it stopped.
+    Every subset contains the person's value. The output contains only the columns you name, and its rows are shuffled.
+    Files have their designs inside or next to them. CSV on standard output has none. Tables can be of any size, because
+    rows are streamed. If you stop a run, it leaves no partial output, and the same command continues where it stopped.
 
     --dry-run checks everything that can be checked before values are read, and shows the plan.
 
@@ -129,7 +129,8 @@ def privatize(
         --key-file secret.key --id person -o wave2.parquet
       subsetprivacy privatize adult.data.csv --column workclass=work.design.json \\
         --strip --na '?' -o private.parquet
-      zcat adult.csv.gz | subsetprivacy privatize - --column race=race.design.json -o - > private.csv
+      zcat adult.csv.gz | subsetprivacy privatize - --column race=race.design.json \\
+        -o - --format parquet > private.parquet
     """
     if (key_file is None) != (identity is None):
         raise click.UsageError("--key-file and --id go together: the draw is a function of both")

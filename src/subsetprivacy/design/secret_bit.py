@@ -347,5 +347,6 @@ def read_q(q: Any, *, fair: bool) -> float:
 
 def _two(labels: Categories) -> Categories:
     if labels.p != 2:
-        raise InvalidDesignError(f"Warner's question must have two categories; got {labels.p}.", MORE_THAN_TWO)
+        advice = MORE_THAN_TWO if labels.p > 2 else None
+        raise InvalidDesignError(f"Warner's question must have two categories; got {labels.p}.", advice)
     return labels

@@ -1,7 +1,7 @@
 """How to install this package, as every hint says it.
 
-Only this file changes on the day of the first release, to ``pip install "subsetprivacy[plot]"``. Double quotes are
-understood by every shell, also on Windows.
+With the first release it becomes ``pip install "subsetprivacy[plot]"`` (see RELEASING.md). Double quotes are understood
+by every shell, also on Windows.
 """
 
 UPGRADE_SERVER = 'in the clone, git pull, then pip install ".[serve]"'

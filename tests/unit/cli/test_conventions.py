@@ -227,7 +227,12 @@ def test_a_release_on_standard_output(piped, fine, folder):
     lines = result.stdout.splitlines()
     assert lines[0] == "color"
     assert len(lines) == 201
-    assert result.stderr == "Wrote 200 rows to standard output: column color.\n"
+    assert result.stderr == (
+        "Wrote 200 rows to standard output: column color.\n"
+        "CSV on standard output has no place for designs. Give them again to read it: --column color=DESIGN\n"
+    )
+    shares = piped(result.stdout, "estimate", "-", "--column", "color=urn.json", "--json").stdout
+    assert json.loads(shares)["n"] <= 200
     assert not [path for path in folder.iterdir() if path.name.startswith(("-", "."))]
     made = piped(text, "privatize", "-", "--column", "color=urn.json", "-o", "-", "--format", "parquet")
     n = json.loads(piped(made.stdout_bytes, "count", "-", "--input-format", "parquet", "--json").stdout)
@@ -268,7 +273,8 @@ def test_a_real_pipe_leaves_nothing_behind(folder, tmp_path):
     told = subprocess.run(second, input=made.stdout, capture_output=True, env=environment, check=True)
     assert json.loads(told.stdout)["n"] > 0
     # No bar where there is no terminal, and no warning.
-    assert (made.stderr, told.stderr) == (b"Wrote 4,000 rows to standard output: column color.\n", b"")
+    assert made.stderr.startswith(b"Wrote 4,000 rows to standard output: column color.\n")
+    assert (made.stderr.count(b"\n"), told.stderr) == (2, b"")
     assert list(place.iterdir()) == []
 
 

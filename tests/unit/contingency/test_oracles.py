@@ -77,8 +77,8 @@ def test_names_of_parameters_are_the_columns_of_a_formula():
     )
 
 
-@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
-def test_seen_values_agree_with_loglin_of_r():
+def test_seen_values_agree_with_loglin_of_r(need):
+    need("R", shutil.which("Rscript") is not None, "apt-get install r-base-core, or https://www.r-project.org")
     counts = sp.simulate(seen(), shares(), 4000, seed=1)
     numbers = ",".join(str(int(n)) for n in np.transpose(counts.table()).ravel())  # R counts the first index fastest
     script = (
