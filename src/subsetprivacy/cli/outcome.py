@@ -79,7 +79,7 @@ def print_outcome(release: "Release", output: Path, keep: Sequence[str], *, writ
         say(f"Wrote {number} to {where}: {named} {', '.join(names)}{kept}.", output)
         if output == STANDARD_OUTPUT and release.file.kind == "csv":
             again = " ".join(f"--column {name}=DESIGN" for name in names)
-            say(f"CSV on standard output has no place for designs. Give them again to read it: {again}", output)
+            say(f"CSV on standard output has no place for designs. To read it, give them again: {again}", output)
         elif output != STANDARD_OUTPUT and rows:
             say(f"Next: subsetprivacy report {output} -o report.html")
 

@@ -229,7 +229,7 @@ def test_a_release_on_standard_output(piped, fine, folder):
     assert len(lines) == 201
     assert result.stderr == (
         "Wrote 200 rows to standard output: column color.\n"
-        "CSV on standard output has no place for designs. Give them again to read it: --column color=DESIGN\n"
+        "CSV on standard output has no place for designs. To read it, give them again: --column color=DESIGN\n"
     )
     shares = piped(result.stdout, "estimate", "-", "--column", "color=urn.json", "--json").stdout
     assert json.loads(shares)["n"] <= 200
