@@ -78,8 +78,10 @@ def print_outcome(release: "Release", output: Path, keep: Sequence[str], *, writ
         where = "standard output" if output == STANDARD_OUTPUT else str(output)
         say(f"Wrote {number} to {where}: {named} {', '.join(names)}{kept}.", output)
         if output == STANDARD_OUTPUT and release.file.kind == "csv":
-            again = " ".join(f"--column {name}=DESIGN" for name in names)
-            say(f"CSV on standard output has no place for designs. To read it, give them again: {again}", output)
+            again = "--column NAME=DESIGN"
+            if "labels" not in release.stored.forms.values():
+                again += " and --form codes"
+            say(f"CSV on standard output has no place for designs. To read it, give them again with {again}.", output)
         elif output != STANDARD_OUTPUT and rows:
             say(f"Next: subsetprivacy report {output} -o report.html")
 

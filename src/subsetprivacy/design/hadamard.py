@@ -276,7 +276,7 @@ def hadamard(categories: Iterable[Label] | int, questions: int | None = None) ->
     labels = None if number is not None else as_categories(categories)
     p = labels.p if labels is not None else int(number or 0)
     if p < 4 or p > MOST:
-        advice = NEAREST(nearest=MOST) if p > MOST else USE_SMALL() if p > 1 else None
+        advice = USE_SMALL() if p < 4 else NEAREST(nearest=MOST)
         raise InvalidDesignError(f"a hadamard design must have 4 to {MOST:,} categories; got {p:,}.", advice)
     labels = as_categories(range(p)) if labels is None else labels
     fewest = 1 << (p - 1).bit_length()

@@ -18,8 +18,7 @@ def check_size(categories: Categories, least: int, kind: str, advice: Advice | N
     article = "an" if kind[0] in "aeio" else "a"  # a uniform design
     if categories.p < least:
         raise InvalidDesignError(
-            f"{article} {kind} design must have at least {least} categories; got {categories.p}.",
-            advice if categories.p > 1 else None,  # no design has one category
+            f"{article} {kind} design must have at least {least} categories; got {categories.p}.", advice
         )
     if categories.p > MAX_CATEGORIES:
         raise InvalidDesignError(

@@ -347,6 +347,5 @@ def read_q(q: Any, *, fair: bool) -> float:
 
 def _two(labels: Categories) -> Categories:
     if labels.p != 2:
-        advice = MORE_THAN_TWO if labels.p > 2 else None
-        raise InvalidDesignError(f"Warner's question must have two categories; got {labels.p}.", advice)
+        raise InvalidDesignError(f"Warner's question must have two categories; got {labels.p}.", MORE_THAN_TWO)
     return labels

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from every_case import every_case
 
 import subsetprivacy as sp
 from subsetprivacy import __version__
@@ -227,16 +228,30 @@ def test_a_release_on_standard_output(piped, fine, folder):
     lines = result.stdout.splitlines()
     assert lines[0] == "color"
     assert len(lines) == 201
-    assert result.stderr == (
-        "Wrote 200 rows to standard output: column color.\n"
-        "CSV on standard output has no place for designs. To read it, give them again: --column color=DESIGN\n"
-    )
-    shares = piped(result.stdout, "estimate", "-", "--column", "color=urn.json", "--json").stdout
-    assert json.loads(shares)["n"] <= 200
+    assert result.stderr.startswith("Wrote 200 rows to standard output: column color.\n")
     assert not [path for path in folder.iterdir() if path.name.startswith(("-", "."))]
     made = piped(text, "privatize", "-", "--column", "color=urn.json", "-o", "-", "--format", "parquet")
     n = json.loads(piped(made.stdout_bytes, "count", "-", "--input-format", "parquet", "--json").stdout)
     assert n["n"] + n["n_missing"] == 200
+
+
+@every_case(
+    "design, form", [("urn", ()), ("urn", ("--labels",)), ("urn", ("--codes",)), ("many", ()), ("many", ("--codes",))]
+)
+def test_a_csv_on_standard_output_is_read_as_its_message_says(piped, fine, folder, design, form):
+    Path("options.txt").write_text("\n".join(f"o{k}" for k in range(60)))
+    fine("design", "hadamard", "--file", "options.txt", "-o", "many.json")  # of too many options for labels
+    values = {"urn": ["red", "blue"], "many": ["o1", "o59"]}[design] * 50
+    made = piped("\n".join(["color", *values]), "privatize", "-", "--column", f"color={design}.json", *form, "-o", "-")
+    told = made.stderr.splitlines()[1]
+    options = (
+        told.partition("again with ")[2]
+        .rstrip(".")
+        .replace(" and ", " ")
+        .replace("NAME=DESIGN", f"color={design}.json")
+    )
+    counted = json.loads(piped(made.stdout, "count", "-", *options.split(), "--json").stdout)
+    assert counted["n"] + counted["n_missing"] == 100
 
 
 def test_a_covered_design_needs_a_format_that_holds_it(piped, fine, folder):

@@ -34,7 +34,7 @@ def test_weights_that_make_no_design_are_refused(weights, argument):
         sp.independent(ABCD, weights)
 
 
-@every_case("p", [2, 3])  # for one category there is no other design, see test_small.py
+@every_case("p", [1, 2, 3])
 def test_fewer_than_four_categories_are_refused_with_a_hint(p):
     for make in (sp.uniform, lambda labels: sp.independent(labels, {(0,): 1.0})):
         with refused(InvalidDesignError, None) as caught:

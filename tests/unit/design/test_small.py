@@ -29,13 +29,6 @@ def test_the_safe_routes_are_the_default():
         assert design.is_identifiable
 
 
-@every_case("make", [sp.small, sp.warner, sp.uniform, sp.hadamard, lambda labels: sp.partition(labels, groups=2)])
-def test_no_hint_sends_one_category_to_a_design_that_refuses_it_too(make):
-    with refused(InvalidDesignError, None) as caught:
-        make(["yes"])
-    assert caught.value.advice is None
-
-
 @every_case("labels", [TWO, THREE])
 @every_case("route", ["bit", "dummies"])
 def test_the_papers_routes_must_be_allowed(labels, route):

@@ -100,7 +100,9 @@ REPLICATES = SAMPLE.weights[:, None] * RNG.uniform(0.2, 1.8, (N, 12))
 def has_survey():
     if shutil.which("Rscript") is None:
         return False
-    probe = subprocess.run(["Rscript", "-e", "library(survey)"], capture_output=True, check=False, timeout=600)
+    probe = subprocess.run(
+        ["Rscript", "-e", "library(survey); library(MASS)"], capture_output=True, check=False, timeout=600
+    )
     return probe.returncode == 0
 
 
@@ -133,7 +135,7 @@ def theirs(tmp_path_factory):
 
 @pytest.fixture
 def r(theirs, need):
-    need("R with the package survey", theirs is not None, how="apt-get install r-cran-survey")
+    need("R with the packages survey and MASS", theirs is not None, how="apt-get install r-cran-survey r-cran-mass")
     return {name: {field: np.array(numbers) for field, numbers in held.items()} for name, held in theirs.items()}
 
 
