@@ -66,7 +66,7 @@ def _documents(ctx: click.Context, param: click.Parameter, given: tuple[str, ...
 @click.option(
     "--method",
     type=click.Choice(METHODS),
-    help="The estimator. [default: ml; with private predictors, corrected]",
+    help="The estimator. [default: corrected; for a private response ml if that has no solution or with a penalty]",
 )
 @click.option(
     "--baseline",

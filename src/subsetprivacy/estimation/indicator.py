@@ -21,6 +21,7 @@ from subsetprivacy.messages.for_analyses import LIKELIHOOD_NEEDS_NO_DESIGN, UNCO
 __all__ = [
     "FLOOR",
     "IndicatorTable",
+    "floored",
     "in_chunks",
     "indicator",
     "lookup",
@@ -84,7 +85,7 @@ class IndicatorTable:
 
     def __init__(self, design: Design, w: ArrayLike) -> None:
         self.design = require_indicators(design)
-        self.w = _floored(np.atleast_2d(np.asarray(w, np.float64)))
+        self.w = floored(np.atleast_2d(np.asarray(w, np.float64)))
         if self.w.ndim != 2 or self.w.shape[1] != design.p:
             raise ArgumentError(f"`w` must have shape (blocks, {design.p}); got {np.shape(w)}.")
         self.ignores_w = not design.enumerable or design.p > MAX_MATRIX
@@ -190,7 +191,7 @@ def most_blocks(p: int) -> int:
     return max(_KEPT // p**2, 1)
 
 
-def _floored(w: FloatArray) -> FloatArray:
+def floored(w: FloatArray) -> FloatArray:
     """Return distributions with small probabilities raised to a floor."""
     raised = np.maximum(w, min(FLOOR, 0.1 / w.shape[-1]))
     return raised / raised.sum(axis=-1, keepdims=True)

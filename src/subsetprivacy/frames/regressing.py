@@ -85,10 +85,12 @@ def regress(
         response, ``"linear"`` (default), ``"logit"`` (default for two levels, and for 0 and 1) or ``"poisson"``, the
         logarithm of the mean of counts. With ``"logit"``, the model is for the probability of the second level.
     method
-        ``"ml"``, the default for a private response: maximum likelihood. ``"corrected"``, the default with private
-        terms: corrected scores. They estimate what the same fit to the values would estimate, even if the model is
-        wrong. Their variance is larger. With private terms, the likelihood needs a model of the private value given the
-        other terms and the distribution of the response. If these are wrong, its intervals are wrong.
+        ``"corrected"``: corrected scores. They estimate what the same fit to the values would estimate, even if the
+        model is wrong. ``"ml"``: maximum likelihood. Its standard errors are a little smaller, and it is biased if the
+        model is wrong. With private terms it also needs a model of the private value given the other terms and the
+        distribution of the response. By default ``"corrected"``; for a private response ``"ml"`` if corrected scores
+        have no solution because a category is rare (with a warning), if the design is unknown, or with `shrink`,
+        `ridge` or `lasso`.
     baseline
         The category that others are compared with, by default the most frequent one: a label of the response or of
         the only private term, or labels by column, ``{"race": "White"}``. For an observed response with two levels,
@@ -111,8 +113,9 @@ def regress(
         The strength of a penalty on all coefficients except the intercept, the same for all categories. ``"cv"``
         chooses it by cross-validated likelihood.
     starts
-        The number of starting points, because the likelihood may have several maxima. ``"auto"`` (default) uses one, or
-        ten if there are few people for the number of covariates and a fit is fast.
+        The number of starting points of maximum likelihood, which may have several maxima. ``"auto"`` (default) uses
+        one. If there are few people for the number of covariates and a fit is fast, it uses 7 to 40, until few starts
+        are expected to find another maximum.
     missing
         How to treat an empty cell of a private column: ``"error"`` (default) or ``"full"``, a missing answer.
     sampling
@@ -178,10 +181,10 @@ def regress(
     >>> data = sp.privatize(values, sp.uniform(["no", "perhaps", "never", "yes"]), seed=1)
     >>> fit = sp.regress(data, {"age": age}, baseline="no")
     >>> fit
-    <Regression response ~ age: logit, ml, 4 categories, n = 5,000>
+    <Regression response ~ age: logit, corrected, 4 categories, n = 5,000>
     >>> fit.to_frame().query("category == 'yes' and term == 'age'")[["estimate", "se"]].round(3)
        estimate     se
-    5     0.032  0.005
+    5     0.031  0.005
 
     A private predictor of an observed response:
 

@@ -67,7 +67,7 @@ class RegressArguments:
             raise ArgumentError("`baseline` must be left out for ordered categories; got one.")
         return Options(
             family=family,  # type: ignore[arg-type]
-            method=self.method or "ml",
+            method=self.method,
             baseline=baseline,
             shrink=self.shrink,
             starts=self.starts,

@@ -97,10 +97,17 @@ SHRINK = advise(
     shell="--shrink keeps all estimates finite; or merge rare categories, or leave a covariate out",
     keyword_of="regress",
 )
-MORE_TERMS = advise(
-    "more_terms",
+MORE_TERMS = advise("more_terms", "add interactions, powers or splines")
+MORE_TERMS_OR_CORRECTED = advise(
+    "more_terms_or_corrected",
     python="add interactions, powers or splines, or use method='corrected'",
     shell="add interactions, powers or splines, or use --method corrected",
+    keyword_of="regress",
+)
+CORRECTED = advise(
+    "corrected",
+    python="method='corrected', the default, does not depend on the model",
+    shell="--method corrected, the default, does not depend on the model",
     keyword_of="regress",
 )
 SAME_TARGET = advise(
@@ -112,9 +119,7 @@ SAME_TARGET = advise(
 ROBUST_INTERVALS = advise(
     "robust_intervals", python="interval(method='robust'), or test(method='robust')", shell="--interval robust"
 )
-FIT_BY_LIKELIHOOD = advise(
-    "fit_by_likelihood", python="method='ml', the default", shell="leave --method out", keyword_of="regress"
-)
+FIT_BY_LIKELIHOOD = advise("fit_by_likelihood", python="method='ml'", shell="--method ml", keyword_of="regress")
 LOGIT_FAMILY = advise("logit_family", python="family='logit'", shell="--family logit", keyword_of="regress")
 LINEAR_OR_MERGE = advise(
     "linear_or_merge",

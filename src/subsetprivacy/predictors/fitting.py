@@ -1,5 +1,7 @@
 """From a problem to a fit: corrected scores, or the likelihood, with covariances."""
 
+from functools import partial
+
 import numpy as np
 from attrs import evolve, field, frozen
 
@@ -14,14 +16,13 @@ from subsetprivacy.predictors.problem import OutcomeProblem
 from subsetprivacy.regression.coordinates import Linear
 from subsetprivacy.regression.covariance import sandwich
 from subsetprivacy.regression.fitting import infinite_parameters
-from subsetprivacy.regression.maxima import NEAR, RANDOM_STARTS, SAME, SMALL, different
+from subsetprivacy.regression.maxima import SMALL, BestMaximum, random_starts, search
 from subsetprivacy.regression.solver import ARRIVED, OnStep, SolverResult, maximize, newton
 
 _MAX_SEARCH = 2e6  # people times columns times cells; beyond it every start takes seconds
 _SOME = 50_000  # number of people whose likelihood fit is a start
 _FARTHEST = 30.0  # a linear predictor that moves further diverges: there is no solution
 _LEAST = 1e-3  # the smallest share to start from
-_AWAY = 2.0  # distance of a random start from the first maximum, in standard deviations of a linear predictor
 _APART = 0.05  # the same distance between two points that may be different maxima
 _COARSE = 1e-4  # tolerance per person of a search by gradients
 
@@ -199,39 +200,24 @@ def fit_mixture(problem: OutcomeProblem, *, on_step: OnStep | None = None) -> Ou
     objective = mixture_objective(problem)
     start = _mixture_start(problem, objective)
     coordinates = _whitened(start, objective.full(start)[2] / objective.n)
-    best = maximize(objective, coordinates, start, on_step=on_step)
-    maxima: tuple[float, ...] = (best.value,)
-    starts = 1
-    random = _random_starts(problem)
-    if random:
-        best, maxima = _search(objective, coordinates, best, random)
-        starts += random
-    return _mixture_fit(problem, objective, best, maxima, starts)
+    first = maximize(objective, coordinates, start, on_step=on_step)
+    found = BestMaximum(first, (first.value,), 1)
+    if problem.starts or _has_few_people(problem):
+        climb = partial(_climb, objective, coordinates, first)
+        starts = random_starts(coordinates, start, objective.d)
+        found = search(climb, first, starts, asked=problem.starts)
+    return _mixture_fit(problem, objective, found)
 
 
-def _search(
-    objective: MixtureObjective, coordinates: Linear, first: SolverResult, random: int
-) -> tuple[SolverResult, tuple[float, ...]]:
-    """Climb from random starts, and continue to the end if that may be another maximum as good as the first."""
-    results = [first]
-    rng = np.random.default_rng(0)
-    size = min(1.0, _AWAY / np.sqrt(objective.d))
-    for step in size * rng.standard_normal((random, coordinates.size)):
-        start = coordinates.natural(coordinates.inverse(first.theta) + step)
-        there = maximize(objective, coordinates, start, polish=False, tolerance=_COARSE)
-        apart = np.abs(there.z - coordinates.inverse(first.theta)).max() > _APART
-        if there.value > first.value - NEAR and (apart or there.value > first.value):
-            results.append(newton(objective, coordinates, there.z))
-    arrived = [each for each in results if each.converged and each.is_maximum] or results[:1]
-    values = different(sorted((each.value for each in arrived), reverse=True))
-    best = max(arrived, key=lambda each: each.value)
-    return (first if first.converged and best.value <= first.value + SAME else best), values
+def _climb(objective: MixtureObjective, coordinates: Linear, first: SolverResult, start: FloatArray) -> SolverResult:
+    """Climb from a start, and continue to the end unless that is the first maximum again."""
+    there = maximize(objective, coordinates, start, polish=False, tolerance=_COARSE)
+    apart = np.abs(there.z - first.z).max() > _APART
+    return newton(objective, coordinates, there.z) if apart or there.value > first.value else first
 
 
-def _mixture_fit(
-    problem: OutcomeProblem, objective: MixtureObjective, best: SolverResult, maxima: tuple[float, ...], starts: int
-) -> OutcomeFit:
-    k = objective.leading
+def _mixture_fit(problem: OutcomeProblem, objective: MixtureObjective, found: BestMaximum[SolverResult]) -> OutcomeFit:
+    k, best = objective.leading, found.best
     bread = best.covariance() if best.gap <= ARRIVED else None
     robust = None if bread is None else sandwich(bread, meat(objective, best.theta, problem))[:k, :k]
     spread = problem.spread[objective.places[1]]
@@ -246,19 +232,16 @@ def _mixture_fit(
         gap=best.gap,
         converged=best.converged,
         is_maximum=best.is_maximum,
-        maxima=maxima,
-        starts=starts,
+        maxima=found.values,
+        starts=found.starts,
         infinite=infinite_parameters(best, spread)[:k],
     )
 
 
-def _random_starts(problem: OutcomeProblem) -> int:
-    """Return the number of additional random starts: none if the sample is large or a start takes long."""
-    if problem.starts is not None:
-        return problem.starts - 1
+def _has_few_people(problem: OutcomeProblem) -> bool:
+    """Tell whether there are so few people that there may be several maxima, and a start takes no second."""
     work = len(problem.people) * problem.atoms.C * problem.design.p
-    few = problem.n * problem.information_kept < SMALL * problem.atoms.C
-    return RANDOM_STARTS if few and work <= _MAX_SEARCH else 0
+    return problem.n * problem.information_kept < SMALL * problem.atoms.C and work <= _MAX_SEARCH
 
 
 def _mixture_start(problem: OutcomeProblem, objective: MixtureObjective) -> FloatArray:

@@ -8,46 +8,56 @@ is concave. The price is a larger variance.
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy._types import FloatArray, IntArray
-from subsetprivacy.estimation.indicator import IndicatorTable, most_blocks
+from subsetprivacy._types import FloatArray
+from subsetprivacy.estimation.indicator import IndicatorTable, floored, most_blocks
 from subsetprivacy.estimation.quantizing import nearest, quantize
 from subsetprivacy.regression.blocks import Block, Blocks
 from subsetprivacy.regression.models import Model
+from subsetprivacy.regression.specification import Support
 
 BLOCKS = 64  # working distributions; rounding to them loses at most 1% of the precision
 _SAMPLE = 20_000  # people whose fitted shares determine the working distributions
+_EXACT = 1e9  # products up to which everyone has a working distribution of their own
 
 
 @frozen(eq=False, repr=False)
 class WorkingIndicators:
-    """Indicators of people, with a fitted model's shares, rounded to a few, as working distributions.
+    """Indicators of people, with a fitted model's shares as working distributions.
 
     Attributes
     ----------
     model, theta
         The fitted model.
+    support
+        The informative subsets of the design, if they are few enough for exact shares.
     table
-        The indicators for the few working distributions.
+        Otherwise the indicators for a few distributions, to which shares are rounded.
     """
 
     model: Model
     theta: FloatArray
-    table: IndicatorTable
+    support: Support | None
+    table: IndicatorTable | None
 
     def __call__(self, block: Block) -> FloatArray:
         """Return the indicators of a block of people, shape (p, m)."""
-        if self.table.blocks == 1 or self.table.ignores_w:
+        if self.table is not None and (self.table.blocks == 1 or self.table.ignores_w):
             return self.table.of(block.R, np.zeros(block.R.shape[1], np.int64))
-        return self.table.of(block.R, self._numbers(block))
-
-    def _numbers(self, block: Block) -> IntArray:
         shares = self.model.link.shares(self.model.predictors(self.theta, block.X, block.offset))
-        return nearest(np.ascontiguousarray(shares.T), self.table.w)
+        if self.table is not None:
+            return self.table.of(block.R, nearest(np.ascontiguousarray(shares.T), self.table.w))
+        assert self.support is not None
+        w = floored(shares.T).T
+        right = (block.R / np.einsum("jm,jm->m", block.R, w)).T[:, :, None]
+        return np.ascontiguousarray(np.linalg.solve(self.support.weighted_rows(w), right)[:, :, 0].T)
 
 
-def working_indicators(blocks: Blocks, model: Model, theta: FloatArray) -> WorkingIndicators:
-    """Return indicators that use the shares of a fitted model as working distributions."""
+def working_indicators(blocks: Blocks, model: Model, theta: FloatArray, rows: float) -> WorkingIndicators:
+    """Return indicators that use the shares of a fitted model, of people in so many rows, as working distributions."""
+    design = blocks.design
+    if design.enumerable and (design.report_count or 0) * design.p**2 * rows <= _EXACT:
+        return WorkingIndicators(model, theta, Support.of(design), None)
     some = blocks.some(_SAMPLE)
     shares = model.link.shares(model.predictors(theta, some.X, some.offset))
     centers = quantize(np.ascontiguousarray(shares.T), min(BLOCKS, most_blocks(model.link.p)))[0]
-    return WorkingIndicators(model, theta, IndicatorTable(blocks.design, centers))
+    return WorkingIndicators(model, theta, None, IndicatorTable(design, centers))

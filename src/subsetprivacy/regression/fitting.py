@@ -1,12 +1,13 @@
 """From a problem to a fit: maxima, covariances and their caveats."""
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 import numpy as np
 from attrs import evolve, field, frozen
 
 from subsetprivacy._checks import read_only
+from subsetprivacy._choices import RegressionMethod
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.regression.blocks import InMemoryBlocks
 from subsetprivacy.regression.corrected import working_indicators
@@ -14,10 +15,10 @@ from subsetprivacy.regression.covariance import SamplingCovariance, meat, sandwi
 from subsetprivacy.regression.crossvalidation import penalized_columns
 from subsetprivacy.regression.lasso import fit_lasso
 from subsetprivacy.regression.links import MultinomialLogit
-from subsetprivacy.regression.maxima import RANDOM_STARTS, SMALL, search
+from subsetprivacy.regression.maxima import SMALL, BestMaximum, random_starts, search
 from subsetprivacy.regression.objective import Objective
 from subsetprivacy.regression.problem import ResponseProblem
-from subsetprivacy.regression.solver import ARRIVED, SolverResult, maximize
+from subsetprivacy.regression.solver import ARRIVED, SolverResult, maximize, newton
 
 MAX_COVARIANCE = 2000  # parameters up to which standard errors are computed
 _MAX_SEARCH = 5e6  # people times covariates times squared categories; beyond it every start takes seconds
@@ -33,6 +34,8 @@ class Fit:
     ----------
     theta
         The parameters, all finite; see `infinite`.
+    method
+        The method that gave them.
     loglik
         The log-likelihood of the subsets, without penalties.
     observed
@@ -49,12 +52,16 @@ class Fit:
     infinite
         For each parameter: 0 if it is finite, the sign if it is infinite, NaN if it is undetermined.
     unsolved
-        Categories, by position, for which the corrected equations have no solution; parameters are NaN then.
+        Categories, by position, for which the corrected equations have no solution. Parameters are then those of the
+        likelihood, or NaN if corrected scores were asked for.
+    likelihood
+        The likelihood's maximum, from one start if the parameters are those of corrected scores. None if there is none.
     plain
         The variances of a simple random sample of the same size; None unless the sampling was given.
     """
 
     theta: FloatArray = field(converter=read_only)
+    method: RegressionMethod
     loglik: float
     observed: FloatArray | None
     robust: FloatArray | None
@@ -67,42 +74,33 @@ class Fit:
     infinite: FloatArray = field(converter=read_only)
     unsolved: tuple[int, ...] = ()
     plain: FloatArray | None = None
+    likelihood: SolverResult | None = None
 
 
-def fit_likelihood(
-    problem: ResponseProblem, *, on_step: OnStep | None = None
-) -> tuple[Objective, SolverResult, tuple[float, ...], int]:
+def fit_likelihood(problem: ResponseProblem, *, on_step: OnStep | None = None) -> BestMaximum[SolverResult]:
     """Maximize the likelihood of the subsets, from several starts if the sample is small."""
+    first = _climb(problem, problem.start(), on_step)
+    if problem.model.size > MAX_COVARIANCE or not (problem.options.starts or _has_few_people(problem)):
+        return BestMaximum(first, (first.value,), 1)
+    # Around a start that is never infinite, because the first maximum may be.
+    objective, coordinates = problem.objective(), problem.coordinates(problem.objective())
+    center = maximize(evolve(objective, pseudo=problem.pseudo_people), coordinates, problem.start()).theta
+    starts = random_starts(coordinates, center, objective.d)
+    return search(partial(_climb, problem, on_step=on_step), first, starts, asked=problem.options.starts)
+
+
+def _climb(problem: ResponseProblem, start: FloatArray, on_step: OnStep | None) -> SolverResult:
     objective = problem.objective()
-    coordinates = problem.coordinates(objective)
     polish = objective.model.size <= MAX_COVARIANCE
-    best = maximize(objective, coordinates, problem.start(), polish=polish, on_step=on_step)
-    random = _random_starts(problem)
-    if not polish or random == 0:
-        return objective, best, (best.value,), 1
-    result = search(objective, coordinates, best, _corrected_start(problem), random=random)
-    return objective, result.best, result.values, result.starts
+    return maximize(objective, problem.coordinates(objective), start, polish=polish, on_step=on_step)
 
 
-def _random_starts(problem: ResponseProblem) -> int:
-    """Return the number of additional random starts: none if the sample is large or a start takes long."""
-    asked = problem.options.starts
-    if asked is not None:
-        return asked - 1
+def _has_few_people(problem: ResponseProblem) -> bool:
+    """Tell whether there are so few people that there may be several maxima, and a start takes no second."""
     blocks = problem.blocks
     if not isinstance(blocks, InMemoryBlocks) or len(blocks) * blocks.d * problem.design.p**2 > _MAX_SEARCH:
-        return 0
-    return RANDOM_STARTS if problem.n_effective < SMALL * blocks.d else 0
-
-
-def _corrected_start(problem: ResponseProblem) -> list[FloatArray]:
-    """Return the corrected fit as a start if the design is known."""
-    objective = problem.objective()
-    if not problem.design.is_known or not isinstance(objective.model.link, MultinomialLogit):
-        return []
-    indicators = working_indicators(problem.blocks, objective.model, problem.start())
-    corrected = maximize(evolve(objective, indicators=indicators), problem.coordinates(objective), problem.start())
-    return [corrected.theta] if corrected.converged else []
+        return False
+    return problem.n_effective < SMALL * blocks.d
 
 
 def fit(
@@ -126,12 +124,21 @@ def fit(
     """
     if problem.options.lasso > 0:
         return _fit_lasso(problem)
-    objective, best, maxima, starts = fit_likelihood(problem, on_step=on_step)
-    if problem.options.method == "corrected":
-        objective, best = _correct(problem, objective, best)
-        maxima, starts = (best.value,), 1
-        if not best.converged or best.gap > ARRIVED or best.value > 0:  # a solution has the entropy of its shares
+    asked = problem.options.method
+    objective, found = problem.objective(), None
+    likelihood: SolverResult | None = None
+    unsolved: tuple[int, ...] = ()
+    if asked == "corrected" or (asked is None and can_be_corrected(problem)):
+        working = _climb(problem, problem.start(), on_step)
+        objective, best = _correct(problem, working)
+        if best.converged and best.gap <= ARRIVED and best.value <= 0:  # a solution has the entropy of its shares
+            found, likelihood = BestMaximum(best, (best.value,), 1), working
+        elif asked is None:
+            objective, unsolved = problem.objective(), _unsolved(problem, best)
+        else:
             return _without_solution(problem, best)
+    found = fit_likelihood(problem, on_step=on_step) if found is None else found
+    best = found.best
     known = objective.model.size <= MAX_COVARIANCE and problem.options.ridge == 0
     observed = best.covariance() if known and best.gap <= ARRIVED else None
     robust, plain = None, None
@@ -141,18 +148,31 @@ def fit(
         robust = sandwich(observed, meat(objective, best.theta, frequency=frequency, clusters=clusters))
     return Fit(
         theta=best.theta,
+        method="ml" if likelihood is None else "corrected",
         loglik=best.value if objective.is_likelihood else objective.loglik(best.theta),
-        observed=None if problem.options.method == "corrected" else observed,
+        observed=None if likelihood is not None else observed,
         robust=robust,
         gap=best.gap,
         converged=best.converged,
         is_maximum=best.is_maximum if known else best.converged,
         steps=best.steps,
-        maxima=maxima,
-        starts=starts,
+        maxima=found.values,
+        starts=found.starts,
         infinite=_infinite(best, problem),
+        unsolved=unsolved,
         plain=plain,
+        likelihood=best if likelihood is None else likelihood,
     )
+
+
+def can_be_corrected(problem: ResponseProblem) -> bool:
+    """Tell whether corrected scores are the default: they need the design, and know no penalty.
+
+    If every value is known, both methods are the fit to the values.
+    """
+    options, hidden = problem.options, problem.kept < 1 - 1e-9
+    penalized = options.ridge > 0 or options.lasso > 0 or options.shrink
+    return problem.design.is_known and hidden and not penalized and problem.model.size <= MAX_COVARIANCE
 
 
 def _fit_lasso(problem: ResponseProblem) -> Fit:
@@ -166,6 +186,7 @@ def _fit_lasso(problem: ResponseProblem) -> Fit:
     theta = np.delete(result.B - result.B[link.baseline], link.baseline, axis=0).ravel()
     return Fit(
         theta=theta,
+        method="ml",
         loglik=result.value,
         observed=None,
         robust=None,
@@ -179,30 +200,57 @@ def _fit_lasso(problem: ResponseProblem) -> Fit:
     )
 
 
-def _correct(problem: ResponseProblem, objective: Objective, start: SolverResult) -> tuple[Objective, SolverResult]:
-    """Solve the corrected score equations, with working distributions from the likelihood fit."""
-    indicators = working_indicators(problem.blocks, objective.model, start.theta)
-    corrected: Any = evolve(objective, indicators=indicators)
-    return corrected, maximize(corrected, problem.coordinates(objective), start.theta)
+def _correct(problem: ResponseProblem, working: SolverResult) -> tuple[Objective, SolverResult]:
+    """Solve the corrected score equations, with working distributions from a likelihood fit."""
+    objective = problem.objective()
+    blocks = problem.blocks
+    rows = len(blocks) if isinstance(blocks, InMemoryBlocks) else problem.n
+    indicators = working_indicators(blocks, objective.model, working.theta, rows)
+    corrected: Objective = evolve(objective, indicators=indicators)
+    coordinates = problem.coordinates(objective)
+    if objective.model.size > MAX_COVARIANCE or np.isinf(corrected.ceiling):
+        polish = objective.model.size <= MAX_COVARIANCE
+        return corrected, maximize(corrected, coordinates, working.theta, polish=polish)
+    # It is concave and its maximum is near, unless the likelihood's is infinite.
+    start = problem.start() if working.flat.shape[1] else working.theta
+    return corrected, newton(corrected, coordinates, coordinates.inverse(start), ceiling=corrected.ceiling)
 
 
 def _without_solution(problem: ResponseProblem, best: SolverResult) -> Fit:
-    """Return the result of equations without a solution, with the categories whose coefficients diverged.
+    """Return the result of equations without a solution."""
+    size = len(best.theta)
+    none = np.full(size, np.nan)
+    return Fit(
+        theta=none,
+        method="corrected",
+        loglik=float("nan"),
+        observed=None,
+        robust=None,
+        gap=float("inf"),
+        converged=False,
+        is_maximum=False,
+        steps=best.steps,
+        maxima=(),
+        starts=1,
+        infinite=np.zeros(size),
+        unsolved=_unsolved(problem, best),
+    )
+
+
+def _unsolved(problem: ResponseProblem, best: SolverResult) -> tuple[int, ...]:
+    """Return the categories, by position, whose coefficients diverged.
 
     Indicators may be negative. If the estimated number of people in a category is negative at some covariates, its
     share would have to be below 0 there.
     """
-    size = len(best.theta)
-    none = np.full(size, np.nan)
-    unsolved: tuple[int, ...] = ()
-    if isinstance(problem.model.link, MultinomialLogit):
-        B = best.theta.reshape(problem.design.p - 1, -1) * np.sqrt(problem.gram.diagonal())
-        far = np.abs(np.insert(B, problem.baseline, 0.0, axis=0)).max(axis=1)
-        runs = far > far.max() / 2
-        if 2 * runs.sum() > len(runs):  # all others diverge from the baseline
-            runs = ~runs
-        unsolved = tuple(np.flatnonzero(runs).tolist())
-    return Fit(none, float("nan"), None, None, float("inf"), False, False, best.steps, (), 1, np.zeros(size), unsolved)
+    if not isinstance(problem.model.link, MultinomialLogit):
+        return ()
+    B = best.theta.reshape(problem.design.p - 1, -1) * np.sqrt(problem.gram.diagonal())
+    far = np.abs(np.insert(B, problem.baseline, 0.0, axis=0)).max(axis=1)
+    runs = far > far.max() / 2
+    if 2 * runs.sum() > len(runs):  # all others diverge from the baseline
+        runs = ~runs
+    return tuple(np.flatnonzero(runs).tolist())
 
 
 def _infinite(best: SolverResult, problem: ResponseProblem) -> FloatArray:

@@ -1,6 +1,7 @@
 r"""What a fit maximizes: the log-likelihood of the subsets minus a penalty."""
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -9,7 +10,7 @@ from attrs import frozen
 from subsetprivacy._types import FloatArray
 from subsetprivacy.regression.blocks import Block, Blocks
 from subsetprivacy.regression.coordinates import Increasing, Linear
-from subsetprivacy.regression.links import CumulativeLogit
+from subsetprivacy.regression.links import CumulativeLogit, MultinomialLogit
 from subsetprivacy.regression.models import LargestMove, LikelihoodKernel, Model
 
 
@@ -94,7 +95,34 @@ class PseudoPeople:
         return np.broadcast_to(self.per_person * self.shares[:, None], (len(self.shares), block.X.shape[0]))
 
 
+class OfBaseline:
+    """The indicators of people who all belong to the baseline, whose linear predictor is 0."""
+
+    def __init__(self, baseline: int, p: int) -> None:
+        self._one = np.eye(p)[:, [baseline]]
+
+    def __call__(self, block: Block) -> FloatArray:
+        """Return the same indicators for everyone."""
+        return np.broadcast_to(self._one, (len(self._one), block.X.shape[0]))
+
+
 @frozen(eq=False, repr=False)
+class IndicatorSums:
+    """The kernel of what a logit needs of indicators: the sum of D x', and of D times the offset."""
+
+    model: Model
+    indicators: Callable[[Block], FloatArray]
+
+    def __call__(self, block: Block) -> tuple[FloatArray, ...]:
+        """Return the sums of the block."""
+        link = self.model.link
+        assert isinstance(link, MultinomialLogit)
+        D = block.weighted(self.indicators(block)[link.free])
+        shift = 0.0 if block.offset is None else float((D * block.offset).sum())
+        return np.asarray(shift), self.model.gradient(D, block.X)
+
+
+@frozen(slots=False, eq=False, repr=False)
 class Objective:
     """The log-likelihood minus its penalties, summed over all people.
 
@@ -130,7 +158,7 @@ class Objective:
         return float(value), gradient, J
 
     def _sums(self, theta: FloatArray, *, curvature: bool) -> tuple[FloatArray, ...]:
-        sums = list(self.blocks.total(self.kernel(theta, curvature=curvature)))
+        sums = self._of_people(theta, curvature=curvature)
         if self.pseudo is not None:
             more = self.blocks.total(LikelihoodKernel(self.model, theta, curvature, self.pseudo))
             sums = [a + b for a, b in zip(sums, more, strict=True)]
@@ -140,6 +168,30 @@ class Objective:
             if curvature:
                 sums[2] = sums[2] + self.ridge.curvature(self.model.size)
         return tuple(sums)
+
+    def _of_people(self, theta: FloatArray, *, curvature: bool) -> list[FloatArray]:
+        """Return the sums without penalties. Those of a corrected logit read the subsets once only."""
+        if self._linear is None:
+            return list(self.blocks.total(self.kernel(theta, curvature=curvature)))
+        constant, linear = self._linear
+        link = self.model.link
+        assert isinstance(link, MultinomialLogit)
+        everyone = OfBaseline(link.baseline, link.p)
+        value, gradient, *more = self.blocks.total(LikelihoodKernel(self.model, theta, curvature, everyone))
+        return [value + constant + linear @ theta, gradient + linear, *more]
+
+    @cached_property
+    def _linear(self) -> tuple[FloatArray, FloatArray] | None:
+        """The part of a corrected logit that is linear in the parameters: its constant and its slopes."""
+        if self.indicators is None or not isinstance(self.model.link, MultinomialLogit):
+            return None
+        constant, slopes = self.blocks.total(IndicatorSums(self.model, self.indicators))
+        return constant, slopes
+
+    @property
+    def ceiling(self) -> float:
+        """A bound of any maximum: a solution of a corrected logit has the value of minus its entropy."""
+        return 0.0 if self.indicators is not None and isinstance(self.model.link, MultinomialLogit) else np.inf
 
     @property
     def d(self) -> int:

@@ -121,7 +121,7 @@ class Options:
     """The options of a fit."""
 
     family: ResponseFamily = "logit"
-    method: RegressionMethod = "ml"
+    method: RegressionMethod | None = "ml"  # None: corrected, or ml where that has no solution
     baseline: Any = None
     shrink: bool = False
     ridge: float = 0.0
@@ -204,12 +204,15 @@ class ResponseProblem:
             if self.columns.intercept is not None:
                 free[self.columns.intercept] = 0.0
             penalty = Ridge(amount, self.design.p, free, shared)
-        pseudo = None
-        if self.options.shrink:
-            more = self.blocks.d * (1 if shared else self.design.p - 1)
-            floored = np.maximum(self.w, 1 / (self.n + 1))
-            pseudo = PseudoPeople(floored / floored.sum(), more / self.n)
+        pseudo = self.pseudo_people if self.options.shrink else None
         return Objective(self.blocks, self.model, self.n, penalty, pseudo)
+
+    @property
+    def pseudo_people(self) -> PseudoPeople:
+        """As many people as there are slopes, with the shares of everyone."""
+        more = self.blocks.d * (1 if self.options.family == "ordinal" else self.design.p - 1)
+        floored = np.maximum(self.w, 1 / (self.n + 1))
+        return PseudoPeople(floored / floored.sum(), more / self.n)
 
     def start(self) -> FloatArray:
         """Return where a fit starts: the overall shares, without slopes."""

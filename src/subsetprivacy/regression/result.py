@@ -30,7 +30,7 @@ from subsetprivacy.regression.blocks import InMemoryBlocks
 from subsetprivacy.regression.caveats import caveats
 from subsetprivacy.regression.constrained import profile_interval
 from subsetprivacy.regression.effects import adjusted_shares, marginal_effects, posterior_shares
-from subsetprivacy.regression.fitting import Fit
+from subsetprivacy.regression.fitting import Fit, can_be_corrected
 from subsetprivacy.regression.model_tests import ModelTests
 from subsetprivacy.regression.models import Model
 from subsetprivacy.regression.prediction import MarginalEffects, Prediction, row_names, shares_with_errors
@@ -134,7 +134,13 @@ class Regression(Result):
     @property
     def method(self) -> RegressionMethod:
         """``"ml"`` or ``"corrected"``."""
-        return self.problem.options.method
+        return self.fit.method
+
+    @property
+    def has_no_corrected_solution(self) -> bool:
+        """Whether corrected scores were tried and have no solution, because a category is rare."""
+        tried = self.problem.options.method != "ml" and can_be_corrected(self.problem)
+        return tried and (self.method == "ml" or not self.converged)
 
     @property
     def baseline(self) -> Label | None:
@@ -225,6 +231,8 @@ class Regression(Result):
         return se[self.categories.p - 1 :] if self.family == "ordinal" else se.reshape(self.coef.shape)
 
     def _cov(self, method: str) -> FloatArray:
+        if method == "wald" and self.method == "corrected":
+            raise ArgumentError("`method` must not be 'wald' for corrected scores; got 'wald'.", ROBUST_INTERVALS)
         matrix = self.fit.robust if method == "robust" else self.fit.observed
         size = len(self.fit.theta)
         if matrix is None:
@@ -237,10 +245,8 @@ class Regression(Result):
 
     def _se(self, method: CoefficientInterval) -> FloatArray:
         robust = method == "robust" or (method != "wald" and self.is_robust)
-        matrix = self.fit.robust if robust else self.fit.observed
-        if matrix is None:
-            return np.full(len(self.fit.theta), np.nan)
-        return np.where(self.fit.infinite == 0, np.sqrt(np.maximum(matrix.diagonal(), 0.0)), np.nan)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.sqrt(np.maximum(self._cov("robust" if robust else "wald").diagonal(), 0.0)))
 
     @property
     def _usable_cov(self) -> FloatArray | None:
@@ -348,13 +354,13 @@ class Regression(Result):
 
     @property
     def aic(self) -> float:
-        """Akaike's criterion."""
-        return 2 * self.df - 2 * self.loglik
+        """Akaike's criterion; NaN for corrected scores, which do not maximize the likelihood."""
+        return 2 * self.df - 2 * self.loglik if self.method == "ml" else float("nan")
 
     @property
     def bic(self) -> float:
-        """The Bayesian criterion."""
-        return float(np.log(self.n) * self.df - 2 * self.loglik)
+        """The Bayesian criterion; NaN for corrected scores."""
+        return float(np.log(self.n) * self.df - 2 * self.loglik) if self.method == "ml" else float("nan")
 
     @property
     def pseudo_r2(self) -> float:

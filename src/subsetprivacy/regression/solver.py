@@ -145,9 +145,17 @@ def _climb(
 
 
 def newton(
-    objective: Maximand, coordinates: Coordinates, z: FloatArray, *, on_step: OnStep | None = None
+    objective: Maximand,
+    coordinates: Coordinates,
+    z: FloatArray,
+    *,
+    ceiling: float = np.inf,
+    on_step: OnStep | None = None,
 ) -> SolverResult:
-    """Maximize by Newton's method from coordinates z until the total left to gain is below the tolerance."""
+    """Maximize by Newton's method from coordinates z until the total left to gain is below the tolerance.
+
+    A value above the ceiling proves that there is no maximum, so the search ends there.
+    """
     longest = _LONGEST
     here = _at(objective, coordinates, z)
     for steps in range(MAX_NEWTON + 1):
@@ -156,7 +164,7 @@ def newton(
             on_step(value)
         step = _direction(gz, Jz, objective.n)
         gap = float(gz @ step) / 2
-        if gap <= TOLERANCE or steps == MAX_NEWTON:
+        if gap <= TOLERANCE or steps == MAX_NEWTON or value > ceiling:
             break
         further, there, longest = _advance(objective, coordinates, z, step, value, gz, longest)
         if there is None:

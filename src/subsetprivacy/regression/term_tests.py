@@ -15,6 +15,7 @@ from subsetprivacy.errors import ArgumentError, MismatchError
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.regression.blocks import Block
 from subsetprivacy.regression.constrained import information_at, maximize_with
+from subsetprivacy.regression.maxima import SMALL
 from subsetprivacy.regression.model_tests import ModelTests
 from subsetprivacy.regression.models import LikelihoodKernel, SeparateSlopes, SharedSlopes
 from subsetprivacy.regression.objective import Maximand
@@ -164,10 +165,10 @@ def specification_test_of(fit: Regression) -> ModelTests:
     """Return the specification test, which compares the likelihood with the corrected scores."""
     title = f"Specification of the model of {fit.name}"
     statistic, reason = (float("nan"), 0), _why_not(fit)
-    if not reason:
+    if not reason and fit.fit.likelihood is not None:
         try:
             statistic = specification_statistic(
-                fit.problem.blocks, fit.model, fit.fit.theta, frequency=fit.weighted != "sampling"
+                fit.problem.blocks, fit.model, fit.fit.likelihood.theta, frequency=fit.weighted != "sampling"
             )
         except np.linalg.LinAlgError:
             reason = "some coefficients are barely determined"
@@ -180,18 +181,19 @@ def specification_test_of(fit: Regression) -> ModelTests:
 def _why_not(fit: Regression) -> str:
     """Return why the specification cannot be tested, or an empty string."""
     options = fit.problem.options
-    if fit.method == "corrected":
-        return "a corrected fit does not depend on it"
     if not fit.problem.design.is_known:
         return "the design is not known"
     if options.ridge > 0 or options.lasso > 0 or options.shrink:
         return "the fit is penalized"
-    if fit.separated:
-        return "the data do not bound some coefficients"
-    if not fit.converged:
+    likelihood = fit.fit.likelihood
+    if likelihood is None or not (likelihood.converged and fit.converged):
         return "the fit did not converge"
-    if fit.fit.observed is None:
+    if likelihood.flat.shape[1]:
+        return "the data do not bound some coefficients"
+    if fit.fit.robust is None:
         return "there are too many parameters"
+    if fit.method == "corrected" and fit.n_effective < SMALL * fit.problem.blocks.d:
+        return "there are too few people to be sure of the likelihood's maximum from one start"
     if fit.clusters is not None or (fit.sampling is not None and fit.sampling.clusters is not None):
         return "people are in clusters"
     if fit.n < _PEOPLE_PER_DEGREE * fit.df:
@@ -235,13 +237,14 @@ def proportionality_test_of(fit: Regression) -> ModelTests:
     if not isinstance(model, SharedSlopes):
         raise ArgumentError("proportionality is tested for family='ordinal'; got another family.")
     d, k = model.d, fit.categories.p - 1
-    if k < 2 or d == 0 or fit.separated or fit.method == "corrected":
+    likelihood = fit.fit.likelihood
+    if k < 2 or d == 0 or likelihood is None or likelihood.flat.shape[1] or not likelihood.converged:
         note = Note(NoteKind.NOT_TESTED, "Proportional odds not tested: nothing to compare, or no finite fit.")
         return ModelTests.chi_square(title, {"proportional odds": (float("nan"), 0)}, "score", (note,))
     apart = SeparateSlopes(model.link, d + 1)
     design = fit.problem.design
     support = Support.of(design) if is_affordable(design, fit.n) else None
-    score, J = fit.problem.blocks.total(ScoreMoments(LikelihoodKernel(model, fit.fit.theta), apart, support))
+    score, J = fit.problem.blocks.total(ScoreMoments(LikelihoodKernel(model, likelihood.theta), apart, support))
     if not _is_positive(J):
         note = Note(NoteKind.NOT_TESTED, "Proportional odds not tested: too few people to let the slopes differ.")
         return ModelTests.chi_square(title, {"proportional odds": (float("nan"), 0)}, "score", (note,))

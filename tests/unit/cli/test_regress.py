@@ -103,8 +103,8 @@ def test_a_penalty_can_be_chosen(fine, made):
 
 @pytest.mark.parametrize("interval", ["wald", "robust", "profile"])
 def test_intervals(fine, made, interval):
-    expected = library(made, formula="use ~ sex").interval(0.9, method=interval)
-    found = printed(fine, "use ~ sex", "--interval", interval, "--level", "0.9")
+    expected = library(made, formula="use ~ sex", method="ml").interval(0.9, method=interval)
+    found = printed(fine, "use ~ sex", "--method", "ml", "--interval", interval, "--level", "0.9")
     assert (found["interval"], found["level"]) == (interval, 0.9)
     ends = [[row["lower"], row["upper"]] for row in found["coefficients"]]
     np.testing.assert_allclose(ends, expected, rtol=1e-5)
@@ -247,7 +247,7 @@ def test_a_level_of_new_covariates_that_is_not_known_is_not_shown(run, tmp_path)
 def test_warnings_are_lines_with_options(run, made, tmp_path):
     told = made[1].assign(told=(made[1].use % 2).astype(int))
     told[["use", "told"]].to_parquet(tmp_path / "separated.parquet")
-    result = run("regress", tmp_path / "separated.parquet", "use ~ told", "--design", "use.json")
+    result = run("regress", tmp_path / "separated.parquet", "use ~ told", "--design", "use.json", "--method", "ml")
     assert result.exit_code == 0
     (line,) = result.stderr.splitlines()
     assert line.startswith("Warning: ")

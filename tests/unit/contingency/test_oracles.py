@@ -187,6 +187,7 @@ def test_a_logit_is_the_model_with_all_terms_among_the_others():
         {**values, "income": codes["income"]},
         designs={"income": table["income"].design},
         baseline="lo",
+        method="ml",
     )
     ours = {"Intercept": "income[hi]", "[B]": "race[B]:income[hi]", "[O]": "race[O]:income[hi]"}
     ours["[m]"] = "sex[m]:income[hi]"

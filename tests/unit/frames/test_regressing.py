@@ -240,9 +240,17 @@ def test_a_design_that_cannot_be_estimated_from():
         (lambda fit: fit.predict({"x": [1.0], "sex": ["other"]}), "sex"),
         (lambda fit: fit.predict(kind="labels"), "kind"),
         (lambda fit: fit.proportionality, "family='ordinal'"),
-        (lambda fit: fit.compare(fit), "some of the terms of this model"),
-        (lambda fit: fit.compare(fitted(columns(), "y ~ x", shrink=True)), "the same response to the same people"),
-        (lambda fit: fit.compare(fitted({**columns(), "y": columns()["y"][::-1]}, "y ~ x")), "to the same people"),
+        (lambda fit: (likely := fitted(columns(), method="ml")).compare(likely), "some of the terms of this model"),
+        (
+            lambda fit: fitted(columns(), method="ml").compare(fitted(columns(), "y ~ x", shrink=True)),
+            "the same response to the same people",
+        ),
+        (
+            lambda fit: fitted(columns(), method="ml").compare(
+                fitted({**columns(), "y": columns()["y"][::-1]}, "y ~ x", method="ml")
+            ),
+            "to the same people",
+        ),
         (lambda fit: fit.test()["age"], r"the name of a test \(x, sex\)"),
     ],
 )
@@ -253,7 +261,7 @@ def test_bad_questions_to_a_fit(expected, ask, match):
 
 def test_what_needs_a_likelihood_says_so():
     corrected = quietly("y ~ x", columns(), designs={"y": DESIGN}, method="corrected")
-    weighted = fitted(columns(), weights="w", weights_kind="sampling")
+    weighted = fitted(columns(), weights="w", weights_kind="sampling", method="ml")
     penalized = fitted(columns(), ridge=1.0)
     for fit, match in ((corrected, "method='corrected'"), (weighted, "sampling weights"), (penalized, "penalized")):
         with pytest.raises(ArgumentError, match=match):

@@ -30,7 +30,7 @@ def separated(apart):
 
 def test_separation_is_told_with_categories_and_columns(apart):
     with pytest.warns(SeparationWarning, match=r"3 \(Intercept, z\)"):
-        fit = sp.regress(*apart, baseline=0)
+        fit = sp.regress(*apart, baseline=0, method="ml")
     assert fit.separated == ((3, "Intercept"), (3, "z"))
     assert fit.converged
     assert NoteKind.SEPARATED in [note.kind for note in fit.notes]
@@ -141,11 +141,11 @@ def test_two_maxima_are_found_and_told():
     data, X = sample_of(FOUR, 60, seed=2)
     few = pytest.warns(SmallCountWarning, match="the effective sample size is 6.7 per covariate")
     with few, pytest.warns(NotUniqueWarning, match="hardly decide between them"):
-        fit = sp.regress(data, X, baseline=0)
+        fit = sp.regress(data, X, baseline=0, method="ml")
     assert len(fit.maxima) >= 2
     assert np.allclose(fit.maxima[:2], (-38.78992, -38.86579), atol=1e-4)
     assert fit.loglik == pytest.approx(fit.maxima[0])
-    one = quietly(data, X, baseline=0, starts=1)
+    one = quietly(data, X, baseline=0, method="ml", starts=1)
     assert one.fit.starts == 1
     assert one.loglik == pytest.approx(-38.86579, abs=1e-4)
 
@@ -208,7 +208,7 @@ def test_huge_frequency_weights():
 def test_an_unknown_design_is_fitted_by_its_rows():
     """The likelihood needs rows alone; what needs the probabilities of subsets is refused or not tested."""
     data, X = sample_of(FOUR, 600)
-    known = sp.regress(data, X, baseline=0)
+    known = sp.regress(data, X, baseline=0, method="ml")
     unknown = sp.SubsetData(data.codes, coarse(range(4)))
     fit = sp.regress(unknown, X, baseline=0)
     assert np.allclose(fit.coef, known.coef, atol=1e-6)
@@ -226,7 +226,7 @@ def test_a_mixture_of_designs():
     one = sp.privatize(values[:600].tolist(), FOUR, seed=1)
     two = sp.privatize(values[600:].tolist(), halves, seed=2)
     mixed = sp.SubsetData(np.concatenate([one.codes, two.codes]), Mixture.of([FOUR, halves], [0.5, 0.5]))
-    fit = sp.regress(mixed, X, baseline=0)
+    fit = sp.regress(mixed, X, baseline=0, method="ml")
     rows = sp.regress(sp.SubsetData(mixed.codes, coarse(range(4))), X, baseline=0)
     assert np.allclose(fit.coef, rows.coef, atol=1e-6)
     assert 0 <= fit.specification.pvalue[0] <= 1

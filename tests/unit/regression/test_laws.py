@@ -19,7 +19,7 @@ EVERY_FAMILY = every_case("family", ["logit", "ordinal"])
 @pytest.fixture(scope="module", params=["logit", "ordinal"])
 def fitted(request):
     data, X = sample_of(FOUR, N, ordered=request.param == "ordinal")
-    return data, X, sp.regress(data, X, family=request.param)
+    return data, X, sp.regress(data, X, family=request.param, method="ml")
 
 
 def same(one, two, atol=1e-6):
@@ -37,7 +37,8 @@ def test_the_baseline_does_not_matter(baseline):
     one, two = sp.regress(data, X), sp.regress(data, X, baseline=baseline)
     assert same(one, two)
     assert two.baseline == baseline
-    assert np.allclose(one.test(method="wald").statistic, two.test(method="wald").statistic, rtol=1e-4)
+    likely, other = (sp.regress(data, X, method="ml", baseline=each) for each in (None, baseline))
+    assert np.allclose(likely.test(method="wald").statistic, other.test(method="wald").statistic, rtol=1e-4)
     assert two.specification.statistic[0] == pytest.approx(one.specification.statistic[0], rel=1e-4)
     assert np.allclose(one.predict(X[:5]).se, two.predict(X[:5]).se, atol=1e-6)
 
@@ -78,6 +79,7 @@ def test_a_frequency_weight_of_two_is_the_row_twice(family):
     assert weighted.loglik == pytest.approx(repeated.loglik, abs=1e-7)
     for name in ("estimates", "cov", "robust"):
         assert np.allclose(getattr(weighted, name), getattr(repeated, name), atol=1e-6)
+    assert weighted.fit.method == repeated.fit.method == "corrected"
     assert weighted.specification.statistic[0] == pytest.approx(repeated.specification.statistic[0], rel=1e-5)
     assert np.allclose(weighted.effects().estimate, repeated.effects().estimate, atol=1e-6)
     assert np.allclose(weighted.adjusted("x1").estimate, repeated.adjusted("x1").estimate, atol=1e-6)
@@ -162,11 +164,14 @@ def test_no_slopes_is_the_estimate(name, family):
     design = DESIGNS[name]()
     data, _ = sample_of(design, N, seed=3)
     table = {"y": data.codes, "x": np.zeros(N)}
-    fit = quietly("y ~ 1", table, designs={"y": design}, family=family)
+    fit = quietly("y ~ 1", table, designs={"y": design}, family=family, method="ml")
     estimate = sp.estimate(data)
     shares = fit.predict({"x": [0.0]})
     assert np.allclose(shares.estimate[0], estimate.w, atol=1e-5)
     assert np.allclose(shares.se[0], estimate.se, rtol=0.05)  # observed against expected information
+    corrected = quietly("y ~ 1", table, designs={"y": design}, family=family).predict({"x": [0.0]})
+    assert np.allclose(corrected.estimate[0], estimate.w, atol=1e-5)
+    assert np.allclose(corrected.se[0], estimate.se, rtol=0.1)
     assert fit.loglik == pytest.approx(fit.null_loglik, abs=1e-6)
 
 
@@ -204,7 +209,7 @@ def test_the_likelihood_never_falls(monkeypatch):
     monkeypatch.setattr(
         response, "fit_sample", lambda *args, **options: fit_sample(*args, **{**options, "on_step": seen.append})
     )
-    fit = sp.regress(data, X)
+    fit = sp.regress(data, X, method="ml")
     assert fit.loglik >= fit.null_loglik
     assert seen[-1] >= max(seen) - 1e-6
 
@@ -225,7 +230,7 @@ def test_profile_ends_drop_by_half_a_chi_square(fitted):
 
 def test_likelihood_ratio_is_the_difference_of_two_fits(fitted):
     data, X, fit = fitted
-    smaller = sp.regress(data, {"x1": X[:, 0]}, family=fit.family)
+    smaller = sp.regress(data, {"x1": X[:, 0]}, family=fit.family, method="ml")
     test = fit.test("x2", method="lr")
     assert test.statistic[0] == pytest.approx(2 * (fit.loglik - smaller.loglik), abs=1e-5)
     assert fit.compare(smaller).statistic[0] == pytest.approx(test.statistic[0], abs=1e-5)
@@ -281,6 +286,6 @@ def test_posterior_and_categories(fitted):
 
 def test_the_same_data_give_the_same_fit():
     data, X = sample_of(FOUR, 120)
-    one, two = quietly(data, X), quietly(data, X)
+    one, two = quietly(data, X, method="ml"), quietly(data, X, method="ml")
     assert np.array_equal(one.fit.theta, two.fit.theta)
     assert one.fit.starts > 1

@@ -52,7 +52,7 @@ def test_corrected_scores_have_the_target_of_the_values_where_the_model_is_wrong
     target = sp.regress(sp.SubsetData(1 << values, sp.nonprivate(range(4))), x, baseline=0).coef
     draws = [sp.privatize(values.tolist(), FOUR, seed=seed) for seed in range(20)]
     corrected = np.array([quietly(data, x, baseline=0, method="corrected").coef for data in draws])
-    likelihood = np.array([quietly(data, x, baseline=0).coef for data in draws])
+    likelihood = np.array([quietly(data, x, baseline=0, method="ml").coef for data in draws])
 
     def deviation(found):
         return np.abs(found.mean(axis=0) - target) / (found.std(axis=0, ddof=1) / np.sqrt(len(draws)))
