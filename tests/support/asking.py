@@ -47,7 +47,7 @@ def ask(design: sp.Design, w: Any, n: int, seed: int, manners: Manners = HONEST,
     shown = rng.permuted(asked, axis=1)
     if manners.steers is not None:
         shown = manners.steers(shown, truth, rng)
-    holds = np.column_stack([design.holds(column, truth) for column in shown.T])
+    holds = np.column_stack([design.contains(column, truth) for column in shown.T])
     chosen = holds.argmax(axis=1)
     chosen = np.where(rng.random(n) < manners.always_yes, 0, chosen)
     chosen = np.where(rng.random(n) < manners.at_random, rng.integers(shown.shape[1], size=n), chosen)

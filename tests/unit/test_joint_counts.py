@@ -133,7 +133,7 @@ def looped(codes, designs, i, j):
         if any(design.missing_code == code for design, code in zip(designs, (a, b))):
             continue
         one, two = (
-            bool(getattr(design, "inner", design).holds(np.array([code]), k)[0])
+            bool(getattr(design, "inner", design).contains(np.array([code]), k)[0])
             for design, code, k in zip(designs, (a, b), (i, j))
         )
         out[1 - one, 1 - two] += 1

@@ -72,7 +72,7 @@ def test_joined_variables_share_a_column():
     assert table["t"].codes.tolist() == table["s"].codes.tolist() == table.columns[0].tolist()
     at = 2 * np.array(values["s"]) + 1
     assert (table.columns[0] >> at & 1).all()
-    assert RECORDED.holds(table.columns[1], np.tile([0, 1, 2], 100)).all()
+    assert RECORDED.contains(table.columns[1], np.tile([0, 1, 2], 100)).all()
     assert (table.columns[3] >> 3 & 1).all()
     assert table.counts("s", "w").design.categories.names == ("s", "t", "w")
 

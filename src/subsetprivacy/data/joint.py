@@ -299,7 +299,7 @@ def _sums(at: IntArray, amounts: AnyArray) -> AnyArray:
 def memberships(design: Design, codes: IntArray) -> FloatArray:
     """Return 1 if a subset contains a category, else 0. With a secret bit, categories are pairs of value and bit."""
     enlarged = design.enlarged
-    return enlarged.holds(codes[:, None], np.arange(enlarged.p)).astype(np.float64)
+    return enlarged.contains(codes[:, None], np.arange(enlarged.p)).astype(np.float64)
 
 
 def two_by_two(both: FloatArray, first: FloatArray, second: FloatArray, total: FloatArray) -> FloatArray:

@@ -224,7 +224,7 @@ class Design(Composed):
         guess = np.full(len(codes), -1, np.int64)
         left = np.arange(len(codes))
         for j in np.argsort(-belief, kind="stable"):
-            inside = self.holds(codes[left], j)
+            inside = self.contains(codes[left], j)
             guess[left[inside]] = j
             left = left[~inside]
             if not left.size:

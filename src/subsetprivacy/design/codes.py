@@ -42,9 +42,16 @@ class Coded(Serializable):
         """Tell which codes carry no information: the full set, whether drawn or for a missing answer."""
         return codes == self.missing_code
 
-    def holds(self, codes: Any, x: Any) -> BoolArray:
-        """Tell for each code whether the subset contains the category at position x, element by element."""
+    def contains(self, codes: Any, x: Any) -> BoolArray:
+        """Tell for each code whether the reported set contains the category at position x, element by element."""
         return (codes >> x & 1).astype(np.bool_)
+
+    def possible(self, codes: Any, x: Any) -> BoolArray:
+        """Tell for each code whether a person with the value at position x can report it, element by element.
+
+        These are the members of the reported set, unless a kind of design can also report sets without the value.
+        """
+        return self.contains(codes, x)
 
     def sizes(self, codes: IntArray) -> IntArray:
         """Return how many values are possible after each code."""

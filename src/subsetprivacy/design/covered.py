@@ -276,9 +276,13 @@ class Covered(Design):
         """Return the codes of base codes with the dummy categories of the given numbers."""
         return np.asarray(base, np.int64) | np.int64(1) << (self.base.code_bits + dummy)
 
-    def holds(self, codes: Any, x: Any) -> BoolArray:
-        """Tell for each code whether a real person can have the value at position x."""
-        return self.base.holds(self.split(codes)[0], x)
+    def contains(self, codes: Any, x: Any) -> BoolArray:
+        """Tell for each code whether the base design's subset contains the category at position x."""
+        return self.base.contains(self.split(codes)[0], x)
+
+    def possible(self, codes: Any, x: Any) -> BoolArray:
+        """Tell for each code whether a real person with the value at position x can report it."""
+        return self.base.possible(self.split(codes)[0], x)
 
     def sizes(self, codes: IntArray) -> IntArray:
         """Return how many values are possible for a real person after each code."""

@@ -143,10 +143,10 @@ class Hadamard(Design):
             return np.where(side == 1, yes, self.categories.full - yes)
         return 2 * row.astype(np.int64) + side
 
-    def holds(self, codes: Any, x: Any) -> BoolArray:
+    def contains(self, codes: Any, x: Any) -> BoolArray:
         """Tell for each code whether the subset has the category at position x."""
         if self._masked:
-            return super().holds(codes, x)
+            return super().contains(codes, x)
         even = (np.bitwise_count((codes >> 1) & self.columns[x]) & 1) == 0
         return np.asarray(even == (codes & 1 == 1))
 
@@ -160,7 +160,7 @@ class Hadamard(Design):
         """Return the labels in a subset, in category order."""
         if self._masked:
             return super().members(code)
-        inside = self.holds(np.int64(code), np.arange(self.p))
+        inside = self.contains(np.int64(code), np.arange(self.p))
         return tuple(self.categories.labels[j] for j in np.flatnonzero(inside))
 
     def format(self, code: int) -> str:

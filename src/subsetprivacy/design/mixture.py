@@ -119,9 +119,13 @@ class Mixture(Design):
         """Tell which codes carry no information."""
         return self.components[0].is_missing(codes)
 
-    def holds(self, codes: Any, x: Any) -> BoolArray:
+    def contains(self, codes: Any, x: Any) -> BoolArray:
         """Tell for each code whether the subset has the category at position x."""
-        return self.components[0].holds(codes, x)
+        return self.components[0].contains(codes, x)
+
+    def possible(self, codes: Any, x: Any) -> BoolArray:
+        """Tell for each code whether a person with the value at position x can report it."""
+        return self.components[0].possible(codes, x)
 
     def sizes(self, codes: IntArray) -> IntArray:
         """Return how many values are possible after each code."""

@@ -261,7 +261,7 @@ class ListedPartition(Design):
         at = known - self.m
         return np.where(at >= 0, flat[np.clip(at, 0, len(flat) - 1)], self.categories.full)
 
-    def holds(self, codes: Any, x: Any) -> BoolArray:
+    def contains(self, codes: Any, x: Any) -> BoolArray:
         """Tell for each code whether its group has the category at position x."""
         return (self.masks(codes) >> x & 1).astype(np.bool_)
 

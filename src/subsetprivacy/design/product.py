@@ -177,11 +177,17 @@ class Product(Design):
         parts = zip(self.factors, self.split(codes), strict=True)
         return np.logical_and.reduce([factor.allows(part) for factor, part in parts])
 
-    def holds(self, codes: Any, x: Any) -> BoolArray:
+    def contains(self, codes: Any, x: Any) -> BoolArray:
         """Tell for each code whether the subset of every factor contains its coordinate of x."""
         at = np.unravel_index(x, [factor.p for factor in self.factors])
         parts = zip(self.factors, self.split(codes), at, strict=True)
-        return np.logical_and.reduce([factor.holds(part, k) for factor, part, k in parts])
+        return np.logical_and.reduce([factor.contains(part, k) for factor, part, k in parts])
+
+    def possible(self, codes: Any, x: Any) -> BoolArray:
+        """Tell for each code whether every factor can report its part for its coordinate of x."""
+        at = np.unravel_index(x, [factor.p for factor in self.factors])
+        parts = zip(self.factors, self.split(codes), at, strict=True)
+        return np.logical_and.reduce([factor.possible(part, k) for factor, part, k in parts])
 
     def sizes(self, codes: IntArray) -> IntArray:
         """Return how many combinations are possible after each code."""

@@ -67,14 +67,14 @@ class EnlargedDesign(Design):
         """Masks of the enlarged variable. Only counts of the same design can be added."""
         return f"{self.kind} {self._tag}"
 
-    def holds(self, codes: Any, x: Any) -> BoolArray:
-        """Tell for each code whether the value at position x is possible."""
-        possible = [self.inner.holds(codes, np.int64(y)) & (self.lift[y] > 0)[x] for y in range(self.inner.p)]
-        return np.logical_or.reduce(possible)
+    def contains(self, codes: Any, x: Any) -> BoolArray:
+        """Tell for each code whether a member of the reported set can belong to the value at position x."""
+        each = [self.inner.contains(codes, np.int64(y)) & (self.lift[y] > 0)[x] for y in range(self.inner.p)]
+        return np.logical_or.reduce(each)
 
     def sizes(self, codes: IntArray) -> IntArray:
         """Return how many values are possible after each code."""
-        return self.holds(codes[..., None], np.arange(self.p)).sum(axis=-1)
+        return self.possible(codes[..., None], np.arange(self.p)).sum(axis=-1)
 
     def members(self, code: int) -> tuple[Label, ...]:
         """Return the members of the subset of the enlarged variable."""

@@ -214,7 +214,7 @@ def rows_of(codes: IntArray, design: Design) -> FloatArray:
         return design.incidence(distinct).inner(np.eye(design.p))[:, at]
     out = np.empty((design.p, len(codes)))
     for j in range(design.p):
-        out[j] = design.holds(codes, j)
+        out[j] = design.contains(codes, j)
     return out
 
 

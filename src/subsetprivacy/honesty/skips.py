@@ -261,7 +261,7 @@ def _problem(questions: QuestionCounts) -> str:
 def _by_option(questions: QuestionCounts) -> tuple[OptionSkips, ...]:
     left, n, out = questions.is_skipped, questions.n, []
     for j, label in enumerate(questions.design.categories):
-        inside = questions.design.holds(questions.sides, j)
+        inside = questions.design.contains(questions.sides, j)
         amounts = [int(n[where].sum()) for where in (inside, inside & left, ~inside, ~inside & left)]
         out.append(OptionSkips(label, *amounts))
     return tuple(out)
@@ -277,7 +277,7 @@ def _questions_test(questions: QuestionCounts, design: Design, seed: Seed, sampl
     np.add.at(skipped, at, questions.n * questions.is_skipped)
     if skipped.sum() >= _DENSE * len(sets) or design.p > _MOST_OPTIONS:
         return _table_test(asked, skipped, seed, samples)
-    inside = np.column_stack([design.holds(sets, j) for j in range(design.p)]).astype(np.float64)
+    inside = np.column_stack([design.contains(sets, j) for j in range(design.p)]).astype(np.float64)
     return _options_test(inside, asked, skipped, seed, samples)
 
 

@@ -64,7 +64,7 @@ class _Table(ReportSampler):
 
     def __init__(self, design: Design) -> None:
         codes, mu = design.support()
-        holds = [np.flatnonzero(design.holds(codes, np.int64(j))) for j in range(design.p)]
+        holds = [np.flatnonzero(design.contains(codes, np.int64(j))) for j in range(design.p)]
         self._laws = [(codes[h], thresholds(mu[h])) for h in holds]
 
     def __call__(self, x: IntArray, source: RandomSource) -> IntArray:
@@ -123,7 +123,7 @@ class _Groups(ReportSampler):
 
     def __call__(self, x: IntArray, source: RandomSource) -> IntArray:
         groups = self._design.draw_partitions(len(x), source)
-        inside = self._design.holds(groups, x[:, None])
+        inside = self._design.contains(groups, x[:, None])
         return groups[np.arange(len(x)), inside.argmax(axis=1)]
 
 

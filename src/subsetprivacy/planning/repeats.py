@@ -170,7 +170,7 @@ def _simulated(design: Design, times: int, generator: np.random.Generator) -> tu
     source = SeededSource(generator)
     left = np.ones((len(x), p), bool)
     for _ in range(times):
-        left &= design.holds(draw_given(x, design, source)[:, None], np.arange(p))
+        left &= design.possible(draw_given(x, design, source)[:, None], np.arange(p))
     alone = (left.sum(axis=1) == 1).reshape(each, p).mean(axis=0)
     return _expected(design, times), alone, alone * (1 - alone) / each
 
@@ -189,7 +189,9 @@ def _bounded(design: Design, times: int) -> tuple[FloatArray, FloatArray]:
     P(N = 0) <= 1 - (EN)^2 / EN^2 by the Cauchy–Schwarz inequality.
     """
     codes, mu = design.support()
-    both = design.holds(codes, np.int64(0)) & design.holds(codes, np.int64(1)) & design.holds(codes, np.int64(2))
+    both = (
+        design.contains(codes, np.int64(0)) & design.contains(codes, np.int64(1)) & design.contains(codes, np.int64(2))
+    )
     others = _expected(design, times) - 1
     squares = others + (design.p - 1) * (design.p - 2) * float(mu @ both) ** times
     return others + 1, 1 - others**2 / squares

@@ -148,13 +148,13 @@ class PersonLeakage(Result):
             The Matplotlib axes to draw on; by default a new figure.
         """
         first = self.codes[:most]
-        members = self.design.holds(first[:, None], np.arange(self.design.p))
+        left = self.design.possible(first[:, None], np.arange(self.design.p))
         positions = None if truth is None else _checked_values(list(truth)[:most], first, self.design)[0]
         labels = [label_text(label) for label in self.categories]
         which = f"the first {len(first)} of " if len(first) < len(self.codes) else ""
         heading = draw.Heading(f"What the subsets of {which}{people(len(self.codes))} reveal")
         return draw.cases(
-            labels, self.belief, members, truth=positions, names=names, title=heading if title is None else title, ax=ax
+            labels, self.belief, left, truth=positions, names=names, title=heading if title is None else title, ax=ax
         )
 
 
@@ -217,7 +217,7 @@ def _checked_values(values: Any, codes: IntArray, design: Design) -> tuple[IntAr
     known = np.ones(len(x), np.bool_) if missing is None else ~missing
     for what, wrong in (
         ("be categories", (x < 0) & known),
-        ("lie in their subsets", known & ~design.holds(codes, np.maximum(x, 0))),
+        ("fit their reports", known & ~design.possible(codes, np.maximum(x, 0))),
     ):
         if wrong.any():
             raise CategoryError(

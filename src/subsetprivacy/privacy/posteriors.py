@@ -168,7 +168,7 @@ def exceeds(posterior: FloatArray) -> BoolArray:
 def row_matrix(design: Design, codes: IntArray) -> FloatArray:
     """Return the rows r_a of distinct codes as a matrix."""
     if design.noise is None:  # memberships are cheaper than products, above all for many categories
-        return design.holds(codes[:, None], np.arange(design.p)).astype(np.float64)
+        return design.contains(codes[:, None], np.arange(design.p)).astype(np.float64)
     return np.ascontiguousarray(design.incidence(codes).inner(np.eye(design.p)).T)
 
 

@@ -51,7 +51,7 @@ def price(design: Design, w: FloatArray) -> float:
 def law_of_pair(design: Design) -> float:
     """Return the probability that the subset of one category holds a given other one, alike for all pairs."""
     codes, mu = design.support()
-    both = design.holds(codes, np.int64(0)) & design.holds(codes, np.int64(1))
+    both = design.contains(codes, np.int64(0)) & design.contains(codes, np.int64(1))
     return float(mu[both].sum())
 
 

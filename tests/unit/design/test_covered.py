@@ -107,7 +107,7 @@ def test_the_mean_indicator_of_the_paper(name):
     design = sp.covered(base, alpha)
     codes, mu = design.support()
     P = mu * design.support_incidence.inner(w)
-    held = design.holds(codes[:, None], np.arange(base.p))
+    held = design.contains(codes[:, None], np.arange(base.p))
     assert P @ held == pytest.approx((1 - 2 * alpha) * base.Q @ w + alpha)
 
 
@@ -227,7 +227,7 @@ def test_dummy_rows_stand_anywhere():
     places = []
     for seed in range(300):
         data = sp.privatize(["a"] * 60, sp.covered(ASKED, 0.2), seed=seed)
-        dummies = np.flatnonzero(~data.design.holds(data.codes, 0))
+        dummies = np.flatnonzero(~data.design.contains(data.codes, 0))
         places.extend((dummies + 0.5) / len(data))
     assert len(places) > 5000
     assert kstest(places, "uniform").pvalue > 1e-4
@@ -235,7 +235,7 @@ def test_dummy_rows_stand_anywhere():
 
 def test_neighboring_rows_say_nothing_of_each_other():
     data = sp.privatize(["a"] * 60_000, sp.covered(ASKED, 0.2), seed=1)
-    dummy = ~data.design.holds(data.codes, 0)
+    dummy = ~data.design.contains(data.codes, 0)
     table = np.histogram2d(dummy[:-1], dummy[1:], bins=2)[0]
     assert chi2_contingency(table).pvalue > 1e-4
 
@@ -251,9 +251,9 @@ def test_dummy_rows_look_like_everybodys(name):
     assert chi2_contingency(counts).pvalue > 1e-4
     # And base codes that only dummies can have come as often as mu_a / S says.
     support, mu = base.support()
-    foreign = ~base.holds(support, 0)
+    foreign = ~base.contains(support, 0)
     expected = data.design.dummies * planned.D * mu[foreign].sum() / base.S
-    seen = (~base.holds(codes, 0)).sum()
+    seen = (~base.contains(codes, 0)).sum()
     assert seen == pytest.approx(expected, abs=4.5 * np.sqrt(expected))
 
 
@@ -475,7 +475,7 @@ def test_a_collector_covers_answers_without_any_value():
     rng = np.random.default_rng(11)
     x = rng.choice(4, 20_000, p=[0.1, 0.2, 0.3, 0.4])
     asked = sp.draw_questions(UNIFORM, len(x), seed=12)
-    answers = [None if k < 50 else bool(yes) for k, yes in enumerate(UNIFORM.holds(asked, x))]
+    answers = [None if k < 50 else bool(yes) for k, yes in enumerate(UNIFORM.contains(asked, x))]
     collected = sp.resolve(asked, answers, UNIFORM)
     release = sp.cover(collected, 0.1, seed=13)
     assert release.design.people == 19_950

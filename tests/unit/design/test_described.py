@@ -138,7 +138,7 @@ def test_a_rule_without_a_list(design, rule):
 def test_the_most_telling_report_is_that_of_the_largest_posterior(design):
     w = np.arange(1, design.p + 1) ** 2 / (np.arange(1, design.p + 1) ** 2).sum()
     code, j = design.most_telling(w)
-    inside = design.holds(np.int64(code), np.arange(design.p))
+    inside = design.contains(np.int64(code), np.arange(design.p))
     assert inside[j]
     assert design.mu(np.array([code]))[0] > 0
     assert w[j] / w[inside].sum() == pytest.approx(design.largest_posterior(w))

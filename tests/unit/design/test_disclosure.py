@@ -20,7 +20,7 @@ def by_hand(design):
     codes = design.support()[0]
     out = {}
     for k, name in enumerate(joint.names):
-        held = design.holds(codes[:, None], np.arange(design.p))
+        held = design.contains(codes[:, None], np.arange(design.p))
         values = np.array([labels[k] for labels in joint.labels])
         out[name] = np.array([len(set(values[row].tolist())) == 1 for row in held])
     return out

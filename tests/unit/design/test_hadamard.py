@@ -215,4 +215,4 @@ def test_a_million_categories_are_made_in_a_moment():
     assert design.questions == (1 << 20) - 1
     x = np.arange(0, 1 << 20, 1 << 12)
     codes = sp.privatize(x, design, seed=1).codes
-    assert design.holds(codes, x).all()
+    assert design.contains(codes, x).all()

@@ -174,7 +174,7 @@ def test_the_largest_word_draws_nothing_impossible():
         def among(self, rows):
             return self
 
-    assert BIT.holds(draw_given(np.array([0]), BIT, Largest()), np.array([0])).all()
+    assert BIT.contains(draw_given(np.array([0]), BIT, Largest()), np.array([0])).all()
 
 
 # Counts, documents, refusals ---------------------------------------------------------------------------------------

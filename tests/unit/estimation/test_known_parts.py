@@ -104,7 +104,7 @@ def test_one_step_ends_near_the_maximum(name):
 def test_what_can_be_asked_of_fits_with_numbers_for_subsets():
     fit = sp.estimate(sp.simulate(RECORDED, rising(7), 2000, seed=1))
     assert fit.smallest_size == pytest.approx(
-        min(fit.w @ RECORDED.holds(np.int64(code), np.arange(7)) for code in range(3, 18))
+        min(fit.w @ RECORDED.contains(np.int64(code), np.arange(7)) for code in range(3, 18))
     )
     assert len(fit.to_dict()["estimate"]) == 7
 

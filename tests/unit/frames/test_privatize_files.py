@@ -173,7 +173,7 @@ def test_a_seed_shares_nothing_with_values_that_were_made_by_it(tmp_path):
     codes = release.to_frame(engine="pyarrow").column("x").to_numpy()
     drawn = codes[values == 3]
     possible, mu = eight.support()
-    holds = eight.holds(possible, np.int64(3))
+    holds = eight.contains(possible, np.int64(3))
     expected = len(drawn) * mu[holds]
     counts = np.array([(drawn == code).sum() for code in possible[holds]])
     chi2 = ((counts - expected) ** 2 / expected).sum()

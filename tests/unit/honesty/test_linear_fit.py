@@ -29,7 +29,7 @@ FEW = independent(
 def explicit(table):
     """The rows of the cells, by asking the design about each category."""
     return np.array(
-        [[table.design.holds(np.int64(a), np.int64(j)) for j in range(table.design.p)] for a in table.codes]
+        [[table.design.contains(np.int64(a), np.int64(j)) for j in range(table.design.p)] for a in table.codes]
     )
 
 

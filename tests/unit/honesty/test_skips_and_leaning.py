@@ -181,7 +181,7 @@ def test_the_share_that_is_said_to_be_found_is_found_where_one_option_is_frequen
     alarms, share = 0, None
     for k in range(300):
         asked, truth = sp.draw_questions(FIVE, n, seed=k), rng.choice(5, n, p=w / w.sum())
-        answers = np.where(FIVE.holds(asked, truth), 0, 1)
+        answers = np.where(FIVE.contains(asked, truth), 0, 1)
         if share is None:
             share = sp.check_leaning(sp.QuestionCounts(FIVE, asked, answers=answers), w / w.sum()).detectable
         answers[rng.random(n) < share] = 0

@@ -107,8 +107,8 @@ def test_rows_of_a_matrix_are_questions():
     assert (questions & 1 == 1).all()  # the set asked about is the side "yes"
     assert set((questions >> 1).tolist()) == set(range(1, 64))
     x = np.arange(2000) % 60
-    data = sp.resolve(questions, design.holds(questions, x), design)
-    assert design.holds(data.codes, x).all()
+    data = sp.resolve(questions, design.contains(questions, x), design)
+    assert design.contains(data.codes, x).all()
     question = sp.ask(design, seed=1)
     assert set(question.groups[0]) | set(question.groups[1]) == set(range(60))
     assert not set(question.groups[0]) & set(question.groups[1])

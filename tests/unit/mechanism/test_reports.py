@@ -38,7 +38,7 @@ def test_values_are_drawn_in_blocks_without_a_seam(name, monkeypatch):
     x = np.arange(50) % design.p
     drawn = reports.draw_given(x, design, source())
     assert drawn.dtype == np.int64
-    assert design.holds(drawn, x).all()
+    assert design.contains(drawn, x).all()
     assert design.allows(drawn).all()
     assert reports.draw_given(x[:0], design, source()).tolist() == []
 
@@ -54,7 +54,7 @@ def test_a_mixture_with_another_design_is_drawn_like_both(name):
     both = Mixture.of([design, blind], [1, 1])
     drawn = reports.draw_given(np.zeros(20_000, np.int64), both, source())
     assert (drawn == design.missing_code).mean() == pytest.approx(0.5, abs=0.02)
-    assert design.holds(drawn, 0).all()
+    assert design.contains(drawn, 0).all()
 
 
 @every_case("name", ["fixed size, half", "partition, two groups", "hadamard, p=6", "joined, revealing"])
@@ -64,7 +64,7 @@ def test_a_mixture_of_questions_can_be_drawn(name):
     both = Mixture.of([design, other], [1, 1])
     assert both.is_independent or both == other
     drawn = reports.draw_given(np.ones(5000, np.int64), both, source())
-    assert design.holds(drawn, 1).all()
+    assert design.contains(drawn, 1).all()
 
 
 @every_case("name", PLAIN)

@@ -170,7 +170,7 @@ def test_a_linear_outcome_that_says_nothing_leaves_the_even_indicator():
     """All means alike: X is independent of y, and M is sigma^2 times the inverse of G."""
     outcome = OutcomeModel("linear", np.zeros(4), np.full(4, 2.0))
     codes, mu = LOPSIDED.support()
-    rows = np.stack([LOPSIDED.holds(codes, j) for j in range(4)], axis=1).astype(float)
+    rows = np.stack([LOPSIDED.contains(codes, j) for j in range(4)], axis=1).astype(float)
     G = (rows.T * (mu / (rows @ W))) @ rows
     expected = 4.0 * np.linalg.inv(G) / np.outer(W, W)
     assert corrected_covariance(LOPSIDED, W, outcome) == pytest.approx(expected)

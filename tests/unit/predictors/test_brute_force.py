@@ -27,7 +27,7 @@ FAMILIES = {"linear": Normal(), "logit": Binomial(), "poisson": Poisson()}
 def draws(design, x):
     """Yield all codes that values can get, with their probability."""
     codes, mu = design.support()
-    each = [[(c, m) for c, m in zip(codes, mu) if design.holds(np.array([c]), j)[0]] for j in x]
+    each = [[(c, m) for c, m in zip(codes, mu) if design.contains(np.array([c]), j)[0]] for j in x]
     for chosen in product(*each):
         yield np.array([c for c, _ in chosen]), np.prod([m for _, m in chosen])
 
@@ -129,7 +129,7 @@ def test_the_likelihood_is_the_sum_over_the_cells():
         pi = np.exp(logits) / np.exp(logits).sum()
         u = (arranged.Z * V[i, arranged.seen]) @ b[0]
         f = np.exp(-0.5 * ((y[i] - u) / sigma) ** 2) / (sigma * np.sqrt(2 * np.pi))
-        total += np.log(sum(pi[j] * f[j] for j in range(3) if design.holds(codes[i : i + 1], j)[0]))
+        total += np.log(sum(pi[j] * f[j] for j in range(3) if design.contains(codes[i : i + 1], j)[0]))
     assert objective(theta)[0] == pytest.approx(total)
 
 

@@ -62,12 +62,12 @@ def reports(design):
     """P(a | j) of each report, from members and known parts alone; shape (reports, p)."""
     codes, mu = design.support()
     if hasattr(design, "lift"):  # a value and a bit
-        inside = np.array([[design.inner.holds(code, np.int64(y)) for y in range(design.inner.p)] for code in codes])
+        inside = np.array([[design.inner.contains(code, np.int64(y)) for y in range(design.inner.p)] for code in codes])
         return mu[:, None] * (inside @ design.lift)
     if design.product is not None:
         first, second = map(reports, design.factors)
         return np.array([np.kron(a, b) for a in first for b in second])
-    return mu[:, None] * np.array([[design.holds(code, np.int64(j)) for j in range(design.p)] for code in codes])
+    return mu[:, None] * np.array([[design.contains(code, np.int64(j)) for j in range(design.p)] for code in codes])
 
 
 def entropy(w):
