@@ -83,7 +83,7 @@ def test_adult_population():
 def test_adult_leakage_of_three_designs(design, size, bits, guess):
     # fig:adult_privacy_leak, with the text's .25, .15, .9 and .85 to four digits in the notes.
     facts = sp.audit(design, adult.race).to_dict()
-    assert facts["size_leakage"] == printed(size, 4)
+    assert facts.get("size_leakage", 0) == printed(size, 4)  # an audit leaves it out where nothing is ruled out
     assert facts["mi_leakage"] == printed(bits, 4)
     assert facts["prediction_leakage"] == printed(guess, 4)
 

@@ -4,12 +4,17 @@ import json
 
 import numpy as np
 import pytest
+from attrs import frozen
 from every_case import every_case
+from lopsided import NEW
 from refusals import refused
 
 import subsetprivacy as sp
-from subsetprivacy.errors import ArgumentError
+from subsetprivacy.auditing.report import Audit
+from subsetprivacy.design import EnlargedDesign
+from subsetprivacy.errors import ArgumentError, NotPrivateWarning
 from subsetprivacy.estimation.likelihood import cost, least_cost
+from subsetprivacy.messages import NoteKind
 
 W4 = [0.1, 0.2, 0.3, 0.4]
 
@@ -46,7 +51,8 @@ def by_hand(design, w):
 def test_numbers_are_those_of_the_whole_channel(design, w):
     facts = sp.audit(design, w).to_dict()
     assert {key: facts[key] for key in by_hand(design, w)} == pytest.approx(by_hand(design, w), abs=1e-12)
-    assert facts["size_leakage"] <= facts["size_nonprivate"] + 1e-12
+    assert ("size_leakage" in facts) == (facts["epsilon"] is None)
+    assert facts.get("size_leakage", 0) <= facts.get("size_nonprivate", 0) + 1e-12
     json.dumps(facts, allow_nan=False)
 
 
@@ -92,12 +98,195 @@ def test_data_of_a_covered_design_are_audited_with_intervals():
     assert facts["n"] == 1250
 
 
-def test_the_price_meets_its_bound_for_balanced_designs():
-    for design in (sp.uniform(range(7)), sp.partition(range(9), 3), sp.fixed_size(range(6), 2), sp.hadamard(range(16))):
-        even = np.full(design.p, 1 / design.p)
-        assert cost(design, even) == pytest.approx(least_cost(design), rel=1e-9)
-    assert np.isnan(cost(sp.uniform(range(4)), np.array([0, 0.5, 0.25, 0.25])))
+# The price ----------------------------------------------------------------------------------------
+
+
+@frozen(slots=False, eq=False, repr=False)
+class Channel(EnlargedDesign):
+    """Any finite table P(report | value): the value of the enlarged variable is the report itself."""
+
+    kind = name = description = "channel"
+    example = formula = None
+
+    def content(self):
+        return {"lift": self.lift.tolist()}
+
+
+def channel(P):
+    """The design of a table with a row per report and a column per value."""
+    return Channel(sp.Categories(range(P.shape[1])), sp.nonprivate(range(P.shape[0])), P)
+
+
+def random_channel(rng):
+    """A table with a few reports, some of which are unlikely or impossible for some values."""
+    p = int(rng.integers(2, 6))
+    P = rng.dirichlet(np.full(int(rng.integers(p, 3 * p + 1)), rng.choice([0.2, 1.0, 20.0])), p).T
+    if rng.random() < 0.5:
+        least = rng.choice([0.05, 0.1]) * P.max()
+        P = np.where(least > P, 0, P)
+    return P / P.sum(axis=0)
+
+
+def price_by_enumeration(P):
+    """n times the mean squared error at even shares over that of asking directly, from the table P(a | j) alone."""
+    p = P.shape[1]
+    B = np.linalg.svd(np.ones((1, p)))[2][1:].T
+    rows = (P @ B) / np.sqrt(P.mean(axis=1))[:, None]
+    return np.trace(np.linalg.inv(rows.T @ rows)) / (1 - 1 / p)
+
+
+def table_of(design):
+    codes, mu = design.support()
+    return mu[:, None] * design.incidence(codes).inner(np.eye(design.p)).T
+
+
+def test_no_channel_costs_less_than_its_bound():
+    rng = np.random.default_rng(1)
+    ratios, finite = [], 0
+    for _ in range(400):
+        P = random_channel(rng)
+        P = P[P.max(axis=1) > 0]
+        if np.linalg.matrix_rank(P) < P.shape[1] or np.linalg.cond(P) > 1e4:
+            continue
+        design = channel(P)
+        finite += np.isfinite(design.epsilon)
+        price = price_by_enumeration(P)
+        assert cost(design, np.full(design.p, 1 / design.p)) == pytest.approx(price, rel=1e-6)
+        ratios.append(price / least_cost(design))
+    assert len(ratios) > 200
+    assert 50 < finite < len(ratios) - 50  # with and without reports that rule values out
+    assert min(ratios) >= 1 - 1e-9
+
+
+@every_case("name", [name for name, design in NEW.items() if design.is_identifiable and design.enumerable])
+def test_no_design_costs_less_than_its_bound(name):
+    design = NEW[name].exposed
+    price = price_by_enumeration(table_of(design))
+    assert price >= least_cost(design) * (1 - 1e-9)
+    found = cost(design, np.full(design.p, 1 / design.p))
+    # A row of several variables of which one is a full set is not used, although it tells the others.
+    assert found > price if design.product is not None and design.mu_full else found == pytest.approx(price, rel=1e-9)
+
+
+@every_case("q", [0.06, 0.1, 0.25, 0.4, 0.49, 0.7, 0.94])
+def test_warners_question_meets_its_bound(q):
+    design = sp.warner(["no", "yes"], q)
+    facts = sp.audit(design, [0.5, 0.5]).to_dict()
+    assert facts["cost"] == pytest.approx(1 / (2 * q - 1) ** 2)
+    assert facts["cost_bound"] == pytest.approx(facts["cost"])
+    assert facts["cost"] == pytest.approx(price_by_enumeration(table_of(design)))
+
+
+@every_case("p", [2, 3, 7])
+def test_randomized_response_with_more_values_meets_its_bound(p):
+    P = 0.4 * np.eye(p) + 0.6 / p
+    assert price_by_enumeration(P) == pytest.approx(least_cost(channel(P)))
+
+
+@every_case(
+    "design",
+    [
+        *(sp.uniform(range(p)) for p in (4, 6, 9)),
+        *(sp.fixed_size(range(6), k) for k in (2, 5)),
+        *(sp.partition(range(8), m) for m in (2, 3)),
+        *(sp.hadamard(p) for p in (4, 7, 8)),
+    ],
+    ids=lambda design: f"{design.label}, p={design.p}",
+)
+def test_the_price_meets_its_bound_for_balanced_designs(design):
+    assert price_by_enumeration(table_of(design)) == pytest.approx(least_cost(design))
+    assert cost(design, np.full(design.p, 1 / design.p)) == pytest.approx(least_cost(design))
+
+
+def walsh_price(design):
+    """The price of a Hadamard design at even shares, from signs alone: no side of a question is written out."""
+    p, N = design.p, design.size
+    signs = 1.0 - 2 * (np.bitwise_count(np.arange(1, N)[:, None] & design.columns) & 1)
+    excess = signs.mean(axis=1)
+    centered = signs - excess[:, None]
+    information = (centered.T / (1 - excess**2)) @ centered / (N - 1)
+    return (np.trace(np.linalg.inv(information + 1 / p)) - 1) / (1 - 1 / p)
+
+
+@every_case("p", [6, 12, 47, 48, 49, 64, 65, 511, 512, 513, 600, 700, 900, 1000])
+def test_the_price_of_hadamard_designs_at_even_shares(p):
+    # Codes are masks up to 48 categories and rows of the matrix above.
+    design = sp.hadamard(p)
+    report = sp.audit(design, np.full(p, 1 / p))
+    N = design.size
+    assert report.cost == pytest.approx(walsh_price(design), rel=1e-9)
+    assert p - 1 <= report.cost * (1 + 1e-9)
+    assert report.cost <= p * (N - 1) / N * (1 + 1e-9)
+    assert f"Price at these shares: {p - 1 if p > 600 else report.cost:.3g} times" in str(report.summary())
+
+
+@every_case("p", [4097, 5000, 8192, 70_000])
+def test_with_more_categories_than_fit_a_matrix_the_price_at_even_shares_is_its_bound(p):
+    # Between p - 1 and p(N - 1)/N, see the cases below 4,097: a relative error below 1/p.
+    report = sp.audit(sp.hadamard(p), np.full(p, 1 / p))
+    assert report.cost == p - 1
+    assert f"Price at these shares: {p - 1:,} times" in str(report.summary())
+
+
+@every_case(
+    ("design", "price"),
+    [(sp.uniform(range(23)), 22), (sp.uniform(range(48)), 47), (sp.fixed_size(range(40), 10), 13)],
+    ids=["23", "48", "size 10"],
+)
+def test_too_many_subsets_to_list_have_a_price_at_even_shares(design, price):
+    assert sp.audit(design, np.full(design.p, 1 / design.p)).cost == pytest.approx(price)
+
+
+@every_case(
+    ("design", "w", "why"),
+    [
+        (sp.uniform(range(30)), np.arange(1.0, 31), "a list of the subsets"),
+        (sp.hadamard(4097), np.arange(1.0, 4098), "at most 4,096 categories"),
+        (sp.uniform(range(4)), np.arange(4.0), "a category has probability 0"),
+    ],
+    ids=["not listed", "too many", "a share of 0"],
+)
+def test_an_audit_says_why_a_price_is_missing(design, w, why):
+    report = sp.audit(design, w / w.sum())
+    assert np.isnan(report.cost)
+    assert report.to_dict()["cost"] is None
+    (note,) = [note.text for note in report.notes if note.kind is NoteKind.PRICE]
+    assert why in note
+    assert f"at least {design.p - 1:,} times" in note
+
+
+def test_a_design_that_tells_nothing_has_no_price():
     assert least_cost(sp.fully_private(range(4))) == np.inf
+    silent = sp.audit(sp.fully_private(range(4)), W4)
+    assert {note.kind for note in silent.notes}.isdisjoint({NoteKind.PRICE})
+
+
+# Nothing is ruled out -----------------------------------------------------------------------------
+
+
+@every_case("name", NEW)
+def test_a_share_that_is_ruled_out_is_shown_only_where_values_are_ruled_out(name):
+    design = NEW[name]
+    rules_out = bool((table_of(design.exposed) == 0).any())
+    w = np.arange(1, design.p + 1) / np.arange(1, design.p + 1).sum()
+    report = sp.audit(design, w)
+    if not isinstance(report, Audit):  # several variables are audited one by one
+        return
+    codes = design.support()[0][:3]
+    people = sp.person_leakage(sp.SubsetData(codes, design), w)
+    given = sp.audit(design, w, given=np.tile(w, (3, 1)))
+    assert ("size_leakage" in report.to_dict()) == rules_out
+    assert ("size" in report.to_frame()["metric"].tolist()) == rules_out
+    assert ("ruled out" in str(report.summary()).partition("Leakage is")[0]) == rules_out
+    assert ("Smallest set" in str(report.summary())) == rules_out
+    assert ("size_leakage" in people.to_frame()) == ("size_leakage" in people.to_dict()) == rules_out
+    assert ("size leakage" in str(people.summary())) == rules_out
+    assert ("given covariates: size" in str(given.summary())) == rules_out
+    assert ("size_leakage" in given.given.to_frame()) == rules_out
+    assert ("size_leakage" in given.given.to_dict()["expected"]["both"]) == rules_out
+    assert ("size leakage" in str(given.given.summary())) == rules_out
+    with pytest.warns(NotPrivateWarning):
+        assert ("expected_size_leakage" in given.given.rows()) == rules_out
 
 
 def test_more_hadamard_questions_are_cheaper_where_the_distribution_is_uneven():

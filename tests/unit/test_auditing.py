@@ -161,7 +161,7 @@ def test_the_value_itself_and_nothing_at_all():
     assert NoteKind.NOT_PRIVATE in kinds(told)
     silent = sp.audit(sp.fully_private(list("abcd")), W)
     facts = silent.to_dict()
-    for name in ("size", "mi", "prediction"):
+    for name in ("mi", "prediction"):
         assert facts[f"{name}_leakage"] == pytest.approx(facts[f"{name}_baseline"], abs=1e-15)
     assert facts["maximal_leakage"] == 0
     assert not facts["identifiable"]

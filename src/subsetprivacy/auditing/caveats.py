@@ -26,13 +26,8 @@ def caveats(audit: "Audit") -> tuple[Note, ...]:
         _epsilon(audit.design.epsilon),
         *revealed(audit.reveals),
     ]
-    if np.isfinite(audit.cost):
-        text = (
-            f"Price at these shares: {audit.cost:.3g} times as many people as asking directly, for the same squared "
-            f"error. At even shares, any design with this maximal leakage needs at least "
-            f"{least_cost(audit.design):.3g} times as many."
-        )
-        notes.append(Note(NoteKind.PRICE, text))
+    if audit.design.is_identifiable:
+        notes.append(Note(NoteKind.PRICE, _price(audit)))
     if audit.covered is not None:
         notes += _dummies(audit.covered)
     if audit.has_prior:
@@ -68,13 +63,13 @@ def _given(audit: "Audit") -> list[Note]:
 
 def _worst_cases(audit: "Audit") -> list[Note]:
     design, posterior = audit.design, audit.largest_posterior
+    smallest = f"Smallest set that can be reported: {design.smallest_set} of {design.p} categories; largest"
     certain = " (1 because a category has probability 0)" if posterior == 1 and design.smallest_set > 1 else ""
     knows = " who knows the distribution" if audit.has_prior else ""
     texts = (
         f"Maximal leakage {metrics.maximal_leakage(design):.4g} bit: on average over the subsets, the chance that "
         f"an attacker{knows} guesses right is multiplied by at most {design.S:.4g}, whatever is guessed.",
-        f"Smallest set that can be reported: {design.smallest_set} of {design.p} categories; largest posterior "
-        f"{posterior:.4f}{certain}.",
+        f"{smallest if design.rules_out else 'Largest'} posterior {posterior:.4f}{certain}.",
     )
     return [Note(NoteKind.LEAKAGE, text) for text in texts]
 
@@ -87,6 +82,24 @@ def _epsilon(epsilon: float) -> Note:
     else:
         value = "infinite, since values outside the subset are ruled out"
     return Note(NoteKind.EPSILON, f"Epsilon of local differential privacy: {value}.")
+
+
+def _price(audit: "Audit") -> str:
+    """Return the cost in people, or why it is missing, and the least cost of designs that reveal as much."""
+    if np.isfinite(audit.cost):
+        price = f"{_times(audit.cost)} times as many people as asking directly, for the same squared error"
+    elif audit.setting.w.min() <= 0:
+        price = "not known, because a category has probability 0"
+    else:
+        price = f"not computed, because it needs a list of the subsets and at most {MAX_MATRIX:,} categories"
+    return (
+        f"Price at these shares: {price}. At even shares, any design with this maximal leakage and epsilon needs at "
+        f"least {_times(least_cost(audit.design))} times as many."
+    )
+
+
+def _times(factor: float) -> str:
+    return f"{factor:.3g}" if factor < 1000 else f"{factor:,.0f}"
 
 
 def _dummies(design: Covered) -> list[Note]:

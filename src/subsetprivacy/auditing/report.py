@@ -27,8 +27,6 @@ from subsetprivacy.privacy.person import PersonLeakage, person_leakage
 from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import Table, number, percent
 
-METRICS = ("size", "mi", "prediction")
-
 
 @frozen(slots=False, eq=False, repr=False)
 class Audit(Result):
@@ -83,13 +81,9 @@ class Audit(Result):
     def _numbers(self) -> dict[str, tuple[float, float, float, float]]:
         """For each metric: leakage, coverage, leakage without data, and leakage if values were published."""
         s, bits = self.setting, self._mi.value
+        size = (metrics.size_leakage(s), metrics.size_coverage(s), metrics.size_baseline(), metrics.size_nonprivate(s))
         return {
-            "size": (
-                metrics.size_leakage(s),
-                metrics.size_coverage(s),
-                metrics.size_baseline(),
-                metrics.size_nonprivate(s),
-            ),
+            **({"size": size} if self.design.rules_out else {}),  # a share that is ruled out, if one can be
             "mi": (bits, metrics.mi_coverage(s, bits), metrics.mi_baseline(), metrics.mi_nonprivate(s)),
             "prediction": (
                 metrics.prediction_leakage(s),
@@ -107,7 +101,9 @@ class Audit(Result):
         slopes = {"size": metrics.size_gradient(self.setting), "prediction": metrics.guess_weights(self.setting)}
         if self.design.enumerable:
             slopes["mi"] = metrics.mi_gradient(self.setting)
-        variances = {name: self.fit.uncertainty.along(self.fit, g) for name, g in slopes.items()}
+        variances = {
+            name: self.fit.uncertainty.along(self.fit, slopes[name]) for name in self._numbers if name in slopes
+        }
         return {name: float(np.sqrt(max(v, 0.0))) for name, v in variances.items() if np.isfinite(v)}
 
     def to_dict(self) -> dict[str, Any]:
@@ -117,8 +113,7 @@ class Audit(Result):
     def facts(self) -> dict[str, Any]:
         """Return the numbers of `to_dict`, without the notes."""
         out: dict[str, Any] = {"design": self.kind, "categories": list(self.design.categories)}
-        for name in METRICS:
-            leaked, covered, base, top = self._numbers[name]
+        for name, (leaked, covered, base, top) in self._numbers.items():
             out |= {f"{name}_leakage": leaked, f"{name}_coverage": covered, f"{name}_baseline": base}
             out[f"{name}_nonprivate"] = top
             if name in self._standard_errors:
@@ -143,11 +138,11 @@ class Audit(Result):
 
     def _columns(self) -> dict[str, Any]:
         """Return a row per metric. Numbers that need data are NaN without data."""
-        numbers = np.array([self._numbers[name] for name in METRICS]).T
-        bounds = np.array([self._bounds(name) for name in METRICS])
+        numbers = np.array(list(self._numbers.values())).T
+        bounds = np.array([self._bounds(name) for name in self._numbers])
         known = np.isfinite(bounds[:, 0])
         return {
-            "metric": list(METRICS),
+            "metric": list(self._numbers),
             "leakage": numbers[0],
             "lower": bounds[:, 0],
             "upper": bounds[:, 1],
@@ -189,8 +184,7 @@ class Audit(Result):
             "prediction": "prediction (best guess right)",
         }
         rows = []
-        for name in METRICS:
-            leaked, covered, base, top = self._numbers[name]
+        for name, (leaked, covered, base, top) in self._numbers.items():
             row = [names[name], number(leaked), number(covered), number(base), number(top)]
             if ranged:
                 row[2:2] = map(number, self._bounds(name))
@@ -222,6 +216,7 @@ class Audit(Result):
         return [
             (f"given covariates: {name}", number(leaked), *gap, *map(number, others))
             for name, (leaked, *others) in numbers.items()
+            if self.design.rules_out or name != "size"
         ]
 
     @property
@@ -288,7 +283,7 @@ class Audit(Result):
         titles = {"size": "size", "mi": "mutual information", "prediction": "prediction"}
         return draw.leakage(
             ["value published", self.kind, "nothing published"],
-            {titles[name]: [self._numbers[name][k] for k in (3, 0, 2)] for name in METRICS},
+            {titles[name]: [each[k] for k in (3, 0, 2)] for name, each in self._numbers.items()},
             baselines={titles["prediction"]: self._numbers["prediction"][2]},
             units={
                 titles["size"]: "share of people ruled out",
@@ -299,5 +294,5 @@ class Audit(Result):
         )
 
     def __repr__(self) -> str:
-        parts = ", ".join(f"{name} {self._numbers[name][0]:.4f}" for name in METRICS)
+        parts = ", ".join(f"{name} {leaked:.4f}" for name, (leaked, *_) in self._numbers.items())
         return f"<Audit of a {self.kind} design, leakage: {parts}>"

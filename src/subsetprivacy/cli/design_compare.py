@@ -60,11 +60,11 @@ def _table(designs: list[dict[str, Any]], where: str) -> Any:
         return "-" if value is None else str(value) if isinstance(value, int) else number(value)
 
     useless = [design["path"] for design in designs if not design["identifiable"]]
-    rows = tuple((design["path"], design["design"], *(cell(design[key]) for key in _COLUMNS)) for design in designs)
+    rows = tuple((design["path"], design["design"], *(cell(design.get(key)) for key in _COLUMNS)) for design in designs)
     notes = [
         "MI: mutual information in bits, on average.",
         "max. leak: maximal leakage in bits, whatever the distribution.",
-        "size: the share of people that a report rules out, on average.",
+        "size: the share of people that a report rules out, on average, if it can rule someone out.",
         "guess: how often the best guess is right.",
         "smallest: the fewest values that a report leaves possible.",
         "posterior: the largest probability of a value given a report.",

@@ -75,6 +75,11 @@ class Coarse(Design):
         """Any non-empty subset may have been reported."""
         return (codes > 0) & (codes <= self.categories.full)
 
+    @property
+    def epsilon(self) -> float:
+        """Infinite: whatever the weights are, values outside the subset are ruled out."""
+        return float("inf")
+
     @cached_property
     def mu_full(self) -> float:
         """Zero: a full set is read as missing."""

@@ -263,8 +263,8 @@ def hadamard(categories: Iterable[Label] | int, questions: int | None = None) ->
     Notes
     -----
     With N = questions + 1: :math:`Q = (1-q)I + q11^\top`, q = (N/2-1)/(N-1), and every product with the rows is a
-    fast Walsh–Hadamard transform. At a uniform distribution it needs p - 1
-    times as many people as asking directly, which no yes/no design improves on.
+    fast Walsh–Hadamard transform. At a uniform distribution it needs between p - 1 and p(N-1)/N times as many people
+    as asking directly, and no yes/no design needs fewer than p - 1 times.
 
     Examples
     --------

@@ -17,7 +17,7 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 from subsetprivacy._types import FloatArray
 from subsetprivacy.design import Design
 from subsetprivacy.design.require import require_enumerable
-from subsetprivacy.incidence import Incidence
+from subsetprivacy.incidence import MAX_MATRIX, Incidence
 
 
 def mean_loglik(inc: Incidence, f: FloatArray, w: FloatArray) -> float:
@@ -74,25 +74,43 @@ def limit_covariance(design: Design, w: FloatArray, *, floor: float = 0.0) -> Fl
     return design.real_share * per_row / (1 - design.mu_full)
 
 
-_MOST_FOR_COST = 512  # categories
+def least_cost(design: Design, S: float | None = None) -> float:
+    r"""Return the least cost, at even shares, of any design with this epsilon and this S, by default the design's.
 
-
-def least_cost(design: Design) -> float:
-    """Return (p-1)/(S-1), the least cost of any design with this S at a uniform distribution."""
-    return (design.p - 1) / (design.S - 1) if design.S > 1 else float("inf")
+    Notes
+    -----
+    With :math:`\delta = e^{-\epsilon}`, which is 0 if a report can rule out a value, it is
+    :math:`(p-1)/((S-1)(1-\delta S))`. A report with largest probability M and smallest :math:`m \ge \delta M` has
+    :math:`(M-P)(P-m) \ge 0` for all values. The sum over the values and reports bounds the trace of the information by
+    :math:`p(S-1)(1-\delta S)`. Equality holds if P takes no value between m and M, and all directions are known alike.
+    """
+    S = design.S if S is None else S
+    return (design.p - 1) / ((S - 1) * (1 - S * float(np.exp(-design.epsilon)))) if S > 1 else float("inf")
 
 
 def cost(design: Design, w: FloatArray) -> float:
-    """Return how many times as many people maximum likelihood needs as asking directly, for the same squared error.
+    r"""Return how many times as many people maximum likelihood needs as asking directly, for the same squared error.
 
     For a covered design this counts people, not dummy rows, and it is an upper
     bound, because the number of dummy rows is treated as random. It is NaN if
-    there are too many categories or subsets, if the design is not
+    there are too many categories or subsets to compute it, if the design is not
     identifiable, or if a category has no weight.
+
+    Notes
+    -----
+    At even shares a design that treats all categories alike attains `least_cost`, without a list of its subsets. A
+    Hadamard design comes so close that the bound stands for the cost where a matrix would be too large: with N - 1
+    questions the information in every direction is at least :math:`N/(N-1)`, so the cost is between :math:`p-1` and
+    :math:`p(N-1)/N`.
     """
     direct = float(1 - w @ w)
-    few = design.enumerable and design.p <= _MOST_FOR_COST
-    if not few or not design.is_identifiable or w.min() <= 0 or direct <= 0:
+    if w.min() <= 0 or direct <= 0:
+        return np.nan
+    fits = design.p <= MAX_MATRIX
+    alike = design.by_size is not None or not (fits or design.pair_probability is None)
+    if alike and np.ptp(w) <= 1e-9 * w[0]:
+        return least_cost(design) if design.is_identifiable else np.nan
+    if not (fits and design.enumerable and design.is_identifiable):
         return np.nan
     return float(np.trace(limit_covariance(design, w))) / direct
 

@@ -13,6 +13,7 @@ from subsetprivacy._words import people, whole
 from subsetprivacy.auditing import audit
 from subsetprivacy.design import Design
 from subsetprivacy.errors import TooLargeError
+from subsetprivacy.estimation.likelihood import least_cost
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.planning.demand import Demand
 from subsetprivacy.planning.least_favorable import least_favorable
@@ -138,11 +139,11 @@ class PlanOption(Result):
 
     @property
     def efficiency(self) -> float:
-        """The lower bound (p-1)/(S-1) on the cost per row at the even distribution, divided by that cost; at most 1."""
+        """The least cost per row at the even distribution of designs that reveal as much, divided by its cost."""
         p, real = self.design.p, self.design.real_share
         # Dummy rows carry no information, so cells of a release are less informative than without them.
         S = self.design.S * (real + self.design.dummy_share)
-        return (p - 1) / (S - 1) * (1 - 1 / p) * real / float(self.variances_even.sum())
+        return least_cost(self.design, S) * (1 - 1 / p) * real / float(self.variances_even.sum())
 
     # Leaks ------------------------------------------------------------------------------------
 

@@ -76,17 +76,25 @@ def design_rows(words: Words, variable: VariableFindings) -> list[Row]:
     if privacy is None or privacy.subset_private is None:
         return []
     factor = words.times(privacy.maximal_factor)
+    maximal = (
+        words("privacy.maximal"),
+        words.bits(privacy.maximal_bits),
+        words("privacy.maximal_means", factor=factor),
+    )
+    if privacy.epsilon is not None:  # nothing is ruled out
+        return [
+            maximal,
+            (words("privacy.epsilon"), words.number(privacy.epsilon, 2), words("privacy.epsilon_means")),
+        ]
     smallest = words(
         "privacy.smallest_of", k=words.whole(privacy.smallest_set), p=words.whole(len(variable.categories))
     )
     means = "privacy.smallest_means" if privacy.smallest_set > 1 else "privacy.smallest_one"
-    rows = [
-        (words("privacy.maximal"), words.bits(privacy.maximal_bits), words("privacy.maximal_means", factor=factor)),
+    return [
+        maximal,
         (words("privacy.smallest"), smallest, words(means)),
+        (words("privacy.epsilon"), words("privacy.infinite"), words("privacy.epsilon_infinite")),
     ]
-    if privacy.epsilon is None:
-        return [*rows, (words("privacy.epsilon"), words("privacy.infinite"), words("privacy.epsilon_infinite"))]
-    return [*rows, (words("privacy.epsilon"), words.number(privacy.epsilon, 2), words("privacy.epsilon_means"))]
 
 
 def _price(words: Words, variable: VariableFindings, privacy: PrivacyFindings) -> Row:

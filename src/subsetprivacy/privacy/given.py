@@ -180,7 +180,9 @@ def _by_row(
         if readings is not None:
             rows = readings.both
             columns |= {f"{name}_best_guess": rows.best_guess, f"{name}_information": rows.information}
-            columns |= {f"{name}_size_leakage": rows.size_leakage, f"{name}_above_95": rows.above[1]}
+            columns[f"{name}_above_95"] = rows.above[1]
+            if np.isfinite(rows.size_leakage).any():
+                columns[f"{name}_size_leakage"] = rows.size_leakage
     return columns if expected is None else {**columns, "largest_posterior": expected.both.largest}
 
 

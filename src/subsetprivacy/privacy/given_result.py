@@ -36,7 +36,7 @@ class AttackerView:
         The largest probability of one value in any row.
     size_leakage
         The share of people ruled out. With the subset alone it refers to all people, with both to the people with the
-        same covariates.
+        same covariates. NaN if the subsets rule no one out.
     """
 
     best_guess: float
@@ -45,7 +45,7 @@ class AttackerView:
     above_95: float
     above_99: float
     largest_posterior: float
-    size_leakage: float
+    size_leakage: float = float("nan")
 
 
 _QUANTITIES = {
@@ -154,7 +154,7 @@ class CovariateLeakage(Result):
             ``expected_size_leakage``, ``expected_above_95`` and ``largest_posterior`` over the draw, unless rows were
             simulated; and ``published_best_guess`` (the largest posterior of the row), ``published_information``,
             ``published_size_leakage`` and ``published_above_95`` where subsets were given. All but the first are for
-            an attacker with both; information is what the subset adds.
+            an attacker with both; information is what the subset adds. Without size if subsets rule no one out.
 
         Raises
         ------
@@ -249,20 +249,35 @@ class CovariateLeakage(Result):
 
     # Output -----------------------------------------------------------------------------------
 
+    @property
+    def _quantities(self) -> set[str]:
+        """The quantities of the tables: without the size if the subsets rule no one out."""
+        return {name for name in _QUANTITIES if name != "size_leakage" or np.isfinite(self.subset.size_leakage)}
+
+    def _facts(self, views: dict[str, AttackerView] | None) -> dict[str, dict[str, float]] | None:
+        if views is None:
+            return None
+        return {
+            who: {name: value for name, value in asdict(view).items() if name in self._quantities}
+            for who, view in views.items()
+        }
+
     def summary(self) -> Table:
         """Return the table with a row per quantity and a column per attacker. The share of rows above 95% is first."""
         columns = [(name, self.views[name]) for name in ATTACKERS]
         if self.expected is not None and self.published is not None:
             columns += [(f"{name}, published", self.published[name]) for name in ("subset", "both")]
         rows = tuple(
-            (text, *(number(getattr(view, quantity)) for _, view in columns)) for quantity, text in _QUANTITIES.items()
+            (text, *(number(getattr(view, quantity)) for _, view in columns))
+            for quantity, text in _QUANTITIES.items()
+            if quantity in self._quantities
         )
         title = f"Leakage given covariates: {self.finding}"
         return Table(title, ("quantity", *(name for name, _ in columns)), rows, self.notes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the averages of each attacker, for JSON, without single rows."""
-        views = {name: _as_facts(getattr(self, name)) for name in ("expected", "published")}
+        views = {name: self._facts(getattr(self, name)) for name in ("expected", "published")}
         numbers = {name: getattr(self, name) for name in self._NUMBERS}
         return plain({**numbers, "categories": self.categories, "w": self.w, **views, "notes": self.notes})
 
@@ -287,7 +302,7 @@ class CovariateLeakage(Result):
             for who in ATTACKERS
         ]
         columns: dict[str, Any] = {"basis": [row[0] for row in rows], "attacker": [row[1] for row in rows]}
-        names = [attribute.name for attribute in fields(AttackerView)]
+        names = [attribute.name for attribute in fields(AttackerView) if attribute.name in self._quantities]
         return columns | {name: np.array([getattr(view, name) for *_, view in rows]) for name in names}
 
     def plot(self, *, title: str | None = None) -> draw.Figure:
@@ -320,10 +335,6 @@ class CovariateLeakage(Result):
 
     def __repr__(self) -> str:
         return f"<CovariateLeakage of {counted(self.n, 'row')}: {self.finding}>"
-
-
-def _as_facts(views: dict[str, AttackerView] | None) -> dict[str, dict[str, float]] | None:
-    return None if views is None else {who: asdict(view) for who, view in views.items()}
 
 
 def _from_facts(facts: Mapping[str, Mapping[str, float]] | None) -> dict[str, AttackerView] | None:

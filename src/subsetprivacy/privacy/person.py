@@ -31,7 +31,8 @@ class PersonLeakage(Result):
     candidates
         The number of values in each subset.
     size_leakage
-        1 - L(a), the share of the population ruled out.
+        1 - L(a), the share of the population ruled out. None if the design
+        rules no one out.
     mi_leakage
         -log2 L(a) bits.
     guess
@@ -49,7 +50,7 @@ class PersonLeakage(Result):
     design: Design
     belief: FloatArray
     candidates: IntArray
-    size_leakage: FloatArray
+    size_leakage: FloatArray | None
     mi_leakage: FloatArray
     guess: IntArray
     guess_posterior: FloatArray
@@ -83,25 +84,21 @@ class PersonLeakage(Result):
         most
             The number of people to list.
         """
-        columns = ["person", "subset", "size leakage", "MI leakage (bits)", "best guess", "posterior"]
+        shown = range(min(most, len(self)))
+        columns = {
+            "person": [str(k) for k in shown],
+            "subset": [self.design.format(int(self.codes[k])) for k in shown],
+            **({} if self.size_leakage is None else {"size leakage": [number(self.size_leakage[k], 3) for k in shown]}),
+            "MI leakage (bits)": [number(self.mi_leakage[k], 3) for k in shown],
+            "best guess": [label_text(self.categories.labels[self.guess[k]]) for k in shown],
+            "posterior": [number(self.guess_posterior[k], 3) for k in shown],
+        }
         if self.guess_correct is not None:
-            columns.append("guess correct")
-        rows = []
-        for k in range(min(most, len(self))):
-            row = [
-                str(k),
-                self.design.format(int(self.codes[k])),
-                number(self.size_leakage[k], 3),
-                number(self.mi_leakage[k], 3),
-                label_text(self.categories.labels[self.guess[k]]),
-                number(self.guess_posterior[k], 3),
-            ]
-            if self.guess_correct is not None:
-                row.append("yes" if self.guess_correct[k] else "no")
-            rows.append(tuple(row))
+            columns["guess correct"] = ["yes" if self.guess_correct[k] else "no" for k in shown]
+        rows = tuple(zip(*columns.values(), strict=True))
         text = f"The first {most} of {people(len(self))}."
         cut = (Note(NoteKind.SHORTENED, text, ALL_PEOPLE),) if len(self) > most else ()
-        return Table("Leakage of each person's subset", tuple(columns), tuple(rows), (*cut, *self.notes))
+        return Table("Leakage of each person's subset", tuple(columns), rows, (*cut, *self.notes))
 
     def _columns(self) -> dict[str, Any]:
         """Return a row per person, without values unless they were given for comparison."""
@@ -112,7 +109,7 @@ class PersonLeakage(Result):
             "person": np.arange(len(self)),
             "subset": [texts[k] for k in at.tolist()],
             "candidates": self.candidates,
-            "size_leakage": self.size_leakage,
+            **({} if self.size_leakage is None else {"size_leakage": self.size_leakage}),
             "mi_leakage": self.mi_leakage,
             "guess": [labels[j] for j in self.guess.tolist()],
             "guess_posterior": self.guess_posterior,
@@ -198,9 +195,8 @@ def person_leakage(data: SubsetData, w: Distribution, *, values: Any = None) -> 
         posterior = rows.peak(belief) / L
     correct = None if values is None else _compare(guess, values, design, codes)
     bits = metrics.bits_of_subsets(L) if design.noise is None else metrics.bits_of_rows(rows, belief, L)
-    return PersonLeakage(
-        codes, design, belief, design.sizes(codes), metrics.size_leakage_of_subsets(L), bits, guess, posterior, correct
-    )
+    size = metrics.size_leakage_of_subsets(L) if design.rules_out else None
+    return PersonLeakage(codes, design, belief, design.sizes(codes), size, bits, guess, posterior, correct)
 
 
 def _compare(guess: IntArray, values: Any, design: Design, codes: IntArray) -> BoolArray:

@@ -43,7 +43,7 @@ class RowNumbers:
     largest
         The largest posterior.
     size_leakage
-        The share of the people with the same covariates that the subset rules out.
+        The share of the people with the same covariates that the subset rules out. NaN if the design rules no one out.
     weight
         The weight of each row. Weights sum to 1.
     """
@@ -122,7 +122,12 @@ def over_the_draw(design: Design, P: FloatArray, weight: FloatArray) -> RowNumbe
             for k, is_above in enumerate(exceeds(posterior)):
                 above[k, rows] += (chance * is_above).sum(axis=1)
     bits = np.maximum(gain / np.log(2), 0.0)
-    return RowNumbers(np.minimum(best, 1.0), bits, np.minimum(above, 1.0), largest, np.maximum(1 - size, 0.0), weight)
+    ruled_out = _ruled_out(design, size)
+    return RowNumbers(np.minimum(best, 1.0), bits, np.minimum(above, 1.0), largest, ruled_out, weight)
+
+
+def _ruled_out(design: Design, size: FloatArray) -> FloatArray:
+    return np.maximum(1 - size, 0.0) if design.rules_out else np.full_like(size, np.nan)
 
 
 def _peak(P: FloatArray, R: FloatArray) -> FloatArray:
@@ -157,7 +162,7 @@ def at_subsets(design: Design, P: FloatArray, codes: IntArray, weight: FloatArra
             f"{int((L <= 0).argmax())}."
         )
     above = exceeds(best).astype(np.float64)
-    return RowNumbers(best, gain, above, best, np.maximum(1 - L, 0.0), weight)
+    return RowNumbers(best, gain, above, best, _ruled_out(design, L), weight)
 
 
 def exceeds(posterior: FloatArray) -> BoolArray:
@@ -200,7 +205,7 @@ def _standard_error(readings: PosteriorNumbers) -> float:
         for rows in (readings.both, readings.subset)
         for column in (rows.best_guess, rows.information, rows.size_leakage, *rows.above)
     ]
-    return float(max(np.std(column) / np.sqrt(len(column)) for column in numbers))
+    return float(np.nanmax([np.std(column) / np.sqrt(len(column)) for column in numbers]))
 
 
 def _support_size(design: Design) -> int | None:
