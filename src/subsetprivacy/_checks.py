@@ -9,10 +9,12 @@ from subsetprivacy._types import AnyArray, ArrayLike, Distribution, FloatArray, 
 from subsetprivacy._words import counted
 from subsetprivacy.errors import ArgumentError, CodeError, DistributionError, MismatchError
 from subsetprivacy.messages.for_general import (
+    ALPHA_OF_A_TEST,
     DIVIDE_BY_THE_SUM,
     GAPS_AS_FULL,
     GAPS_AS_MISSING,
     LEVEL_AS_A_SHARE,
+    LEVEL_OF_INTERVALS,
     PROJECT_THE_SHARES,
     SAME_INDEX,
     SHARES_NOT_PERCENT,
@@ -37,11 +39,30 @@ def shown(value: Any) -> str:
     return repr(value) if value is None or isinstance(value, (int, float, str, np.number)) else type(value).__name__
 
 
-def check_level(level: float, name: str = "level") -> float:
-    """Return `level` if it is a number strictly between 0 and 1."""
-    if not isinstance(level, (int, float, np.floating)) or not 0 < level < 1:
-        raise ArgumentError(f"`{name}` must be between 0 and 1; got {shown(level)}.", LEVEL_AS_A_SHARE)
+def check_share(share: float, name: str) -> float:
+    """Return `share` if it is a number strictly between 0 and 1."""
+    if not isinstance(share, (int, float, np.floating)) or not 0 < share < 1:
+        raise ArgumentError(f"`{name}` must be between 0 and 1; got {shown(share)}.", LEVEL_AS_A_SHARE)
+    return float(share)
+
+
+def check_level(level: float) -> float:
+    """Return `level` if it is a confidence level: at least 1/2."""
+    if check_share(level, "level") < 0.5:
+        raise ArgumentError(
+            f"`level` must be at least 0.5, because it is a confidence level; got {shown(level)}.", ALPHA_OF_A_TEST
+        )
     return float(level)
+
+
+def check_alpha(alpha: float, name: str = "alpha") -> float:
+    """Return `alpha` if it is the level of a test: at most 1/2."""
+    if check_share(alpha, name) > 0.5:
+        raise ArgumentError(
+            f"`{name}` must be at most 0.5, because it is the level of a test; got {shown(alpha)}.",
+            LEVEL_OF_INTERVALS if name == "alpha" else None,
+        )
+    return float(alpha)
 
 
 def check_count(value: Any, name: str, least: int = 0) -> int:

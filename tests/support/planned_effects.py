@@ -172,7 +172,7 @@ def simulate(name, replications, *, seed=1):
     estimates, errors = np.array(found).T
     kept = np.isfinite(estimates) & np.isfinite(errors)
     estimates, errors = estimates[kept], errors[kept]
-    rejected = np.abs(estimates) > ndtri(1 - setting.plan.level / 2) * errors
+    rejected = np.abs(estimates) > ndtri(1 - setting.plan.alpha / 2) * errors
     return setting.plan, Held(int(kept.sum()), float(estimates.std(ddof=1) / setting.plan.se), float(rejected.mean()))
 
 

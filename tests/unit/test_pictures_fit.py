@@ -217,7 +217,7 @@ def legend_and_axes(ax):
 def test_legends_hide_no_data():
     statistics = np.random.default_rng(1).chisquare(3, 99)
     null = draw.null_distribution(statistics, 6.0, df=3, pvalue=0.1)
-    power = draw.power_curves([10, 100, 1000], {"lrt": [0.1, 0.5, 0.9]}, points={"lrt": (100, 0.5, 0.0)}, level=0.05)
+    power = draw.power_curves([10, 100, 1000], {"lrt": [0.1, 0.5, 0.9]}, points={"lrt": (100, 0.5, 0.0)}, alpha=0.05)
     for ax in (null, power):
         box, place = legend_and_axes(ax)
         assert box.y1 <= place.y0
@@ -225,7 +225,7 @@ def test_legends_hide_no_data():
 
 
 def test_the_power_that_is_marked_is_in_the_legend():
-    ax = draw.power_curves([10, 1e4, 1e5], {"lrt": [0.1, 0.5, 0.9]}, points={"lrt": (1e4, 0.5, 0.0)}, level=0.05)
+    ax = draw.power_curves([10, 1e4, 1e5], {"lrt": [0.1, 0.5, 0.9]}, points={"lrt": (1e4, 0.5, 0.0)}, alpha=0.05)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["lrt: power 0.50 with 10,000 people"]
     ax.figure.draw_without_rendering()
     assert "10,000" in [label.get_text() for label in ax.get_xticklabels()]

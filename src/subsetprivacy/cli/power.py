@@ -34,11 +34,11 @@ def _shared(command: Command) -> Command:
     """Add the common options: the design, the shares, people or power, the level."""
     for option in (
         click.option(
-            "--level",
+            "--alpha",
             type=float,
             default=0.05,
             show_default=True,
-            help="The significance level of the two-sided z test.",
+            help="The level of the two-sided z test.",
         ),
         click.option(
             "--target", type=float, help="The power you want, e.g. 0.8. The command then computes the number of people."
@@ -80,7 +80,7 @@ def response(
     w: str,
     people: int | None,
     target: float | None,
-    level: float,
+    alpha: float,
     as_json: bool,
     category: str | None,
     baseline: str | None,
@@ -111,7 +111,7 @@ def response(
         spread=spread,
         share=share,
         family=family,
-        level=level,
+        alpha=alpha,
         target=target,
     )
     _show(made, as_json)
@@ -143,7 +143,7 @@ def predictor(
     w: str,
     people: int | None,
     target: float | None,
-    level: float,
+    alpha: float,
     as_json: bool,
     category: str | None,
     baseline: str | None,
@@ -180,7 +180,7 @@ def predictor(
         sd=sd,
         mean=mean,
         method=method,
-        level=level,
+        alpha=alpha,
         target=target,
     )
     _show(made, as_json)
@@ -200,7 +200,7 @@ def means(
     w: str,
     people: int | None,
     target: float | None,
-    level: float,
+    alpha: float,
     as_json: bool,
     groups: tuple[str, ...],
     difference: float,
@@ -218,7 +218,7 @@ def means(
     known = read_design(design)
     pair: Any = tuple(_label(group, known) for group in groups)
     made = means_power(
-        known, numbers(w, "--w"), people, groups=pair, difference=difference, sd=sd, level=level, target=target
+        known, numbers(w, "--w"), people, groups=pair, difference=difference, sd=sd, alpha=alpha, target=target
     )
     _show(made, as_json)
 

@@ -31,7 +31,7 @@ def power_curves(
     curves: Mapping[str, ArrayLike],
     *,
     points: Mapping[str, tuple[float, float, float]],
-    level: float,
+    alpha: float,
     target: float | None = None,
     xlabel: str = "people",
     title: str | None = None,
@@ -47,7 +47,7 @@ def power_curves(
         The power of each test. Tests whose name begins with ``"PT:"`` are without privacy and drawn thin.
     points : mapping of str to (people, power, standard error)
         For each test, a point in the color of its line, with a whisker of two standard errors if there is one.
-    level, target
+    alpha, target
         The power without dependence, a dotted line, and the required power, a dashed line.
     xlabel
         Who the people are.
@@ -63,7 +63,7 @@ def power_curves(
             ax.plot(people, height, style, color=color, lw=width, label=label)
         if name in points:
             _ball(ax, points[name], MARKERS[i % 8], color, "_" if name in curves else label)
-    _line(ax, level, f"level {level:g}", _tone(ax, GRAY), (0, (1, 2)))
+    _line(ax, alpha, f"alpha {alpha:g}", _tone(ax, GRAY), (0, (1, 2)))
     if target is not None:
         _line(ax, target, f"wanted {target:g}", _tone(ax, DARK), (0, (4, 3)))
     ax.set(ylim=(0, 1.02), ylabel="power")

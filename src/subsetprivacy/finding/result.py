@@ -81,7 +81,7 @@ class Findings(Result):
         "alarm",
         "variables",
         "pairs",
-        "pairs_level",
+        "pairs_alpha",
         "pairs_left_out",
         "tables",
         "rows",
@@ -202,7 +202,7 @@ class Findings(Result):
         return pairs_of(self.linked, {name: self.source.designs[name] for name in self.names})
 
     @property
-    def pairs_level(self) -> float | None:
+    def pairs_alpha(self) -> float | None:
         """The p-value below which a test of two columns counts (Bonferroni). None for a single pair."""
         tests = sum(pair.test is not None for pair in self.pairs)
         return (1 - self.level) / tests if tests > 1 else None

@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import frozen
 
-from subsetprivacy._checks import check_count, check_level, check_number
+from subsetprivacy._checks import check_alpha, check_count, check_level, check_number
 from subsetprivacy._seeds import seed_number
 
 LEVEL = 0.95
@@ -55,7 +55,7 @@ class FindingsSettings:
         """
         return cls(
             check_level(level),
-            check_level(chance, "chance"),
+            check_alpha(chance, "chance"),
             check_count(permutations, "permutations"),
             None if budget is None else check_number(budget, "budget", least=0.0),
             fixed_by,

@@ -70,7 +70,7 @@ class TableFindings:
         People who reported all of them, and the others.
     links
         A test for each pair. Empty if there are no findings.
-    level
+    alpha
         The p-value below which a link counts, which allows for their number (Bonferroni).
     model
         The log-linear model with the links that were found, in brackets.
@@ -85,7 +85,7 @@ class TableFindings:
     n: float = 0.0
     incomplete: float = 0.0
     links: tuple[DirectLink, ...] = ()
-    level: float | None = None
+    alpha: float | None = None
     model: str = ""
     pairs_suffice: LinkTest | None = None
     notes: tuple[Note, ...] = ()
@@ -129,15 +129,15 @@ def _analyzed(counts: JointCounts, table: TableFindings, level: float) -> TableF
         tests = fit.test()
     if not fit.converged:
         return evolve(table, problem=Note(NoteKind.NOT_CONVERGED, "The model of all pairs could not be fitted."))
-    chance = (1 - level) / len(tests.names)
+    alpha = (1 - level) / len(tests.names)
     pairs = [(first, second) for first, second in fit.generators]  # in the order of the tests
-    links = tuple(DirectLink(pair, _plain(tests, k, chance)) for k, pair in enumerate(pairs))
+    links = tuple(DirectLink(pair, _plain(tests, k, alpha)) for k, pair in enumerate(pairs))
     linked = [link.names for link in links if link.test.rejects]
     single = [(name,) for name in table.names]
     return evolve(
         table,
         links=links,
-        level=chance,
+        alpha=alpha,
         model=bracketed(generators_of((*linked, *single), table.names)),
         pairs_suffice=_of_fit(fit, level),
         notes=distinct([note.with_advice(None) for note in (*warning_notes(fit), *tests.notes)]),
@@ -155,6 +155,6 @@ def _of_fit(fit: LogLinear, level: float) -> LinkTest | None:
     return _plain(test, 0, 1 - level) if isfinite(float(test.pvalue[0])) else None
 
 
-def _plain(tests: ModelTests, k: int, chance: float) -> LinkTest:
+def _plain(tests: ModelTests, k: int, alpha: float) -> LinkTest:
     pvalue = float(f"{tests.pvalue[k]:.{_FIGURES}g}")
-    return LinkTest(round(float(tests.statistic[k]), 4), int(tests.df[k]), pvalue, pvalue < chance)
+    return LinkTest(round(float(tests.statistic[k]), 4), int(tests.df[k]), pvalue, pvalue < alpha)

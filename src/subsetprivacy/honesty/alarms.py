@@ -17,8 +17,8 @@ from subsetprivacy.tables import percent
 CHANCE = 0.01  # the maximum probability that honest people raise any alarm
 SECONDS = 1.5  # on a typical machine, for further samples of all tests; the same samples on every machine
 SPARES = (4, 2, 1)
-_WRITTEN = ("by", "statistic", "df", "pvalue", "law", "level", "samples")
-SUSPECT = 0.02  # up to this p-value of the first samples, the final one may be below a level
+_WRITTEN = ("by", "statistic", "df", "pvalue", "law", "alpha", "samples")
+SUSPECT = 0.02  # up to this p-value of the first samples, the final one may still be an alarm
 
 
 @frozen(eq=False)
@@ -36,7 +36,7 @@ class DataTest:
     law
         The distribution behind the p-value: ``"chi-square"``, ``"half chi-square"``, ``"exact"``, ``"normal"``,
         ``"simulated (199)"`` or ``"bootstrap (499)"``.
-    level
+    alpha
         The p-value below which the test is an alarm.
     samples
         The number of samples behind the p-value; 0 for a formula.
@@ -53,15 +53,15 @@ class DataTest:
     df: int | None
     pvalue: float = field(converter=positive)
     law: str
-    level: float = CHANCE
+    alpha: float = CHANCE
     samples: int = 0
     is_rough: bool = False
     sampler: NullSampler | None = field(default=None, repr=False)
 
     @property
     def is_alarm(self) -> bool:
-        """Whether the p-value is below the level."""
-        return self.pvalue < self.level
+        """Whether the p-value is below alpha."""
+        return self.pvalue < self.alpha
 
     @property
     def needs_samples(self) -> bool:
@@ -71,7 +71,7 @@ class DataTest:
     @property
     def lacks_samples(self) -> bool:
         """Whether no sample is as extreme as the data, but there are too few samples for an alarm."""
-        return bool(self.samples) and (1 + self.samples) * max(self.pvalue, self.level) <= 1 + 1e-9
+        return bool(self.samples) and (1 + self.samples) * max(self.pvalue, self.alpha) <= 1 + 1e-9
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -80,7 +80,7 @@ class DataTest:
             return ()
         text = (
             f"None of {self.samples:,} samples is as extreme as the data. An alarm needs more than "
-            f"{round(1 / self.level):,}, which take too long."
+            f"{round(1 / self.alpha):,}, which take too long."
         )
         return (Note(NoteKind.BUDGET, text, CHECK_WITH_BUDGET),)
 
@@ -102,11 +102,11 @@ class Alarm:
     seconds
         The time for further samples of each test.
     spare
-        A multiple of the number of samples without which no p-value is below the level. With 4, a test can be an alarm
+        A multiple of the number of samples without which no p-value is below alpha. With 4, a test can be an alarm
         with up to three samples as extreme; with 1, only if no sample is.
     """
 
-    DOCUMENT: ClassVar[tuple[str, ...]] = ("chance", "tests", "level")
+    DOCUMENT: ClassVar[tuple[str, ...]] = ("chance", "tests", "alpha")
 
     tests: int
     chance: float = CHANCE
@@ -114,17 +114,17 @@ class Alarm:
     spare: int = SPARES[0]
 
     @property
-    def level(self) -> float:
+    def alpha(self) -> float:
         """The p-value below which a test is an alarm: an equal part of `chance` for each test."""
         return self.chance / max(self.tests, 1)
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """The meaning of the level for the whole data set; empty if nothing is tested."""
+        """The meaning of alpha for the whole data set; empty if nothing is tested."""
         if not self.tests:
             return ()
         each = "It" if self.tests == 1 else "Each"
-        below = np.format_float_positional(self.level, precision=2, fractional=False, trim="-")  # not scientific
+        below = np.format_float_positional(self.alpha, precision=2, fractional=False, trim="-")  # not scientific
         text = (
             f"{counted(self.tests, 'test was', 'tests were')} run. {each} raises an alarm if its p-value is below "
             f"{below}. With honest answers, the probability of any alarm is at most {percent(self.chance)}."
@@ -144,10 +144,10 @@ def alarm_for(tests: Sequence[DataTest], chance: float = CHANCE, budget: float =
     budget
         The seconds, on a typical machine, for all further samples in total.
     """
-    level = Alarm(len(tests), chance).level
+    alpha = Alarm(len(tests), chance).alpha
     costs = [test.sampler.cost for test in tests if test.sampler is not None and test.needs_samples]
-    spare = next((some for some in SPARES if some * sum(costs) <= level * budget), SPARES[-1])
-    return Alarm(len(tests), chance, even_share([spare * cost / level for cost in costs], budget), spare)
+    spare = next((some for some in SPARES if some * sum(costs) <= alpha * budget), SPARES[-1])
+    return Alarm(len(tests), chance, even_share([spare * cost / alpha for cost in costs], budget), spare)
 
 
 def even_share(needs: Iterable[float], budget: float = SECONDS) -> float:
@@ -174,18 +174,18 @@ def settled(test: DataTest, alarm: Alarm) -> DataTest:
 
     An approximate formula stays if there is no time for the samples.
     """
-    level, sampler = alarm.level, test.sampler
-    final = evolve(test, level=level, sampler=None)
+    alpha, sampler = alarm.alpha, test.sampler
+    final = evolve(test, alpha=alpha, sampler=None)
     if sampler is None or not test.needs_samples:
         return final
-    most = sampler.most(ceil(alarm.spare / level), alarm.seconds)
-    if not test.samples and level * (1 + most) <= 1:
+    most = sampler.most(ceil(alarm.spare / alpha), alarm.seconds)
+    if not test.samples and alpha * (1 + most) <= 1:
         return evolve(final, is_rough=True)
-    pvalue, drawn = sampler.pvalue(level, most)
+    pvalue, drawn = sampler.pvalue(alpha, most)
     statistic = float(sampler.statistic)
     return evolve(final, statistic=statistic, df=None, pvalue=pvalue, law=f"simulated ({drawn})", samples=drawn)
 
 
-def judged(test: DataTest, level: float) -> DataTest:
+def judged(test: DataTest, alpha: float) -> DataTest:
     """Return the test at a given level, without further samples."""
-    return evolve(test, level=level, sampler=None)
+    return evolve(test, alpha=alpha, sampler=None)

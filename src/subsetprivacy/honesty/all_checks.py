@@ -122,7 +122,7 @@ class Checks(Result, Mapping[str, VariableChecks]):
 
     def settled(self, chance: float = CHANCE, budget: float = SECONDS) -> "Checks":
         """Return the checks at their common level, with as many samples as it needs."""
-        alarm = alarm_for(self.tests, chance, budget)
+        alarm = alarm_for(self.tests, check_chance(chance), budget)
         return Checks({name: checks.settled(alarm) for name, checks in self.variables.items()}, alarm)
 
     def _rows(self) -> Iterator[tuple[str, str, str, DataTest]]:
@@ -171,7 +171,7 @@ class Checks(Result, Mapping[str, VariableChecks]):
         variables = {
             name: {what: check.to_dict() for what, check in checks.items()} for name, checks in self.variables.items()
         }
-        alarm = {"tests": self.alarm.tests, "chance": self.alarm.chance, "level": self.alarm.level}
+        alarm = {"tests": self.alarm.tests, "chance": self.alarm.chance, "alpha": self.alarm.alpha}
         return plain({"variables": variables, "alarm": alarm, "alarms": len(self.alarms), "notes": self.notes})
 
 

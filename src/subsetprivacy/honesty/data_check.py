@@ -14,7 +14,7 @@ from subsetprivacy.pvalues import pvalue_text
 from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import Table, number
 
-FACTS = ("test", "by", "statistic", "df", "pvalue", "law", "level", "samples", "alarm")
+FACTS = ("test", "by", "statistic", "df", "pvalue", "law", "alpha", "samples", "alarm")
 _COLUMNS = ("compared by", "statistic", "df", "p-value", "distribution", "alarm below", "alarm")
 
 
@@ -47,9 +47,9 @@ class DataCheck(Result):
         return tuple((test.by, test) for test in self.tests)
 
     @property
-    def alarm_level(self) -> float | None:
+    def alpha(self) -> float | None:
         """The p-value below which a test is an alarm; None if nothing is tested."""
-        return self.tests[0].level if self.tests else None
+        return self.tests[0].alpha if self.tests else None
 
     def settled(self, alarm: Alarm) -> Self:
         """Return the check at the level of the whole data set, with as many samples as it needs."""
@@ -97,7 +97,7 @@ def row_of(test: DataTest) -> tuple[str, ...]:
         "-" if test.df is None else str(test.df),
         pvalue_text(test.pvalue),
         test.law,
-        f"{test.level:.2g}",
+        f"{test.alpha:.2g}",
         "yes" if test.is_alarm else "no",
     )
 

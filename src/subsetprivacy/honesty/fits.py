@@ -133,7 +133,7 @@ class RandomAnswers(Result):
 
     def interval(self, level: float) -> FloatArray:
         """Return the confidence interval, cut to [0, 1]."""
-        half = float(ndtri(0.5 + level / 2)) * self.se
+        half = float(ndtri(0.5 + check_level(level) / 2)) * self.se
         return np.clip(np.array([self.share - half, self.share + half]), 0.0, 1.0)
 
     @property

@@ -113,7 +113,7 @@ class LeaningCheck(DataCheck):
     @property
     def detectable(self) -> float | None:
         """The share that raises an alarm in 80 of 100 such samples."""
-        if self.alarm_level is None or self._power(0.0) is None:
+        if self.alpha is None or self._power(0.0) is None:
             return None
         if (self._power(1.0) or 0.0) < POWER:
             return 1.0
@@ -125,9 +125,9 @@ class LeaningCheck(DataCheck):
         return self._power(SOME)
 
     def _power(self, share: float) -> float | None:
-        if self.se is None or self.spread_of_leaning is None or self.alarm_level is None:
+        if self.se is None or self.spread_of_leaning is None or self.alpha is None:
             return None
-        return power_for(share, self.se, self.spread_of_leaning, self.n, self.alarm_level)
+        return power_for(share, self.se, self.spread_of_leaning, self.n, self.alpha)
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -320,12 +320,12 @@ def _to_yes(questions: QuestionCounts, w: FloatArray) -> LeaningCheck:
     return LeaningCheck(round(n), questions.kind, (test,), share, se, spread_of_leaning=spread)
 
 
-def _bar(level: float) -> float:
+def _bar(alpha: float) -> float:
     """Return the critical value of a two-sided test at this level, in standard errors."""
-    return float(-ndtri(level / 2))
+    return float(-ndtri(alpha / 2))
 
 
-def power_for(leaning: float, se: float, spread: float, n: float, level: float) -> float:
+def power_for(leaning: float, se: float, spread: float, n: float, alpha: float) -> float:
     r"""Return the power of the test at a level against a given share of people who lean.
 
     Parameters
@@ -337,13 +337,13 @@ def power_for(leaning: float, se: float, spread: float, n: float, level: float) 
     spread
         The mean of :math:`f^2` over people who lean. If one option is frequent, it is far larger than over other
         people, and so is the standard error of a sample with such people.
-    n, level
+    n, alpha
         The number of answers, and the level of the test.
     """
     second = (1 - leaning) * n * se**2 / 4 + leaning * spread
     estimated = 2 * np.sqrt(second / n)
     actual = 2 * np.sqrt(max(second - leaning**2 / 4, 1e-300) / n)
-    reach = _bar(level) * estimated
+    reach = _bar(alpha) * estimated
     return float(ndtr((leaning - reach) / actual) + ndtr((-leaning - reach) / actual))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from subsetprivacy._checks import check_level, shown
+from subsetprivacy._checks import check_alpha, shown
 from subsetprivacy._seeds import numpy_generator, seed_number
 from subsetprivacy._types import Seed
 from subsetprivacy.counting import count
@@ -73,7 +73,7 @@ def require_people(counts: SubsetCounts) -> SubsetCounts:
 
 def check_chance(chance: float) -> float:
     """Return the probability of an alarm if it is valid."""
-    return check_level(chance, "chance")
+    return check_alpha(chance, "chance")
 
 
 def check_budget(budget: float) -> float:

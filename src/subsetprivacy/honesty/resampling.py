@@ -48,17 +48,17 @@ class NullSampler:
         """Return the maximum number of samples: the requested number, limited by time."""
         return max(FIRST, int(min(wanted, seconds / self.cost)))  # the time may be unlimited
 
-    def pvalue(self, level: float = 1.0, most: int = FIRST) -> tuple[float, int]:
+    def pvalue(self, alpha: float = 1.0, most: int = FIRST) -> tuple[float, int]:
         """Return the p-value of one statistic, and the number of samples. The arguments are as in `pvalues`."""
-        pvalue, drawn = self.pvalues(level, most)
+        pvalue, drawn = self.pvalues(alpha, most)
         return float(pvalue), drawn
 
-    def pvalues(self, level: float = 1.0, most: int = FIRST) -> tuple[FloatArray, int]:
+    def pvalues(self, alpha: float = 1.0, most: int = FIRST) -> tuple[FloatArray, int]:
         """Return the p-value of each statistic and the number of samples; stop once none can end below the level.
 
         Parameters
         ----------
-        level
+        alpha
             The level that p-values are compared with; at 1, all samples are drawn.
         most
             The maximum number of samples.
@@ -67,7 +67,7 @@ class NullSampler:
         observed = np.asarray(self.statistic, np.float64)
         # Statistics that are equal up to rounding count as equally extreme.
         bar = observed - 1e-9 * (1 + np.abs(observed))
-        enough = max(level * (1 + most), 2.0)  # if the level is out of reach, continue while no sample is as extreme
+        enough = max(alpha * (1 + most), 2.0)  # if the level is out of reach, continue while no sample is as extreme
         extreme, drawn = np.zeros(observed.shape, np.int64), 0
         for number in _steps(most):
             for some in self._blocks(generator, number):

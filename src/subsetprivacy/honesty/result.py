@@ -153,9 +153,9 @@ class HonestyCheck(DataCheck):
     @property
     def detectable(self) -> float | None:
         """The share of random answers that raises an alarm in 80 of 100 such samples. The test is one-sided."""
-        if self.random is None or self.alarm_level is None:
+        if self.random is None or self.alpha is None:
             return None
-        return float(ndtri(_POWER) - ndtri(self.alarm_level)) * self.random.se
+        return float(ndtri(_POWER) - ndtri(self.alpha)) * self.random.se
 
     @property
     def random_share(self) -> float:

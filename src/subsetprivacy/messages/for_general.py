@@ -10,6 +10,10 @@ MORE_PEOPLE = advise("more_people", "more people")
 
 # Of arguments that many functions take
 LEVEL_AS_A_SHARE = advise("level_as_a_share", "95% is 0.95")
+ALPHA_OF_A_TEST = advise("alpha_of_a_test", "level is 0.95 for 95% intervals; the level of a test is called alpha")
+LEVEL_OF_INTERVALS = advise(
+    "level_of_intervals", "alpha is 0.05 for a test at 5%; the confidence level of intervals is called level"
+)
 PROJECT_THE_SHARES = advise(
     "project_the_shares", python="a moment estimate can leave the simplex; use fit.projected().w"
 )

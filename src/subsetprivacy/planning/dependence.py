@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from subsetprivacy._checks import check_choice, check_count, check_distribution, check_level, read_only
+from subsetprivacy._checks import check_alpha, check_choice, check_count, check_distribution, check_share, read_only
 from subsetprivacy._choices import IndependenceMethod
 from subsetprivacy._seeds import numpy_generator
 from subsetprivacy._types import Distribution, FloatArray, Seed
@@ -37,7 +37,7 @@ def independence_power(
     n: int | None = None,
     *,
     method: IndependenceMethod = "lrt",
-    level: float = 0.05,
+    alpha: float = 0.05,
     target: float | None = None,
     compare: bool = False,
     replications: int = 0,
@@ -59,8 +59,8 @@ def independence_power(
         The number of people.
     method
         The test, as in `independence_test`.
-    level
-        The level of the test.
+    alpha
+        The level of the test, at most 0.5.
     target
         The required power. The number of people is then computed; omit `n`.
     compare
@@ -123,14 +123,13 @@ def independence_power(
     both = _read_design(design)
     there = JointAlternative(both, _read_joint(W, both))
     check_choice(method, METHODS, "method")
-    if check_level(level) > 0.5:
-        raise ArgumentError(f"`level` must be the level of a test, such as 0.05; got {level:g}.")
-    effort = _read_effort(replications, permutations, level, seed, progress)
+    check_alpha(alpha)
+    effort = _read_effort(replications, permutations, alpha, seed, progress)
     limits = _limits(there, method, effort)
-    people = _read_size(n, target, limits.get(method), method, level)
+    people = _read_size(n, target, limits.get(method), method, alpha)
     target = None if target is None else float(target)
     names = (*METHODS, VALUES, *([ENLARGED] if ENLARGED in limits else [])) if compare else (method,)
-    tests = {name: _ready(name, limits, people, level, target) for name in names}
+    tests = {name: _ready(name, limits, people, alpha, target) for name in names}
     done = simulated(there, tests, effort) if effort.replications else tests
     notes = limit_caveats(there, {test.name: test.n for test in done.values()}, simulated=bool(effort.replications))
     return IndependencePower(_names(both), done[method], done, target, effort.permutations, notes)
@@ -179,13 +178,13 @@ def _is_named(W: Any, design: Product) -> bool:
 
 
 def _read_effort(
-    replications: Any, permutations: Any, level: float, seed: Any, progress: Progress | None
+    replications: Any, permutations: Any, alpha: float, seed: Any, progress: Progress | None
 ) -> SimulationEffort:
     samples, tables = check_count(replications, "replications"), check_count(permutations, "permutations")
-    fewest = ceil(1 / level - 1e-9) - 1
+    fewest = ceil(1 / alpha - 1e-9) - 1
     if samples and 0 < tables < fewest:
         raise ArgumentError(
-            f"`permutations` must be at least {fewest} for a p-value that can be as small as {level:g}; got {tables}."
+            f"`permutations` must be at least {fewest} for a p-value that can be as small as {alpha:g}; got {tables}."
         )
     return SimulationEffort(samples, tables, int(numpy_generator(seed).integers(1 << 62)), progress)
 
@@ -203,28 +202,28 @@ def _limits(there: JointAlternative, method: str, effort: SimulationEffort) -> d
     return there.limits
 
 
-def _read_size(n: Any, target: Any, limit: NoncentralChiSquare | None, method: str, level: float) -> int:
+def _read_size(n: Any, target: Any, limit: NoncentralChiSquare | None, method: str, alpha: float) -> int:
     if (n is None) == (target is None):
         both = "neither" if n is None else "both"
         raise ArgumentError(f"either `n` or `target` must be given; got {both}.", POWER_OF_80)
     if n is not None:
         return read_people(n, "n")
-    if check_level(target, "target") <= level:
-        raise ArgumentError(f"`target` must be above the level {level:g}; got {target:g}.", POWER_OF_80)
+    if check_share(target, "target") <= alpha:
+        raise ArgumentError(f"`target` must be above `alpha`, {alpha:g}; got {target:g}.", POWER_OF_80)
     if limit is None:
         raise ArgumentError(f"`n` must be given for {method}, which has no limit distribution to compute it from.")
-    return limit.people(target, level)
+    return limit.people(target, alpha)
 
 
 def _ready(
-    name: str, limits: Mapping[str, NoncentralChiSquare], people: int, level: float, target: float | None
+    name: str, limits: Mapping[str, NoncentralChiSquare], people: int, alpha: float, target: float | None
 ) -> PowerOfTest:
     """Return a test with its number of people, which with a target is the number that it needs."""
     limit = limits.get(name)
     if target is None or limit is None:
-        return PowerOfTest(name, people, level, limit)
-    direct = limits[VALUES].people(target, level)
-    return PowerOfTest(name, limit.people(target, level), level, limit, direct=direct)
+        return PowerOfTest(name, people, alpha, limit)
+    direct = limits[VALUES].people(target, alpha)
+    return PowerOfTest(name, limit.people(target, alpha), alpha, limit, direct=direct)
 
 
 def _names(design: Product) -> tuple[str, str]:

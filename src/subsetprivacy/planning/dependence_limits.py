@@ -41,22 +41,22 @@ class NoncentralChiSquare:
     rate: float
     df: int
 
-    def power(self, n: Any, level: float) -> Any:
+    def power(self, n: Any, alpha: float) -> Any:
         """Return the probability of rejection with n people, for a number or an array."""
-        return 1 - chndtr(chdtri(self.df, level), self.df, np.asarray(n) * self.rate)
+        return 1 - chndtr(chdtri(self.df, alpha), self.df, np.asarray(n) * self.rate)
 
-    def size(self, target: float, level: float) -> float:
+    def size(self, target: float, alpha: float) -> float:
         """Return the number of people for which the power is `target`, before rounding; infinite without dependence."""
         if self.rate <= _NOTHING:
             return inf
-        critical = float(chdtri(self.df, level))
+        critical = float(chdtri(self.df, alpha))
         high = 1.0
         while 1 - chndtr(critical, self.df, high) < target:
             high *= 2
         noncentrality = brentq(lambda x: 1 - chndtr(critical, self.df, x) - target, 0.0, high, xtol=1e-12, rtol=1e-14)
         return float(noncentrality) / self.rate
 
-    def people(self, target: float, level: float) -> int:
+    def people(self, target: float, alpha: float) -> int:
         """Return the smallest number of people for which the power is at least `target`.
 
         Raises
@@ -64,7 +64,7 @@ class NoncentralChiSquare:
         ArgumentError
             If the number exceeds the limit.
         """
-        size = self.size(target, level)
+        size = self.size(target, alpha)
         if size > MOST_PEOPLE:
             raise ArgumentError(
                 f"the variables must not be (nearly) independent under `W`; got a noncentrality of {self.rate:.3g} "

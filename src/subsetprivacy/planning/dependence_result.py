@@ -16,7 +16,7 @@ from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import Table, number, percent
 
 _NUMBERS = ("n", "power", "se", "limit_power", "noncentrality", "df", "price")
-_COUNTS = ("level", "rejected", "replications", "direct")
+_COUNTS = ("alpha", "rejected", "replications", "direct")
 
 
 @frozen(repr=False)
@@ -30,8 +30,8 @@ class PowerOfTest(Result):
         values with the known bits.
     n
         The number of people.
-    level
-        The level of the test.
+    alpha
+        The level of the test, at most 0.5.
     limit
         The limit distribution of its statistic, or None.
     rejected, replications
@@ -53,7 +53,7 @@ class PowerOfTest(Result):
 
     name: str
     n: int
-    level: float
+    alpha: float
     limit: NoncentralChiSquare | None
     rejected: int = 0
     replications: int = 0
@@ -75,7 +75,7 @@ class PowerOfTest(Result):
     @property
     def limit_power(self) -> float:
         """The power according to the limit distribution."""
-        return nan if self.limit is None else float(self.limit.power(self.n, self.level))
+        return nan if self.limit is None else float(self.limit.power(self.n, self.alpha))
 
     @property
     def noncentrality(self) -> float:
@@ -111,7 +111,7 @@ class PowerOfTest(Result):
             ("df", number(self.df, 0)),
             ("times PT:X", number(self.price, 2)),
         )
-        return Table(f"Test of independence {self.name} at {percent(self.level)}", ("", "value"), rows)
+        return Table(f"Test of independence {self.name} at {percent(self.alpha)}", ("", "value"), rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers under stable names, for JSON. Numbers that do not exist are None."""
@@ -131,7 +131,7 @@ class PowerOfTest(Result):
 
 
 def _columns(tests: Sequence[PowerOfTest]) -> dict[str, Any]:
-    columns: dict[str, Any] = {name: [getattr(test, name) for test in tests] for name in ("name", *_NUMBERS, "level")}
+    columns: dict[str, Any] = {name: [getattr(test, name) for test in tests] for name in ("name", *_NUMBERS, "alpha")}
     # A test without a limit distribution has NaN degrees of freedom, which need floats.
     return {**columns, "df": [float(df) for df in columns["df"]]}
 
@@ -156,7 +156,7 @@ class IndependencePower(Result):
         The number of random tables for each simulated p-value.
     notes
         The caveats.
-    method, n, power, se, limit_power, noncentrality, df, level
+    method, n, power, se, limit_power, noncentrality, df, alpha
         The numbers of `test`.
     """
 
@@ -208,9 +208,9 @@ class IndependencePower(Result):
         return self.test.df
 
     @property
-    def level(self) -> float:
+    def alpha(self) -> float:
         """The level of the test."""
-        return self.test.level
+        return self.test.alpha
 
     @property
     def replications(self) -> int:
@@ -228,7 +228,7 @@ class IndependencePower(Result):
         columns += [*(["std. error", "limit power"] if simulated else []), "noncentrality", "df"]
         rows = tuple(self._row(test, solved, simulated) for test in self.rows)
         wanted = f", for a power of {self.target:g}" if solved else ""
-        title = f"Tests of independence of {' and '.join(self.variables)} at {percent(self.level)}{wanted}"
+        title = f"Tests of independence of {' and '.join(self.variables)} at {percent(self.alpha)}{wanted}"
         return Table(title, tuple(columns), rows, (*self._explained(), *self.notes))
 
     def _row(self, test: PowerOfTest, solved: bool, simulated: bool) -> tuple[str, ...]:
@@ -258,7 +258,7 @@ class IndependencePower(Result):
         return {
             "variables": list(self.variables),
             "method": self.method,
-            "level": self.level,
+            "alpha": self.alpha,
             "target": self.target,
             "replications": self.replications,
             "permutations": self.permutations,
@@ -287,12 +287,12 @@ class IndependencePower(Result):
             The title, and the Matplotlib axes to draw on; by default a new figure.
         """
         n = self._people()
-        heading = f"Power to find that {' depends on '.join(self.variables)}, tests at {percent(self.level)}"
+        heading = f"Power to find that {' depends on '.join(self.variables)}, tests at {percent(self.alpha)}"
         return draw.power_curves(
             n,
-            {test.name: test.limit.power(n, self.level) for test in self.rows if test.limit},
+            {test.name: test.limit.power(n, self.alpha) for test in self.rows if test.limit},
             points={test.name: (test.n, test.power, test.se) for test in self.rows if isfinite(test.power)},
-            level=self.level,
+            alpha=self.alpha,
             target=self.target,
             title=draw.Heading(heading) if title is None else title,
             ax=ax,
@@ -301,10 +301,10 @@ class IndependencePower(Result):
     def _people(self) -> FloatArray:
         """Return numbers of people for the horizontal axis, from almost no power to almost full power."""
         ends = [float(test.n) for test in self.rows]
-        rest = 1 - self.level
+        rest = 1 - self.alpha
         for test in self.rows:
             if test.limit is not None:
-                ends += [test.limit.size(self.level + share * rest, self.level) for share in (0.05, 0.99)]
+                ends += [test.limit.size(self.alpha + share * rest, self.alpha) for share in (0.05, 0.99)]
         finite = [end for end in ends if isfinite(end)]
         low, high = max(min(finite), 1.0), max(finite)
         return np.geomspace(low / 1.1, high * 1.1, 200) if high > 2 * low else np.geomspace(low / 10, high * 10, 200)

@@ -100,4 +100,4 @@ def _decisions(trial: Trial, test: PowerOfTest, effort: SimulationEffort) -> Ite
         except (NoDataError, NotIdentifiableError):  # few people with equal or missing answers
             yield False
         else:
-            yield result.pvalue <= test.level
+            yield result.pvalue <= test.alpha

@@ -22,7 +22,7 @@ from subsetprivacy.planning.z_test import chance, critical, people_for
 from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import Table, number, percent
 
-_NUMBERS = ("power", "n1", "n2", "difference", "se", "level")
+_NUMBERS = ("power", "n1", "n2", "difference", "se", "alpha")
 
 
 @frozen(repr=False)
@@ -37,8 +37,8 @@ class Power(Result):
         The number of people in the two groups. `n2` is 0 if the second value is known.
     difference, se
         The true difference and the standard error of its estimate.
-    level
-        The level of the test.
+    alpha
+        The level of the test, at most 0.5.
     """
 
     power: float
@@ -46,7 +46,7 @@ class Power(Result):
     n2: int
     difference: float
     se: float
-    level: float
+    alpha: float
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -78,16 +78,16 @@ class Power(Result):
         title, ax
             The title, and the Matplotlib axes to draw on; by default a new figure.
         """
-        z = critical(self.level)
+        z = critical(self.alpha)
         n: FloatArray = np.geomspace(max(self.n1 / 10, 1), self.n1 * 10, 200)
         curve = [chance(self.difference, self.se * sqrt(self.n1 / size), z) for size in n.tolist()]
         minus = "\N{MINUS SIGN}" if self.difference < 0 else ""
-        heading = f"Power to find a difference of {minus}{abs(self.difference):.3g}, test at {percent(self.level)}"
+        heading = f"Power to find a difference of {minus}{abs(self.difference):.3g}, test at {percent(self.alpha)}"
         return draw.power_curves(
             n,
             {"two-sided z test": curve},
             points={"two-sided z test": (self.n1, self.power, float("nan"))},
-            level=self.level,
+            alpha=self.alpha,
             xlabel="people in the first group" if self.n2 else "people",
             title=draw.Heading(heading) if title is None else title,
             ax=ax,
@@ -102,7 +102,7 @@ class Power(Result):
             ("standard error", number(self.se)),
             ("power", number(self.power)),
         )
-        return Table(f"Two-sided z test at {percent(self.level)}", ("", "value"), rows)
+        return Table(f"Two-sided z test at {percent(self.alpha)}", ("", "value"), rows)
 
 
 def power(
@@ -114,7 +114,7 @@ def power(
     *,
     category: Label = None,
     contrast: Distribution | None = None,
-    level: float = 0.05,
+    alpha: float = 0.05,
     target: float | None = None,
 ) -> Power:
     r"""Return the power to find a difference between two groups, or the required number of people.
@@ -134,8 +134,8 @@ def power(
         The category whose share is compared.
     contrast
         Instead of `category`, a weighted sum of shares, ``{"red": 1, "blue": -1}``.
-    level
-        The level of the two-sided z test.
+    alpha
+        The level of the two-sided z test, at most 0.5.
     target
         The required power, to compute the number of people in each group.
         Omit `n1` and `n2` then.
@@ -175,10 +175,10 @@ def power(
         require_spread("w1", first, second)
         difference = float(c @ (first - second))
         spread[1] = contrast_variance(design, second, c)
-    z = critical(level)
-    sizes = _read_sizes(n1, n2, target, known) or _people(difference, sum(spread), level, target, known)
+    z = critical(alpha)
+    sizes = _read_sizes(n1, n2, target, known) or _people(difference, sum(spread), alpha, target, known)
     se = sqrt(spread[0] / sizes[0] + (spread[1] / sizes[1] if sizes[1] else 0.0))
-    return Power(chance(difference, se, z), *sizes, difference, se, level)
+    return Power(chance(difference, se, z), *sizes, difference, se, alpha)
 
 
 def _weights(design: Design, category: Label, contrast: Any) -> FloatArray:
@@ -239,7 +239,7 @@ def _read_sizes(n1: Any, n2: Any, target: Any, known: bool) -> tuple[int, int] |
     return first, 0 if known else first if n2 is None else read_people(n2, "n2")
 
 
-def _people(difference: float, variance: float, level: float, target: Any, known: bool) -> tuple[int, int]:
+def _people(difference: float, variance: float, alpha: float, target: Any, known: bool) -> tuple[int, int]:
     """Return the smallest number of people per group that reaches the target."""
-    n = people_for(difference, variance, level, target)
+    n = people_for(difference, variance, alpha, target)
     return n, 0 if known else n

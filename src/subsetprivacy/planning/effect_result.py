@@ -33,8 +33,8 @@ class EffectPower(Result):
         The number of people: as given, or the smallest that reaches the target.
     variance, direct_variance
         n times the variance of the estimate, from subsets and from people who are asked directly.
-    level
-        The level of the two-sided z test.
+    alpha
+        The level of the two-sided z test, at most 0.5.
     target
         The required power, or None.
     method
@@ -50,7 +50,7 @@ class EffectPower(Result):
     n: int
     variance: float
     direct_variance: float
-    level: float
+    alpha: float
     target: float | None
     method: str
     basis: str
@@ -62,7 +62,7 @@ class EffectPower(Result):
         "n",
         "variance",
         "direct_variance",
-        "level",
+        "alpha",
         "target",
         "method",
         "basis",
@@ -77,12 +77,12 @@ class EffectPower(Result):
     @property
     def power(self) -> float:
         """The probability that the test finds the effect."""
-        return chance(self.effect, self.se, critical(self.level))
+        return chance(self.effect, self.se, critical(self.alpha))
 
     @property
     def direct_power(self) -> float:
         """The power if the same number of people are asked directly."""
-        return chance(self.effect, sqrt(self.direct_variance / self.n), critical(self.level))
+        return chance(self.effect, sqrt(self.direct_variance / self.n), critical(self.alpha))
 
     @property
     def price(self) -> float:
@@ -93,7 +93,7 @@ class EffectPower(Result):
     def direct(self) -> int:
         """The number of people who give the same power if asked directly."""
         if self.target is not None:
-            return people_for(self.effect, self.direct_variance, self.level, self.target)
+            return people_for(self.effect, self.direct_variance, self.alpha, self.target)
         return max(ceil(self.n / self.price * (1 - 1e-12)), 1)
 
     @property
@@ -125,7 +125,7 @@ class EffectPower(Result):
             ("people for this power", whole(self.n), whole(self.direct)),
         )
         wanted = "" if self.target is None else f", for a power of {self.target:g}"
-        title = f"{self.what[:1].upper()}{self.what[1:]}: two-sided z test at {percent(self.level)}{wanted}"
+        title = f"{self.what[:1].upper()}{self.what[1:]}: two-sided z test at {percent(self.alpha)}{wanted}"
         return Table(title, ("", "subsets", "asked directly"), rows, self.notes)
 
     def to_dict(self) -> dict[str, Any]:
@@ -139,7 +139,7 @@ class EffectPower(Result):
         return cls(**{name: facts[name] for name in cls._FACTS})
 
     def _columns(self) -> dict[str, Any]:
-        names = ("what", "effect", "n", "power", "se", "level", "direct", "direct_power", "price", "method")
+        names = ("what", "effect", "n", "power", "se", "alpha", "direct", "direct_power", "price", "method")
         return {name: [getattr(self, name)] for name in names}
 
     def plot(self, *, title: str | None = None, ax: draw.AxesOrNone = None) -> draw.Axes:
@@ -150,14 +150,14 @@ class EffectPower(Result):
         title, ax
             The title, and the Matplotlib axes to draw on; by default a new figure.
         """
-        z = critical(self.level)
+        z = critical(self.alpha)
         n: FloatArray = np.geomspace(max(min(self.n, self.direct) / 5, 1), max(self.n, self.direct) * 5, 200)
         both = {"subsets": self.variance, "asked directly": self.direct_variance}
         curves = {
             name: [chance(self.effect, sqrt(each / size), z) for size in n.tolist()] for name, each in both.items()
         }
         minus = "\N{MINUS SIGN}" if self.effect < 0 else ""
-        heading = f"Power to find an effect of {minus}{abs(self.effect):.3g}, test at {percent(self.level)}"
+        heading = f"Power to find an effect of {minus}{abs(self.effect):.3g}, test at {percent(self.alpha)}"
         return draw.power_curves(
             n,
             curves,
@@ -165,7 +165,7 @@ class EffectPower(Result):
                 "subsets": (self.n, self.power, float("nan")),
                 "asked directly": (self.direct, self.power, float("nan")),
             },
-            level=self.level,
+            alpha=self.alpha,
             target=self.target,
             title=draw.Heading(heading) if title is None else title,
             ax=ax,
@@ -177,7 +177,7 @@ def planned(
     effect: float,
     n: int | None,
     variances: tuple[float, float],
-    level: float,
+    alpha: float,
     target: float | None,
     *,
     method: str,
@@ -193,6 +193,6 @@ def planned(
     kept
         The share of people in the rarer category, times the share of their information that subsets preserve.
     """
-    size = people_for(effect, variances[0], level, target) if n is None else n
-    critical(level)  # raises unless it is a level
-    return EffectPower(what, effect, size, *variances, level, target, method, basis, size * kept)
+    size = people_for(effect, variances[0], alpha, target) if n is None else n
+    critical(alpha)  # raises unless it is a alpha
+    return EffectPower(what, effect, size, *variances, alpha, target, method, basis, size * kept)

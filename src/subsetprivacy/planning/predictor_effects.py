@@ -45,7 +45,7 @@ def predictor_power(
     sd: float = 1.0,
     mean: float | None = None,
     method: RegressionMethod = "corrected",
-    level: float = 0.05,
+    alpha: float = 0.05,
     target: float | None = None,
     pilot: OutcomeRegression | None = None,
     term: str | None = None,
@@ -75,8 +75,8 @@ def predictor_power(
         default 1.
     method
         ``"corrected"`` (default) or ``"ml"``, as in `regress`.
-    level
-        The level of the two-sided z test.
+    alpha
+        The level of the two-sided z test, at most 0.5.
     target
         The required power, to compute the number of people. Omit `n` then.
     pilot
@@ -116,7 +116,7 @@ def predictor_power(
     if pilot is not None:
         if design is not None or w is not None or category is not None:
             raise ArgumentError("`design`, `w` and `category` must be left out with a pilot, which has them.")
-        return _by_pilot(pilot, term, given, read_size(n, target), level, target)
+        return _by_pilot(pilot, term, given, read_size(n, target), alpha, target)
     if term is not None:
         raise ArgumentError("`term` must be left out without a pilot.", PILOT_COEFFICIENT)
     outcome, at, base, listed, shares = _read(design, w, category, baseline, family, given, sd, mean)
@@ -126,7 +126,7 @@ def predictor_power(
     labels = listed.categories.labels
     what = f"{_EFFECT[family]} of {label_text(labels[at])} against {label_text(labels[base])}"
     basis = f"Planned for a {family} model ({method}) whose other covariates are independent of the private one."
-    return _planned(what, outcome, cov, shares, at, base, size, level, target, method, basis)
+    return _planned(what, outcome, cov, shares, at, base, size, alpha, target, method, basis)
 
 
 def means_power(
@@ -137,7 +137,7 @@ def means_power(
     groups: tuple[Label, Label],
     difference: float,
     sd: float | Mapping[Label, float] = 1.0,
-    level: float = 0.05,
+    alpha: float = 0.05,
     target: float | None = None,
 ) -> EffectPower:
     r"""Return the power to find that the means of two private groups differ, or the required number of people.
@@ -156,8 +156,8 @@ def means_power(
         The mean of the first group minus that of the second. All other groups have the mean of the second.
     sd
         The standard deviation within the groups, or one for each group by label.
-    level
-        The level of the two-sided z test.
+    alpha
+        The level of the two-sided z test, at most 0.5.
     target
         The required power, to compute the number of people. Omit `n` then.
 
@@ -192,24 +192,24 @@ def means_power(
     eta[at] = _number(difference, "difference")
     outcome = OutcomeModel("linear", eta, _spreads(sd, listed))
     size = read_size(n, target)
-    people = size or _settled(listed, shares, outcome, at, base, level, target)
+    people = size or _settled(listed, shares, outcome, at, base, alpha, target)
     cov = corrected_covariance(listed, shares, outcome, people=people)
     labels = listed.categories.labels
     what = f"mean of {label_text(labels[at])} less that of {label_text(labels[base])}"
     basis = "Planned for a normal outcome, and unbiased indicators that follow it as far as so many people allow."
-    return _planned(what, outcome, cov, shares, at, base, size, level, target, "corrected", basis)
+    return _planned(what, outcome, cov, shares, at, base, size, alpha, target, "corrected", basis)
 
 
 def _settled(
-    design: Design, w: FloatArray, outcome: OutcomeModel, at: int, base: int, level: float, target: float | None
+    design: Design, w: FloatArray, outcome: OutcomeModel, at: int, base: int, alpha: float, target: float | None
 ) -> int:
     """Return the number of people at which the variance, which depends on that number, requires that number."""
     effect = float(outcome.eta[at] - outcome.eta[base])
     tried: list[int] = []
-    n = people_for(effect, _between(corrected_covariance(design, w, outcome), at, base), level, target)
+    n = people_for(effect, _between(corrected_covariance(design, w, outcome), at, base), alpha, target)
     while n not in tried:
         tried.append(n)
-        n = people_for(effect, _between(corrected_covariance(design, w, outcome, people=n), at, base), level, target)
+        n = people_for(effect, _between(corrected_covariance(design, w, outcome, people=n), at, base), alpha, target)
     return max(tried[tried.index(n) :])  # if two numbers alternate, the larger
 
 
@@ -221,7 +221,7 @@ def _planned(
     at: int,
     base: int,
     n: int | None,
-    level: float,
+    alpha: float,
     target: float | None,
     method: str,
     basis: str,
@@ -229,11 +229,11 @@ def _planned(
     variances = _between(cov, at, base), _between(direct_covariance(shares, outcome), at, base)
     effect = float(outcome.eta[at] - outcome.eta[base])
     kept = float(min(shares[at], shares[base]) * variances[1] / variances[0])
-    return planned(what, effect, n, variances, level, target, method=method, basis=basis, kept=kept)
+    return planned(what, effect, n, variances, alpha, target, method=method, basis=basis, kept=kept)
 
 
 def _by_pilot(
-    pilot: Any, term: str | None, given: Mapping[str, Any], n: int | None, level: float, target: float | None
+    pilot: Any, term: str | None, given: Mapping[str, Any], n: int | None, alpha: float, target: float | None
 ) -> EffectPower:
     """Return the plan for a coefficient of a fitted regression, with its variance scaled to the number of people."""
     if not isinstance(pilot, OutcomeRegression) or pilot.categories is not None:
@@ -253,7 +253,7 @@ def _by_pilot(
     variances = variance, variance * kept
     # The effective number of people is not known by category, so there is no note about few people.
     what = f"coefficient of {term}"
-    return planned(what, effect, n, variances, level, target, method=pilot.method, basis=basis, kept=kept)
+    return planned(what, effect, n, variances, alpha, target, method=pilot.method, basis=basis, kept=kept)
 
 
 def _pilot_effect(given: Mapping[str, Any], family: OutcomeFamily, estimate: float) -> float:

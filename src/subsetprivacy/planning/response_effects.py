@@ -36,7 +36,7 @@ def response_power(
     spread: float = 1.0,
     share: float | None = None,
     family: Family = "logit",
-    level: float = 0.05,
+    alpha: float = 0.05,
     target: float | None = None,
     pilot: Regression | None = None,
     term: str | None = None,
@@ -63,8 +63,8 @@ def response_power(
         For a binary covariate, the share of people for whom it is 1.
     family
         ``"logit"`` (default) or ``"ordinal"``, as in `regress`.
-    level
-        The level of the two-sided z test.
+    alpha
+        The level of the two-sided z test, at most 0.5.
     target
         The required power, to compute the number of people. Omit `n` then.
     pilot
@@ -97,7 +97,7 @@ def response_power(
     (2789, 599, 4.7)
     """
     if pilot is not None:
-        return _by_pilot(pilot, term, design, w, category, odds_ratio, n, level, target)
+        return _by_pilot(pilot, term, design, w, category, odds_ratio, n, alpha, target)
     if term is not None:
         raise ArgumentError("`term` must be left out without a pilot.", PILOT_TERMS)
     listed = require_listed(require_design(design))
@@ -106,7 +106,7 @@ def response_power(
     size = read_size(n, target)
     x = Nodes.normal(spread) if share is None else Nodes.binary(share)
     if check_choice(family, ("logit", "ordinal"), "family") == "ordinal":
-        return _ordered(listed, shares, x, odds_ratio, size, level, target)
+        return _ordered(listed, shares, x, odds_ratio, size, alpha, target)
     at, base = read_pair(category, baseline, listed, shares)
     slopes = read_effects(odds_ratio, at, base, labels, "odds_ratio")
     a = logit_intercepts(shares, slopes, x)
@@ -117,11 +117,11 @@ def response_power(
     what = f"log odds ratio of {label_text(labels[at])} against {label_text(labels[base])}, per unit of the covariate"
     basis = f"Planned for {x.words}, and a logit fitted by maximum likelihood."
     kept = min(shares[at], shares[base]) * variances[1] / variances[0]
-    return planned(what, float(slopes[at]), size, variances, level, target, method="ml", basis=basis, kept=float(kept))
+    return planned(what, float(slopes[at]), size, variances, alpha, target, method="ml", basis=basis, kept=float(kept))
 
 
 def _ordered(
-    design: Design, shares: FloatArray, x: Nodes, odds_ratio: Any, n: int | None, level: float, target: float | None
+    design: Design, shares: FloatArray, x: Nodes, odds_ratio: Any, n: int | None, alpha: float, target: float | None
 ) -> EffectPower:
     if isinstance(odds_ratio, Mapping):
         raise ArgumentError("`odds_ratio` must be one number for ordered categories; got a mapping.")
@@ -132,7 +132,7 @@ def _ordered(
     basis = f"Planned for {x.words}, and proportional odds fitted by maximum likelihood."
     what = "log odds ratio of a higher category, per unit of the covariate"
     kept = float(shares.min() * variances[1] / variances[0])
-    return planned(what, effect, n, variances, level, target, method="ml", basis=basis, kept=kept)
+    return planned(what, effect, n, variances, alpha, target, method="ml", basis=basis, kept=kept)
 
 
 def _by_pilot(
@@ -143,7 +143,7 @@ def _by_pilot(
     category: Label,
     odds_ratio: Any,
     n: Any,
-    level: float,
+    alpha: float,
     target: float | None,
 ) -> EffectPower:
     """Return the plan with the people and coefficients of a fitted regression."""
@@ -169,7 +169,7 @@ def _by_pilot(
     basis = f"Planned for people like those of the pilot (n = {whole(pilot.n)}), and a fit by maximum likelihood."
     kept = float(pilot.problem.w.min() * variances[1] / variances[0])
     effect = float(theta[position])
-    return planned(what, effect, size, variances, level, target, method="ml", basis=basis, kept=kept)
+    return planned(what, effect, size, variances, alpha, target, method="ml", basis=basis, kept=kept)
 
 
 def _position(pilot: Regression, term: str | None, category: Label) -> tuple[int, str]:

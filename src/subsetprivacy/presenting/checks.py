@@ -93,7 +93,7 @@ def level_sentence(words: Words, findings: Findings) -> str:
     alarm = findings.alarm
     if not alarm.tests:
         return ""
-    level, chance = words.small(alarm.level), words.level(alarm.chance)
+    level, chance = words.small(alarm.alpha), words.level(alarm.chance)
     return words.count("check.level_means", alarm.tests, level=level, chance=chance)
 
 
@@ -274,7 +274,7 @@ def _problem(words: Words, key: str, check: DataCheck) -> Html:
 def _few(words: Words, tests: Sequence[DataTest]) -> list[str]:
     """Say if too few samples could be drawn for an alarm, although none was as extreme."""
     return [
-        words("check.few_samples", n=words.whole(test.samples), needed=words.whole(round(1 / test.level)))
+        words("check.few_samples", n=words.whole(test.samples), needed=words.whole(round(1 / test.alpha)))
         for test in tests
         if test.lacks_samples
     ]
@@ -294,7 +294,7 @@ def _test(words: Words, key: str, test: DataTest | None) -> list[tuple[str, str]
     if test is None:
         return []
     law = _null_distribution(words, test)
-    return [(words(key), words("check.fact", p=words.pvalue(test.pvalue), level=words.small(test.level), law=law))]
+    return [(words(key), words("check.fact", p=words.pvalue(test.pvalue), level=words.small(test.alpha), law=law))]
 
 
 def _null_distribution(words: Words, test: DataTest) -> str:

@@ -58,7 +58,7 @@ def _table(words: Words, joint: TableFindings, titles: Mapping[str, str]) -> Htm
         "links.caption",
         names=words.listed(_named(joint.names, titles)),
         n=words.whole(joint.n),
-        level=words.small(joint.level or 0.0),
+        level=words.small(joint.alpha or 0.0),
     )
     head = (words("links.pair"), words("links.pvalue"), words("links.direct"))
     return table(caption, head, rows, words=(0, 2))

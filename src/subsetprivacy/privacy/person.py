@@ -31,8 +31,8 @@ class PersonLeakage(Result):
     candidates
         The number of values in each subset.
     size_leakage
-        1 - L(a), the share of the population ruled out. None if the design
-        rules no one out.
+        1 - L(a), the share of the population ruled out. NaN if the design
+        rules no one out; tables then leave it out.
     mi_leakage
         -log2 L(a) bits.
     guess
@@ -50,7 +50,7 @@ class PersonLeakage(Result):
     design: Design
     belief: FloatArray
     candidates: IntArray
-    size_leakage: FloatArray | None
+    size_leakage: FloatArray
     mi_leakage: FloatArray
     guess: IntArray
     guess_posterior: FloatArray
@@ -88,11 +88,13 @@ class PersonLeakage(Result):
         columns = {
             "person": [str(k) for k in shown],
             "subset": [self.design.format(int(self.codes[k])) for k in shown],
-            **({} if self.size_leakage is None else {"size leakage": [number(self.size_leakage[k], 3) for k in shown]}),
+            "size leakage": [number(self.size_leakage[k], 3) for k in shown],
             "MI leakage (bits)": [number(self.mi_leakage[k], 3) for k in shown],
             "best guess": [label_text(self.categories.labels[self.guess[k]]) for k in shown],
             "posterior": [number(self.guess_posterior[k], 3) for k in shown],
         }
+        if not self.design.rules_out:
+            del columns["size leakage"]
         if self.guess_correct is not None:
             columns["guess correct"] = ["yes" if self.guess_correct[k] else "no" for k in shown]
         rows = tuple(zip(*columns.values(), strict=True))
@@ -109,11 +111,13 @@ class PersonLeakage(Result):
             "person": np.arange(len(self)),
             "subset": [texts[k] for k in at.tolist()],
             "candidates": self.candidates,
-            **({} if self.size_leakage is None else {"size_leakage": self.size_leakage}),
+            "size_leakage": self.size_leakage,
             "mi_leakage": self.mi_leakage,
             "guess": [labels[j] for j in self.guess.tolist()],
             "guess_posterior": self.guess_posterior,
         }
+        if not self.design.rules_out:
+            del columns["size_leakage"]
         return columns if self.guess_correct is None else columns | {"guess_correct": self.guess_correct}
 
     def to_dict(self) -> dict[str, Any]:
@@ -195,7 +199,7 @@ def person_leakage(data: SubsetData, w: Distribution, *, values: Any = None) -> 
         posterior = rows.peak(belief) / L
     correct = None if values is None else _compare(guess, values, design, codes)
     bits = metrics.bits_of_subsets(L) if design.noise is None else metrics.bits_of_rows(rows, belief, L)
-    size = metrics.size_leakage_of_subsets(L) if design.rules_out else None
+    size = metrics.size_leakage_of_subsets(L) if design.rules_out else np.full(len(L), np.nan)
     return PersonLeakage(codes, design, belief, design.sizes(codes), size, bits, guess, posterior, correct)
 
 

@@ -209,9 +209,9 @@ class ReportPage:
         if findings.pairs_left_out:
             numbers = {"shown": words.whole(shown), "n": words.whole(shown + findings.pairs_left_out)}
             parts.append(el("p", words("report.pairs_first", **numbers)))
-        if findings.pairs_level is not None:
+        if findings.pairs_alpha is not None:
             tests = sum(pair.test is not None for pair in findings.pairs)
-            level = words.small(findings.pairs_level)
+            level = words.small(findings.pairs_alpha)
             parts.append(el("p", words("report.pairs_level", n=words.whole(tests), level=level)))
         titles = {variable.name: variable.title for variable in findings}
         for k, pair in enumerate(findings.pairs, 1):

@@ -151,7 +151,7 @@ def _draw(wanted: IndependencePower, power: FloatArray, error: FloatArray) -> ob
             test: (N * (ASIDE if test == "lrt-mom" else 1), float(power[j]), float(error[j]))
             for j, test in enumerate(METHODS)
         },
-        level=LEVEL,
+        alpha=LEVEL,
         target=wanted.target,
     )
     return axes.figure

@@ -62,7 +62,7 @@ def as_version_1(document):
         **{key: document[key] for key in same},
         "version": 1,
         "level": found["level"],
-        "alarms": found["alarm"],
+        "alarms": {"level" if key == "alpha" else key: value for key, value in found["alarm"].items()},
         "variables": [
             variable(asked, one) for asked, one in zip(document["variables"], found["variables"], strict=True)
         ],
@@ -255,7 +255,7 @@ def test_the_program_of_an_export_finds_the_numbers_of_the_dashboard(exported, n
     exported.extractall(tmp_path)
     found, printed = analysed(tmp_path)
     assert by_name(found) == by_name(new["findings"])
-    for part in ("pairs", "rows", "alarm", "level", "pairs_level", "notes"):
+    for part in ("pairs", "rows", "alarm", "level", "pairs_alpha", "notes"):
         assert found[part] == new["findings"][part], part
     for one in new["findings"]["variables"]:
         for line in zip(*(one["shares"][key] for key in ("estimate", "se", *ENDS)), strict=True):

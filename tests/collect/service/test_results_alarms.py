@@ -41,7 +41,7 @@ def panels(found):
 def test_all_pvalues_of_the_checks_are_counted_and_none_of_the_pairs(found):
     document = results_document(found)["findings"]
     printed = sum(len(re.findall("'pvalue'", str(one["checks"]))) for one in document["variables"])
-    assert document["alarm"] == {"chance": 0.01, "tests": printed, "level": pytest.approx(0.01 / printed, rel=1e-7)}
+    assert document["alarm"] == {"chance": 0.01, "tests": printed, "alpha": pytest.approx(0.01 / printed, rel=1e-7)}
     assert document["pairs"][0]["test"]["pvalue"] is not None
     # Questions, sides, leaning, skips, answers, chance; places, skips, answers; questions, sides, leaning.
     assert printed == 6 + 3 + 3
@@ -53,7 +53,7 @@ def test_the_level_is_said_once_and_stands_with_every_test(found):
     assert not any(re.search(r"p\s[=<]", panel.body) for panel in panels(found))
     facts = [text for panel in panels(found) for _, text in panel.facts]
     assert sum("alarm below 0.00083 (" in text for text in facts) == 12
-    assert all(test.level == pytest.approx(0.01 / 12) for check in tested for test in check.tests)
+    assert all(test.alpha == pytest.approx(0.01 / 12) for check in tested for test in check.tests)
     said = "12 tests were run. Each raises an alarm if its p-value is below 0.00083"
     assert level_sentence(WORDS, found.findings).startswith(said)
     (note,) = found.findings.notes
@@ -91,7 +91,7 @@ def test_the_level_in_words(found, tests, words):
 def test_nothing_to_test_is_no_level_of_its_own():
     designs = {"a": sp.warner(("no", "yes"))}
     nothing = results(drawn(survey_of(designs, mode="code"), {"a": values([1, 1], 50, 1)}))
-    assert results_document(nothing)["findings"]["alarm"] == {"chance": 0.01, "tests": 0, "level": 0.01}
+    assert results_document(nothing)["findings"]["alarm"] == {"chance": 0.01, "tests": 0, "alpha": 0.01}
     assert nothing.findings.notes == ()
     assert level_sentence(WORDS, nothing.findings) == ""
 

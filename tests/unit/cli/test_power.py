@@ -51,9 +51,9 @@ def document(tmp_path):
             {"category": "elm", "family": "poisson", "rate_ratio": 2.0, "mean": 3.0, "method": "ml", "n": 400},
         ),
         (
-            ["means", "--group", "elm", "--group", "ash", "--difference", "1", "--people", "300", "--level", ".01"],
+            ["means", "--group", "elm", "--group", "ash", "--difference", "1", "--people", "300", "--alpha", ".01"],
             sp.means_power,
-            {"groups": ("elm", "ash"), "difference": 1.0, "n": 300, "level": 0.01},
+            {"groups": ("elm", "ash"), "difference": 1.0, "n": 300, "alpha": 0.01},
         ),
     ],
 )

@@ -358,7 +358,7 @@ def test_without_a_limit_of_time_an_alarm_gets_all_the_samples_that_it_needs():
     made = sp.findings({"x": steered}, budget=None)
     test = made["x"].checks.draws.test
     assert test.is_alarm
-    assert test.samples > 1 / test.level
+    assert test.samples > 1 / test.alpha
     assert sp.check_all({"x": steered}, budget=1e9)["x"].draws.test.samples == test.samples
 
 

@@ -252,7 +252,7 @@ def test_checks_are_those_of_the_library(case):
     what = asked() if case == "questions" else column(case)
     direct = sp.check_all(what, budget=made.settings.check_seconds, seed=None)
     assert made.alarm.tests == direct.alarm.tests
-    assert made.alarm.level == pytest.approx(direct.alarm.level)
+    assert made.alarm.alpha == pytest.approx(direct.alarm.alpha)
     for (name, ours), (other, theirs) in zip(one.checks.items(), direct[ONE].items(), strict=True):
         assert name == other
         for a, b in zip(ours.tests, theirs.tests, strict=True):
@@ -266,9 +266,9 @@ def test_one_level_for_all_columns():
     made = findings_of("a table")
     tests = [test for one in made if one.checks for _, check in one.checks.items() for test in check.tests]
     assert made.alarm.tests == len(tests)
-    assert made.alarm.level == pytest.approx(0.01 / len(tests))
-    assert {test.level for test in tests} == {made.alarm.level}
-    assert sp.findings(table(), chance=0.2).alarm.level == pytest.approx(0.2 / len(tests))
+    assert made.alarm.alpha == pytest.approx(0.01 / len(tests))
+    assert {test.alpha for test in tests} == {made.alarm.alpha}
+    assert sp.findings(table(), chance=0.2).alarm.alpha == pytest.approx(0.2 / len(tests))
 
 
 def test_an_alarm_is_counted_and_takes_the_moments_away():
@@ -307,7 +307,7 @@ def test_pairs_are_tested_with_the_seed_of_their_names():
         _same(pair.deviation, W - np.outer(W.sum(axis=1), W.sum(axis=0)))
         assert pair.n == counts.n
     assert made.pairs[0].test.rejects  # they go together
-    assert made.pairs_level == pytest.approx(0.05 / 3)
+    assert made.pairs_alpha == pytest.approx(0.05 / 3)
 
 
 def test_strength_is_cramers_v_without_its_bias():
@@ -339,7 +339,7 @@ def test_variables_inside_one_column_are_crossed():
     assert (pair.rows, pair.columns) == (("f", "m"), ("no", "so", "yes"))
     assert pair.test.pvalue == _pair_test(counts, ("sex", "view"), made, 1, permutations=999).pvalue
     assert made.rows == ()
-    assert made.pairs_level is None  # of one test
+    assert made.pairs_alpha is None  # of one test
 
 
 def test_the_same_numbers_whichever_pairs_are_wanted():
@@ -348,7 +348,7 @@ def test_the_same_numbers_whichever_pairs_are_wanted():
     assert findings_of("no pairs").pairs == ()
     assert [pair.test for pair in findings_of("untested").pairs] == [None] * 3
     _same(findings_of("untested").pairs[1].shares.T, pair.shares)
-    assert findings_of("untested").pairs_level is None
+    assert findings_of("untested").pairs_alpha is None
     assert all(pair.strength is not None for pair in findings_of("untested").pairs)
 
 

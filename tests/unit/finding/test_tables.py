@@ -46,7 +46,7 @@ def test_links_are_those_of_the_library(made):
     assert [link.test.pvalue for link in result.links] == pytest.approx(tests.pvalue, rel=1e-4)
     assert [link.test.rejects for link in result.links] == [True, False, True]
     assert result.model == "[a b][b c]"
-    assert result.level == pytest.approx(0.05 / 3)
+    assert result.alpha == pytest.approx(0.05 / 3)
     assert result.pairs_suffice.statistic == pytest.approx(fit.goodness_of_fit.statistic[0], abs=1e-4)
     assert (result.n, result.incomplete) == (fit.n, fit.n_missing)
 

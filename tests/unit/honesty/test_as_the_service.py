@@ -62,7 +62,7 @@ def is_same(found, recorded):
     facts = found.facts()
     words = ("by", "df", "law", "samples", "alarm")
     return all(facts[word] == recorded[word] for word in words) and all(
-        agree(facts[number], recorded[number]) for number in ("statistic", "pvalue", "level")
+        agree(facts[number], recorded[number]) for number in ("statistic", "pvalue", "alpha")
     )
 
 
@@ -70,7 +70,7 @@ def is_same(found, recorded):
 def test_the_alarm_level_is_the_same(survey, checked):
     alarm, recorded = checked(survey).alarm, survey["alarm"]
     assert (alarm.tests, alarm.spare) == (recorded["tests"], recorded["spare"])
-    assert agree(alarm.level, recorded["level"])
+    assert agree(alarm.alpha, recorded["alpha"])
     assert agree(alarm.seconds, recorded["seconds"])
 
 

@@ -38,12 +38,12 @@ def test_all_tests_are_counted_and_share_the_chance(survey):
     checks = sp.check_all(*survey)
     # Questions, sides, leaning, skips, answers, chance; positions, skips, answers; questions, sides, leaning, skips.
     assert checks.alarm.tests == len(checks.tests) == 6 + 3 + 4
-    assert {test.level for test in checks.tests} == {checks.alarm.level}
-    assert checks.alarm.level == pytest.approx(0.01 / 13)
+    assert {test.alpha for test in checks.tests} == {checks.alarm.alpha}
+    assert checks.alarm.alpha == pytest.approx(0.01 / 13)
     assert not checks.is_alarm
     assert checks.alarms == ()
     assert all(test.sampler is None for test in checks.tests)
-    assert sp.check_all(*survey, chance=0.13).alarm.level == pytest.approx(0.01)
+    assert sp.check_all(*survey, chance=0.13).alarm.alpha == pytest.approx(0.01)
 
 
 def test_a_mapping_of_variables(survey):

@@ -85,7 +85,7 @@ def test_honest_data_raise_an_alarm_as_often_as_the_level_says():
             for k, u in enumerate(rng.random(20_000))
         ]
     )
-    for x in (alarm.level, 0.005, 0.01, 0.02, 0.05, 0.2):
+    for x in (alarm.alpha, 0.005, 0.01, 0.02, 0.05, 0.2):
         share = (pvalues < x).mean()
         assert share < x + 4 * np.sqrt(x / 20_000)
         assert share > 0.8 * x - 4 * np.sqrt(x / 20_000)
@@ -148,7 +148,7 @@ def test_the_level_in_words():
     (note,) = Alarm(24).notes
     assert note.text.startswith("24 tests were run. Each raises an alarm if its p-value is below 0.00042.")
     assert Alarm(0).notes == ()
-    assert Alarm(0).level == 0.01
+    assert Alarm(0).alpha == 0.01
 
 
 # The statistics that are drawn ------------------------------------------------------------------

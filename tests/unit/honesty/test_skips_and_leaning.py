@@ -34,7 +34,7 @@ def test_honest_draws_raise_no_alarm(design):
     assert not check.is_alarm
     assert check.test.by == ("pairs of options" if design.p == 16 else "questions")
     assert check.sides.law == "exact"
-    assert all(test.level == 0.005 for test in check.tests)
+    assert all(test.alpha == 0.005 for test in check.tests)
 
 
 @pytest.mark.parametrize("design", [FIVE, sp.uniform(options(16))])

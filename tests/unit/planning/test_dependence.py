@@ -77,10 +77,10 @@ def test_pearson_of_the_values_by_hand():
     designs = [sp.nonprivate(["f", "m"]), sp.nonprivate(["low", "high"])]
     a, b, c, d = 0.5, 0.1, 0.15, 0.25
     phi2 = (a * d - b * c) ** 2 / ((a + b) * (c + d) * (a + c) * (b + d))
-    result = independence_power(designs, [[a, b], [c, d]], 40, method="pearson", level=0.01)
+    result = independence_power(designs, [[a, b], [c, d]], 40, method="pearson", alpha=0.01)
     assert result.noncentrality == pytest.approx(40 * phi2)
     assert result.power == pytest.approx(ncx2.sf(chi2.isf(0.01, 1), 1, 40 * phi2))
-    assert result.level == 0.01
+    assert result.alpha == 0.01
     assert np.isnan(result.se)
 
 
@@ -109,7 +109,7 @@ def test_given_the_questions_there_are_fewer_degrees_of_freedom_and_more_power()
 
 def test_without_dependence_the_power_is_the_level():
     W = np.outer([0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4])
-    result = independence_power([ASKED, GIVEN], W, 10**6, level=0.1)
+    result = independence_power([ASKED, GIVEN], W, 10**6, alpha=0.1)
     assert result.power == pytest.approx(0.1)
 
 
@@ -296,9 +296,9 @@ def test_joined_variables_are_one_side():
 
 
 def test_small_levels_need_many_random_tables_only_where_there_are_any():
-    assert independence_power([ASKED, GIVEN], SQUARE, 200, level=0.001).level == 0.001
+    assert independence_power([ASKED, GIVEN], SQUARE, 200, alpha=0.001).alpha == 0.001
     with refused(ArgumentError, "permutations"):
-        independence_power([ASKED, GIVEN], SQUARE, 200, level=0.001, replications=5)
+        independence_power([ASKED, GIVEN], SQUARE, 200, alpha=0.001, replications=5)
 
 
 def test_a_category_that_nobody_has():
@@ -332,7 +332,7 @@ def test_a_category_that_nobody_has():
         ({"n": None, "target": 80}, ArgumentError, "target"),
         ({"n": None, "target": 0.8, "W": np.full((4, 4), 1 / 16)}, ArgumentError, "W"),
         ({"n": None, "target": 0.8, "method": "bonferroni", "replications": 5}, ArgumentError, "n"),
-        ({"level": 5}, ArgumentError, "level"),
+        ({"alpha": 5}, ArgumentError, "alpha"),
         ({"replications": -1}, ArgumentError, "replications"),
         ({"replications": 5, "permutations": 18}, ArgumentError, "permutations"),
         ({"seed": "x"}, ArgumentError, "seed"),
@@ -397,7 +397,7 @@ def test_the_picture_shows_the_limit_laws_and_what_was_found():
     assert lines["pearson"].get_ydata()[-1] > 0.98  # the weakest of them
     assert lines["bonferroni"].get_data()[0] == [100]
     assert lines["bonferroni"].get_data()[1] == [result.comparison["bonferroni"].power]
-    assert {text.get_text() for text in ax.texts} == {"level 0.05"}
+    assert {text.get_text() for text in ax.texts} == {"alpha 0.05"}
 
 
 def test_the_picture_of_one_test_and_of_no_dependence():

@@ -283,7 +283,7 @@ def test_people_are_the_fewest_that_reach_the_target(plan):
     assert result.power == plan(n=result.n).power
     assert result.direct < result.n
     assert result.price == pytest.approx(result.n / result.direct, rel=0.02)
-    assert plan(n=result.n, level=0.01).power < result.power
+    assert plan(n=result.n, alpha=0.01).power < result.power
     assert result.direct_power > result.power
 
 
@@ -321,7 +321,7 @@ OK = {"design": U4, "w": W, "n": 100}
         ({"spread": 0}, ArgumentError, "spread"),
         ({"share": 1}, ArgumentError, "share"),
         ({"family": "probit"}, ArgumentError, "family"),
-        ({"level": 0}, ArgumentError, "level"),
+        ({"alpha": 0}, ArgumentError, "alpha"),
         ({"term": "age"}, ArgumentError, "term"),
         ({"odds_ratio": 1, "n": None, "target": 0.8}, ArgumentError, "target"),
         ({"pilot": 3, "w": None}, ArgumentError, "pilot"),

@@ -30,7 +30,7 @@ def test_warner_by_hand():
 
 
 def test_without_a_difference_the_power_is_the_level():
-    assert power(ASKED, ONE, ONE, 500, category="a", level=0.1).power == pytest.approx(0.1)
+    assert power(ASKED, ONE, ONE, 500, category="a", alpha=0.1).power == pytest.approx(0.1)
 
 
 def test_the_sign_does_not_matter():
@@ -110,7 +110,7 @@ def test_a_thousand_categories_and_more():
         ({"category": "a", "target": 80}, ArgumentError, "target"),
         ({"category": "a", "target": 0.04}, ArgumentError, "target"),
         ({"category": "b", "target": 0.8}, ArgumentError, "target"),
-        ({"n1": 100, "category": "a", "level": 5}, ArgumentError, "level"),
+        ({"n1": 100, "category": "a", "alpha": 5}, ArgumentError, "alpha"),
     ],
 )
 def test_bad_arguments_are_named(arguments, error, argument):
