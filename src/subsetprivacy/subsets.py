@@ -8,7 +8,9 @@ in which the members of a set were drawn.
 
 import math
 from collections.abc import Iterable, Iterator, KeysView, Mapping, Set
+from decimal import Decimal
 from functools import cached_property, lru_cache
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -249,6 +251,23 @@ def is_missing(value: Any) -> bool:
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:
         return True
     return isinstance(value, (float, np.floating)) and math.isnan(value)
+
+
+def number_of(label: Any) -> float | None:
+    """Return the finite number that a label is, also as text, as in a CSV file; None if it is none.
+
+    Examples
+    --------
+    >>> number_of("10"), number_of(2.5), number_of("ten"), number_of(True)
+    (10.0, 2.5, None, None)
+    """
+    if isinstance(label, bool) or not isinstance(label, (Real, Decimal, str)):
+        return None
+    try:
+        number = float(label)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 @frozen

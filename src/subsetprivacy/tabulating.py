@@ -127,7 +127,8 @@ def _as_joint(counted: SubsetCounts | GroupedCounts[SubsetCounts]) -> JointCount
     """Return counts, or the counts of each group, as joint counts."""
     if isinstance(counted, SubsetCounts):
         return _joint(counted)
-    return GroupedCounts({group: _joint(part) for group, part in counted.items()}, counted.by)
+    by_group = {group: _joint(part) for group, part in counted.items()}
+    return GroupedCounts(by_group, counted.by, ordered=counted.ordered)
 
 
 def _whole(data: tuple[Any, ...]) -> SubsetTable | SubsetData | SubsetCounts | None:

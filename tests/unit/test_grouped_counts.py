@@ -254,3 +254,16 @@ def test_groups_are_estimated_together_and_one_at_a_time():
     with refused(ArgumentError, "data") as caught:
         sp.estimate(groups)
     assert caught.value.advice.name == "one_group_at_a_time"
+
+
+def test_a_declared_order_is_kept():
+    column = pd.Categorical(TABLE["sex"], ["m", "f"], ordered=True)
+    groups = sp.count(TABLE.assign(sex=column), "race", by="sex", design=UNIFORM)
+    for kept in (
+        groups,
+        groups.copy(),
+        pickle.loads(pickle.dumps(groups)),
+        sp.GroupedCounts.from_dict(as_json(groups)),
+    ):
+        assert (list(kept), kept.ordered) == (["m", "f"], True)
+    assert not sp.count(TABLE, "race", by="sex", design=UNIFORM).copy().ordered

@@ -41,6 +41,7 @@ COLUMNS = {
 @every_case("kind", COLUMNS)
 def test_groups_of_a_column_ascend(kind):
     assert list(groups(CODES, by=COLUMNS[kind](SIZES)).items()) == [("large", 1), ("mid", 2), ("small", 3)]
+    assert not sp.count(CODES, design=U4, by=COLUMNS[kind](SIZES)).ordered
 
 
 @pytest.mark.parametrize("engine", CONSTRUCTORS)
@@ -83,6 +84,7 @@ ENUM = pl.Series(SIZES, dtype=pl.Enum(DECLARED))
 )
 def test_an_ordered_column_keeps_the_order_it_declares(column):
     assert list(groups(CODES, by=column).items()) == IN_ORDER
+    assert sp.count(CODES, design=U4, by=column).ordered
 
 
 def _duckdb(folder):
@@ -117,7 +119,9 @@ TABLES = {
 
 @pytest.mark.parametrize("engine", TABLES)
 def test_an_ordered_column_of_a_table_keeps_the_order_it_declares(engine, tmp_path):
-    assert list(groups(TABLES[engine](tmp_path), "x", by="size").items()) == IN_ORDER
+    table = TABLES[engine](tmp_path)
+    assert list(groups(table, "x", by="size").items()) == IN_ORDER
+    assert sp.count(table, "x", design=U4, by="size").ordered
 
 
 def test_an_ordered_column_of_a_file_keeps_the_order_it_declares(tmp_path):
@@ -125,17 +129,20 @@ def test_an_ordered_column_of_a_file_keeps_the_order_it_declares(tmp_path):
     pq.write_table(pa.table({"x": CODES, "size": ARROW}), path)
     counted = sp.read_release(path, {"x": U4}).count("x", by="size")
     assert list(counted) == ["small", "mid", "large"]
+    assert counted.ordered
 
 
 def test_declared_orders_hold_for_each_of_several_columns_and_for_collections_and_tables_of_pairs():
     frame = pd.DataFrame({"x": CODES, "size": ORDERED, "year": [1, 1, 1, 2, 2, 2]})
     expected = [(1, "small"), (1, "mid"), (1, "large"), (2, "small"), (2, "mid")]
     assert list(groups(frame, "x", by=["year", "size"])) == expected
+    assert not sp.count(frame, "x", design=U4, by=["year", "size"]).ordered
     frame["sets"] = [set(U4.categories.members(code)) for code in CODES]  # which are read row by row
     assert list(groups(frame, "sets", by=["year", "size"])) == expected
     assert list(groups(frame, "sets", by="size")) == ["small", "mid", "large"]
     tables = sp.crosstab(CODES, CODES[::-1], designs=[U4, U4], by=ORDERED)
     assert list(tables) == ["small", "mid", "large"]
+    assert tables.ordered
     assert list(sp.crosstab(frame.assign(y=CODES[::-1]), "x", "y", designs=[U4, U4], by="size")) == list(tables)
 
 

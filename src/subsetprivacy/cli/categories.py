@@ -203,14 +203,21 @@ def infer_labels(
 
 
 def _sorted(distinct: set[Any], column: str) -> list[Any]:
-    labels = sorted(
-        (label for label in distinct if not _is_missing(label)), key=lambda label: (str(type(label)), label)
-    )
+    labels = sorted((label for label in distinct if not _is_missing(label)), key=_rank)
     echo_warning(
         f"{len(labels)} categories were read from the private column {column}. A rare label reveals that someone "
-        f"has it: look at the list, and merge or drop rare labels before you publish anything."
+        f"has it: look at the list, and merge or drop rare labels before you publish anything. The list is sorted. "
+        f"Declare the categories yourself if they have another order."
     )
     return labels
+
+
+def _rank(label: Any) -> tuple[Any, ...]:
+    """Return the sort key of a label: numbers first, also those of a CSV file, which are text."""
+    from subsetprivacy.subsets import number_of
+
+    number = number_of(label)
+    return (1, str(type(label)), label) if number is None else (0, number, str(label))
 
 
 def _is_missing(label: Any) -> bool:

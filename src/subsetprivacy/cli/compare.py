@@ -217,9 +217,10 @@ def _baseline(given: str | None, names: list[Any], by: tuple[str, ...]) -> Any:
 
 def _compared(fits: dict[Any, Any], baseline: Any) -> Any:
     """Return the difference of two samples, or the comparison of more."""
+    from subsetprivacy.data import only_known
     from subsetprivacy.estimation.comparison import compare as run
 
-    if len(fits) == 2:
+    if len(only_known(fits)) == len(fits) == 2:
         first, second = fits if baseline is None else sorted(fits, key=lambda name: name == baseline)
         return fits[first].difference(fits[second], names=(group_text(first), group_text(second)))
     return run(fits, baseline=baseline)

@@ -84,7 +84,8 @@ def test(
     between groups that were published unchanged.
 
     With --trend, test whether an ordered column rises or falls over ordered groups. Groups that are numbers serve as
-    their own scores. Other groups are sorted by name, so words such as low, middle and high need --group-scores.
+    their own scores. Three or more words such as low, middle and high need --group-scores, or a column whose type
+    declares their order.
 
     \b
     Examples:
@@ -175,14 +176,15 @@ def _counts_by(release: Any, names: tuple[str, ...], by: tuple[str, ...], settin
 
 def _as_numbers(counted: Any) -> Any:
     """Return groups as numbers, in order, if all are numbers; a CSV file has only text."""
-    try:
-        numbers = {name: float(name) for name in counted}
-    except (TypeError, ValueError):  # other groups: words, pairs, a missing one
+    from subsetprivacy.data import only_known
+    from subsetprivacy.subsets import number_of
+
+    numbers = {name: number_of(name) for name in only_known(counted)}
+    named = {name: int(x) if x.is_integer() else x for name, x in numbers.items() if x is not None}
+    if len(set(named.values())) < len(numbers):
         return counted
-    named = {name: int(number) if number.is_integer() else number for name, number in numbers.items()}
-    if len(set(named.values())) < len(named):
-        return counted
-    return {named[name]: counted[name] for name in sorted(named, key=named.__getitem__)}
+    unknown = {name: counts for name, counts in counted.items() if name not in named}
+    return {named[name]: counted[name] for name in sorted(named, key=named.__getitem__)} | unknown
 
 
 def _of_trend(
@@ -194,11 +196,12 @@ def _of_trend(
     **run: Any,
 ) -> Any:
     """Test whether a column rises or falls over groups, or over another column."""
+    from subsetprivacy.data import only_known
     from subsetprivacy.independence import trend_test
 
     if by:
         counted = _as_numbers(_counts_by(release, names, by, settings))
-        labels = {"scores": release.designs[names[0]].categories, "group_scores": tuple(counted)}
+        labels = {"scores": release.designs[names[0]].categories, "group_scores": tuple(only_known(counted))}
     else:
         counted = counts_of(release, names, settings)
         first, *_, second = counted.categories.parts

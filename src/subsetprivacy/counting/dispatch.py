@@ -15,6 +15,7 @@ from subsetprivacy.counting.columns import (
     group_rows,
     read_column,
 )
+from subsetprivacy.counting.ordering import in_declared_order
 from subsetprivacy.counting.tables import column_name, count_columns, needs_rows, rows_of
 from subsetprivacy.data import GroupedCounts, SubsetCounts, SubsetTable, check_allowed, count_codes
 from subsetprivacy.design import Design
@@ -84,9 +85,10 @@ def count(
         A group label per person, or for a table the name of a column or a
         list of names, whose groups are tuples. The result is then a
         `GroupedCounts`, a dict of counts per group. Groups are in ascending
-        order, with numbers before words and missing groups last, as None. An
-        ordered categorical column (pandas, Dask, Polars' Enum, Arrow's
-        ordered dictionary, DuckDB's ENUM) keeps its declared order.
+        order, with numbers before words and missing groups last, as None.
+        Tests and comparisons leave people without a group out. An ordered
+        categorical column (pandas, Dask, Polars' Enum, Arrow's ordered
+        dictionary, DuckDB's ENUM) keeps its declared order.
     weights
         A weight per person, or for a table the name of a column. Groups and
         weights are matched with people by position. A pandas series must have
@@ -142,7 +144,7 @@ def count(
         group: count_codes(codes[rows], chosen, None if amounts is None else amounts[rows], frequency=frequency)
         for group, rows in group_rows(groups, len(codes)).items()
     }
-    return GroupedCounts(by_group, groups.names)
+    return GroupedCounts(by_group, groups.names, ordered=in_declared_order(groups.orders))
 
 
 def _one_variable(data: Any, column: str) -> Any:

@@ -38,6 +38,11 @@ class GroupColumn:
     names: tuple[str, ...] = ("group",)
 
 
+def in_declared_order(orders: Sequence[_Order]) -> bool:
+    """Tell whether groups are in a declared order: those of one column that has one, not of several together."""
+    return len(orders) == 1 and orders[0] is not None
+
+
 def rows_of_groups(labels: Iterable[Label], orders: Sequence[_Order], tuples: bool) -> dict[Label, IntArray]:
     """Return the positions of the members of each group, with the groups in order."""
     rows: dict[Any, list[int]] = {}

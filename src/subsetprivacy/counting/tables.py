@@ -9,7 +9,7 @@ from subsetprivacy._checks import check_choice, shown
 from subsetprivacy._choices import Missing, WeightsKind
 from subsetprivacy.counting.columns import MISSING, check_covered, check_kind
 from subsetprivacy.counting.distinct import Orders, counts_of_groups
-from subsetprivacy.counting.ordering import GroupColumn
+from subsetprivacy.counting.ordering import GroupColumn, in_declared_order
 from subsetprivacy.data import GroupedCounts, SubsetCounts
 from subsetprivacy.design import Design, product
 from subsetprivacy.engines import (
@@ -151,7 +151,9 @@ class CountRequest:
             missing=self.missing,
             place=place,
         )
-        return counts if isinstance(counts, SubsetCounts) else GroupedCounts(counts, self.by or ())
+        if isinstance(counts, SubsetCounts):
+            return counts
+        return GroupedCounts(counts, self.by or (), ordered=in_declared_order(orders or ()))
 
 
 def check_parts(columns: Sequence[str]) -> None:

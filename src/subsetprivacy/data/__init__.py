@@ -8,7 +8,7 @@ counted separately as `n_missing` and left out of all other numbers.
 from subsetprivacy.data.batch import CountsBatch
 from subsetprivacy.data.conversion import as_counts
 from subsetprivacy.data.counts import SubsetCounts
-from subsetprivacy.data.groups import GroupedCounts
+from subsetprivacy.data.groups import GroupedCounts, only_known, without_group
 from subsetprivacy.data.joint import JointCounts, as_joint
 from subsetprivacy.data.people import SubsetData
 from subsetprivacy.data.questions import QuestionCounts
@@ -28,4 +28,6 @@ __all__ = [
     "as_joint",
     "check_allowed",
     "count_codes",
+    "only_known",
+    "without_group",
 ]

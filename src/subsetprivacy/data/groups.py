@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
+from functools import partial
 from math import isfinite
 from typing import Any, Generic, Self, TypeVar
 
@@ -26,9 +27,11 @@ from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages import Note, NoteKind, unique
 from subsetprivacy.messages.for_data import AS_TO_DICT_WROTE, KEEP_GROUPS_PLAIN
 from subsetprivacy.results import Result, plain
+from subsetprivacy.subsets import is_missing
 from subsetprivacy.tables import Table, label_text
 
 C = TypeVar("C", bound=SubsetCounts)
+T = TypeVar("T")
 _MOST_COLUMNS = 6  # of groups in a printed table
 
 
@@ -43,6 +46,8 @@ class GroupedCounts(Result, dict[Label, C], Generic[C]):
         The counts of each group. A group is a value, or a tuple of values if there are several grouping columns.
     by
         The names of the grouping columns, or ``("group",)`` if they have no names.
+    ordered
+        Whether the type of the grouping column declares the order of the groups, as a pandas ordered categorical does.
 
     Examples
     --------
@@ -56,14 +61,20 @@ class GroupedCounts(Result, dict[Label, C], Generic[C]):
     """
 
     by: tuple[str, ...]
+    ordered: bool
 
     def __init__(
-        self, groups: Mapping[Label, C] | Iterable[tuple[Label, C]] = (), by: Sequence[str] = ("group",)
+        self,
+        groups: Mapping[Label, C] | Iterable[tuple[Label, C]] = (),
+        by: Sequence[str] = ("group",),
+        *,
+        ordered: bool = False,
     ) -> None:
         super().__init__(groups)
         if isinstance(by, str) or not by or not all(isinstance(name, str) for name in by):
             raise ArgumentError(f"`by` must be the names of the columns of groups; got {type(by).__name__}.")
         self.by = tuple(by)
+        self.ordered = ordered
         for group, counts in self.items():
             if not isinstance(counts, SubsetCounts):
                 raise ArgumentError(f"`groups` must contain counts; got {type(counts).__name__}.")
@@ -87,10 +98,10 @@ class GroupedCounts(Result, dict[Label, C], Generic[C]):
 
     def copy(self) -> "GroupedCounts[C]":
         """Return a copy with the same counts and names."""
-        return GroupedCounts(self, self.by)
+        return GroupedCounts(self, self.by, ordered=self.ordered)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return GroupedCounts, (dict(self), self.by)
+        return partial(GroupedCounts, ordered=self.ordered), (dict(self), self.by)
 
     # Output -----------------------------------------------------------------------------------
 
@@ -164,7 +175,13 @@ class GroupedCounts(Result, dict[Label, C], Generic[C]):
             groups.append({"group": _to_json(group), "kind": type(counts).__name__, **plain(entries), "design": at})
         documents = [design.document() for design in designs]
         notes = [note.to_dict() for note in self.notes]
-        return {"by": list(self.by), "groups": groups, "designs": documents, "notes": notes}
+        return {
+            "by": list(self.by),
+            "ordered": self.ordered,
+            "groups": groups,
+            "designs": documents,
+            "notes": notes,
+        }
 
     @classmethod
     def _restored(cls, facts: Mapping[str, Any]) -> Self:
@@ -175,7 +192,7 @@ class GroupedCounts(Result, dict[Label, C], Generic[C]):
         ArgumentError
             If `facts` is not the output of `to_dict`.
         """
-        by, groups, documents = facts_of(cls, facts, ("by", "groups", "designs"))
+        by, ordered, groups, documents = facts_of(cls, facts, ("by", "ordered", "groups", "designs"))
         designs = dict(enumerate(design_of(document) for document in documents))
         restored: dict[Label, Any] = {}
         for part in groups:
@@ -185,7 +202,37 @@ class GroupedCounts(Result, dict[Label, C], Generic[C]):
                 raise ArgumentError(f"`facts` must have a design for each group; got {len(designs)}.", AS_TO_DICT_WROTE)
             made = JointCounts if kind == JointCounts.__name__ else SubsetCounts
             restored[_from_json(group)] = made(codes, counts, designs[at], squares)
-        return cls(restored, by)
+        return cls(restored, by, ordered=ordered)
+
+
+def is_unknown_group(group: Any) -> bool:
+    """Tell whether the group of some people is missing: a missing value, or a tuple with one.
+
+    Tests and comparisons leave such people out, because they are no group of their own. Counts and estimates show them.
+
+    Examples
+    --------
+    >>> is_unknown_group(None), is_unknown_group(("f", None)), is_unknown_group("f")
+    (True, True, False)
+    """
+    return any(map(is_missing, group)) if isinstance(group, tuple) else is_missing(group)
+
+
+def only_known(groups: Mapping[Any, T]) -> dict[Any, T]:
+    """Return the groups of people whose group is known."""
+    return {group: content for group, content in groups.items() if not is_unknown_group(group)}
+
+
+def without_group(groups: Mapping[Any, SubsetCounts]) -> list[Note]:
+    """Return a note on how many people are left out because their group is missing."""
+    unknown = [counts for group, counts in groups.items() if is_unknown_group(group)]
+    if not unknown:
+        return []
+    if any(counts.squares is not None for counts in unknown):
+        rows = f"{sum(counts.counts.sum() for counts in unknown):.0f} of the weight"
+    else:
+        rows = counted(sum(counts.n + counts.n_missing for counts in unknown), "row")
+    return [Note(NoteKind.LEFT_OUT, f"Left out, because their group is missing: {rows}.")]
 
 
 def _named(value: Any) -> str:

@@ -12,6 +12,7 @@ from subsetprivacy import draw
 from subsetprivacy._choices import ContrastMethod, Engine
 from subsetprivacy._types import FloatArray
 from subsetprivacy._words import group_text
+from subsetprivacy.data import only_known, without_group
 from subsetprivacy.errors import ArgumentError, CategoryError, MismatchError, SubsetPrivacyError
 from subsetprivacy.estimation.contrast import chosen_method
 from subsetprivacy.estimation.difference import KINDS, Difference, difference_of
@@ -51,12 +52,15 @@ class Comparison(Result):
         The estimates by name, in order.
     baseline
         The name of the estimate that all others are compared with; None if all pairs are compared.
+    remarks
+        Notes on what is left out.
     """
 
     why_not_restored: ClassVar[str] = "save the counts of all with `counts.to_dict()` and estimate from them again"
 
     estimates: Mapping[Any, Shares]
     baseline: Any = None
+    remarks: tuple[Note, ...] = ()
 
     @cached_property
     def differences(self) -> dict[tuple[Any, Any], Difference]:
@@ -139,13 +143,13 @@ class Comparison(Result):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """The caveats of the estimates."""
+        """What is left out, and the caveats of the estimates."""
         notes = [
             Note(note.kind, f"{group_text(name)}: {note.text}", None)
             for name, fit in self.estimates.items()
             for note in fit._base.notes
         ]
-        return unique(notes)
+        return unique((*self.remarks, *notes))
 
     def _columns(self, level: float = 0.95, method: ContrastMethod = "auto") -> dict[str, Any]:
         parts = [self._in_order(each, level, method) for each in self.differences.values()]
@@ -307,7 +311,8 @@ def compare(estimates: Mapping[Any, Shares] | EstimateBatch, *, baseline: Any = 
     ----------
     estimates
         Estimates by name, such as ``{"2024": fit, "2025": other}``, or the result of `estimate_many` for named groups.
-        All must have the same categories; designs may differ.
+        All must have the same categories; designs may differ. People whose group is missing (None) are left out, as in
+        all tests.
     baseline
         The name of the estimate to subtract from all others. By default all pairs are compared, and the estimate named
         later is subtracted (2023 - 2025, not 2025 - 2023).
@@ -338,6 +343,8 @@ def compare(estimates: Mapping[Any, Shares] | EstimateBatch, *, baseline: Any = 
     wrong = [type(fit).__name__ for fit in named.values() if not isinstance(fit, Shares)]
     if wrong:
         raise ArgumentError(f"`estimates` must be estimates or margins; got {wrong[0]}.", ESTIMATE_GROUPS)
+    remarks = tuple(without_group({name: fit._base.counts for name, fit in named.items()}))
+    named = only_known(named)
     if len(named) < 2:
         raise ArgumentError(f"`estimates` must be two or more; got {len(named)}.", NAME_ESTIMATES)
     if baseline is not None and baseline not in list(named):
@@ -347,7 +354,7 @@ def compare(estimates: Mapping[Any, Shares] | EstimateBatch, *, baseline: Any = 
         raise ArgumentError(
             f"there must be at most {_MOST_PAIRS} pairs to compare; got {pairs}. A baseline leaves {len(named) - 1}."
         )
-    made = Comparison(named, baseline)
+    made = Comparison(named, baseline, remarks)
     try:
         made.differences  # noqa: B018  # to raise now where some cannot be compared
     except SubsetPrivacyError as error:

@@ -9,7 +9,8 @@ from attrs import frozen
 from scipy.special import ndtri
 
 from subsetprivacy._types import FloatArray
-from subsetprivacy.data import GroupedCounts, SubsetCounts
+from subsetprivacy._words import group_text
+from subsetprivacy.data import GroupedCounts, SubsetCounts, only_known
 from subsetprivacy.design import Design
 from subsetprivacy.errors import SubsetPrivacyError
 from subsetprivacy.estimation.comparison import compare
@@ -146,13 +147,15 @@ class GroupFindings:
         The groups, at most 60. If there are more, the largest. `left_out` counts the others.
     test
         The test that all groups have the same shares. None if it is not possible.
+    notes
+        Who is left out of the test because their group is missing, or why there is no test.
     """
 
     by: tuple[str, ...]
     groups: tuple[GroupShares, ...]
     left_out: int = 0
     test: SharesTest | None = None
-    problem: Note | None = None
+    notes: tuple[Note, ...] = ()
 
 
 def fitted(counts: SubsetCounts) -> Estimate:
@@ -253,12 +256,12 @@ def group_findings(groups: GroupedCounts[SubsetCounts], level: float) -> GroupFi
     for name in (name for name in groups if name in set(largest)):
         line = _group(name, groups[name], level, fits)
         lines.append(line)
-    test, problem = _homogeneity(fits, level)
-    return GroupFindings(groups.by, tuple(lines), len(groups) - len(lines), test, problem)
+    test, notes = _homogeneity(fits, level)
+    return GroupFindings(groups.by, tuple(lines), len(groups) - len(lines), test, notes)
 
 
 def _group(name: Any, counts: SubsetCounts, level: float, fits: dict[Any, Estimate]) -> GroupShares:
-    text = tuple(map(str, name)) if isinstance(name, tuple) else (str(name),)
+    text = tuple(map(group_text, name if isinstance(name, tuple) else (name,)))
     with capture_warnings():
         try:
             fit = fitted(counts)
@@ -269,12 +272,13 @@ def _group(name: Any, counts: SubsetCounts, level: float, fits: dict[Any, Estima
     return GroupShares(text, counts.n, shares)
 
 
-def _homogeneity(fits: Mapping[Any, Estimate], level: float) -> tuple[SharesTest | None, Note | None]:
-    if len(fits) < 2:
-        return None, None
+def _homogeneity(fits: Mapping[Any, Estimate], level: float) -> tuple[SharesTest | None, tuple[Note, ...]]:
+    if len(only_known(fits)) < 2:
+        return None, ()
     with capture_warnings():
         try:
-            test = compare(fits).test
+            compared = compare(fits)
+            test = _test(compared.test.to_dict(), level)
         except SubsetPrivacyError as error:
-            return None, problem_of(error, NoteKind.NOT_TESTED)
-    return _test(test.to_dict(), level), None
+            return None, (problem_of(error, NoteKind.NOT_TESTED),)
+    return test, compared.remarks

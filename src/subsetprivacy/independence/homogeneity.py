@@ -10,7 +10,7 @@ from scipy.special import chdtrc
 from subsetprivacy._checks import check_choice, read_only, shown
 from subsetprivacy._choices import DegreesOfFreedom, IndependenceMethod, NullMethod
 from subsetprivacy._types import FloatArray, Label, Seed
-from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_counts
+from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_counts, only_known, without_group
 from subsetprivacy.design import Product, nonprivate
 from subsetprivacy.errors import ArgumentError, MismatchError, NoDataError
 from subsetprivacy.estimation.mle import maximize
@@ -27,7 +27,6 @@ from subsetprivacy.independence.null_distributions import (
     affordable,
 )
 from subsetprivacy.independence.result import IndependenceResult
-from subsetprivacy.independence.strata import without_group
 from subsetprivacy.independence.tables import LARGEST
 from subsetprivacy.independence.testing import BUDGET, METHODS, read_permutation_options, run_test
 from subsetprivacy.mechanism.simulate import informative_probabilities, simulate_informative
@@ -114,10 +113,9 @@ def homogeneity_test(
     >>> homogeneity_test(wave1, wave2, seed=1).df
     3
     """
-    named = read_groups(groups)
+    named, unknown = read_groups(groups)
     settings = read_permutation_options(permutations, budget, seed, progress)
     hypothesis = f"the same distribution in {len(named)} groups"
-    unknown = tuple(without_group(groups[0])) if isinstance(groups[0], Mapping) else ()
     together, reason = _as_table(named)
     if together is None:
         if check_choice(df, DF, "df") == "paper":
@@ -134,14 +132,15 @@ def homogeneity_test(
     )
 
 
-def read_groups(groups: tuple[Any, ...]) -> dict[Label, SubsetCounts]:
-    """Return the counts of each group by name, or raise if they are not compatible."""
+def read_groups(groups: tuple[Any, ...]) -> tuple[dict[Label, SubsetCounts], tuple[Note, ...]]:
+    """Return the counts of each known group by name, and notes on other people; raise if they are not compatible."""
     if len(groups) > 1 and isinstance(groups[-1], str):
         _read(groups[-1])
     if len(groups) == 1 and isinstance(groups[0], Mapping):
-        named = {group: as_counts(data) for group, data in groups[0].items() if group is not None}
+        read = {group: as_counts(data) for group, data in groups[0].items()}
     else:
-        named = {f"group {k + 1}": _read(data) for k, data in enumerate(groups)}
+        read = {f"group {k + 1}": _read(data) for k, data in enumerate(groups)}
+    named, unknown = only_known(read), tuple(without_group(read))
     if len(named) < 2:
         raise ArgumentError(f"`groups` must be two or more; got {len(named)}.", COUNT_BY_GROUP)
     first = next(iter(named.values()))
@@ -159,7 +158,7 @@ def read_groups(groups: tuple[Any, ...]) -> dict[Label, SubsetCounts]:
         if not counts.total > 0:
             raise NoDataError(f"every group must have an informative subset; {who} has none.")
         counts.design.require_identifiable()
-    return named
+    return named, unknown
 
 
 def _read(data: Any) -> SubsetCounts:

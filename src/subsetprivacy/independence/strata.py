@@ -8,7 +8,7 @@ from attrs import evolve
 from subsetprivacy._choices import DegreesOfFreedom, IndependenceMethod, NullMethod
 from subsetprivacy._types import Label, Seed
 from subsetprivacy._words import counted
-from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_counts
+from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, only_known, without_group
 from subsetprivacy.errors import ArgumentError, NoDataError, NotIdentifiableError
 from subsetprivacy.independence.crossing import Crossing, cross
 from subsetprivacy.independence.latent import run_latent_test
@@ -112,10 +112,8 @@ def _groups(tables: Mapping[Label, Any]) -> tuple[dict[Label, Crossing], tuple[N
     """Return the groups that can be tested, and notes on the people in the others."""
     crossings: dict[Label, Crossing] = {}
     alike: dict[Label, JointCounts] = {}
-    for group, given in tables.items():
-        table = read_table(given)
-        if group is None:
-            continue
+    read = {group: read_table(table) for group, table in tables.items()}
+    for group, table in only_known(read).items():
         table.design.require_identifiable()
         try:
             crossing = cross(table)
@@ -127,7 +125,7 @@ def _groups(tables: Mapping[Label, Any]) -> tuple[dict[Label, Crossing], tuple[N
         crossings[group] = crossing
     if not crossings:
         raise NoDataError("both variables must vary in some group; got no such group.")
-    return crossings, (*_left_out(alike), *without_group(tables))
+    return crossings, (*_left_out(alike), *without_group(read))
 
 
 def _left_out(alike: Mapping[Label, JointCounts]) -> list[Note]:
@@ -142,15 +140,3 @@ def _left_out(alike: Mapping[Label, JointCounts]) -> list[Note]:
         f"{missing:.0f} that lack an answer."
     )
     return [Note(NoteKind.LEFT_OUT, text)]
-
-
-def without_group(groups: Mapping[Label, Any]) -> list[Note]:
-    """Return a note on how many people are left out because their group is missing."""
-    if None not in groups:
-        return []
-    counts = as_counts(groups[None])
-    if counts.squares is not None:
-        rows = f"{counts.counts.sum():.0f} of the weight"
-    else:
-        rows = counted(counts.n + counts.n_missing, "row")
-    return [Note(NoteKind.LEFT_OUT, f"Left out, because their group is missing: {rows}.")]

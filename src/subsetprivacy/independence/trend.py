@@ -1,7 +1,6 @@
 """`trend_test`: whether an ordered variable increases or decreases over ordered groups, or with another variable."""
 
 from collections.abc import Callable, Mapping, Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from subsetprivacy._checks import check_choice
 from subsetprivacy._choices import Alternative
 from subsetprivacy._types import FloatArray, IntArray, Label, Seed
 from subsetprivacy._words import counted
-from subsetprivacy.data import JointCounts, SubsetCounts, SubsetData, SubsetTable, as_counts, as_joint
+from subsetprivacy.data import GroupedCounts, JointCounts, SubsetCounts, SubsetData, SubsetTable, as_counts, as_joint
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError, NotIdentifiableError
 from subsetprivacy.estimation.contrast import ALTERNATIVES
@@ -22,11 +21,17 @@ from subsetprivacy.independence.crossing import cross
 from subsetprivacy.independence.homogeneity import WEIGHTED_GROUPS, read_groups
 from subsetprivacy.independence.linear_statistic import Stratum, linear_null_distribution, oriented
 from subsetprivacy.independence.null_distributions import ASYMPTOTIC, PermutationOptions
-from subsetprivacy.independence.strata import without_group
 from subsetprivacy.independence.testing import BUDGET, read_permutation_options
 from subsetprivacy.independence.trend_result import TrendResult
 from subsetprivacy.messages import Note, NoteKind
-from subsetprivacy.messages.for_tests import COMPARE_DISTRIBUTIONS, COUNT_ONE_VARIABLE, GROUPS_OR_TABLE, SCORE_EACH
+from subsetprivacy.messages.for_tests import (
+    COMPARE_DISTRIBUTIONS,
+    COUNT_ONE_VARIABLE,
+    GROUPS_OR_TABLE,
+    ORDER_GROUPS,
+    SCORE_EACH,
+)
+from subsetprivacy.subsets import number_of
 from subsetprivacy.variables import JointCategories
 
 
@@ -46,15 +51,18 @@ def trend_test(
     Parameters
     ----------
     data
-        Ordered groups such as waves or age groups, as ``count(data, by=group)`` returns. Or a table of two private
-        variables, as ``crosstab(a, b)`` returns; the first variable then replaces the groups.
+        Ordered groups such as waves or age groups, as ``count(data, by=group)`` returns. People whose group is missing
+        are left out. Or a table of two private variables, as ``crosstab(a, b)`` returns; the first variable then
+        replaces the groups.
     scores
         A number for each category, in the order of the design or by label; by default 1, 2, 3 and so on. For a table,
         the scores are for the categories of the second variable.
     group_scores
         A number for each group, in the order of the groups or by name. By default the groups themselves if they are
-        numbers, else 1, 2, 3 and so on. For a table, the scores are for the categories of the first variable, by
-        default 1, 2, 3.
+        numbers, and 1, 2, 3 and so on if they have an order: dates, and the groups of an ordered column (`count`).
+        Groups named by words have none. `count` sorts them by name, so three or more of them need scores, and so do two
+        if the alternative is one-sided. For a table, the scores are for the categories of the first variable, by
+        default 1, 2, 3 in the order of the design.
     alternative
         ``"two-sided"``; ``"greater"``: the scores of the variable increase with those of the groups; ``"less"``: they
         decrease.
@@ -71,7 +79,8 @@ def trend_test(
     Raises
     ------
     ArgumentError
-        If `data` has another type, a score is missing, or no two groups with different scores have the same design.
+        If `data` has another type, a score is missing, the groups have no order, or no two groups with different scores
+        have the same design.
     NotIdentifiableError
         If a design is not identifiable, or everyone reported the same subset.
     MismatchError, NoDataError
@@ -120,7 +129,7 @@ def trend_test(
     check_choice(alternative, ALTERNATIVES, "alternative")
     settings = read_permutation_options(permutations, budget, seed, progress)
     if isinstance(data, Mapping):
-        problem = _of_groups(data, scores, group_scores)
+        problem = _of_groups(data, scores, group_scores, alternative)
     else:
         problem = _of_table(data, scores, group_scores)
     return _tested(problem, alternative, settings)
@@ -173,9 +182,9 @@ def _of_table(data: Any, scores: Any, group_scores: Any) -> _Problem:
     return _Problem([Stratum(u, v, *crossing.cells)], weighted, facts)
 
 
-def _of_groups(data: Mapping[Any, Any], scores: Any, group_scores: Any) -> _Problem:
+def _of_groups(data: Mapping[Any, Any], scores: Any, group_scores: Any, alternative: Alternative) -> _Problem:
     """Read a private variable in known groups."""
-    named = read_groups((data,))
+    named, unknown = read_groups((data,))
     samples = list(named.values())
     categories = samples[0].categories
     if isinstance(categories, JointCategories):
@@ -183,7 +192,10 @@ def _of_groups(data: Mapping[Any, Any], scores: Any, group_scores: Any) -> _Prob
             f"`data` must count one ordered variable; got {len(categories.names)} together.", COUNT_ONE_VARIABLE
         )
     c = read_scores(scores, tuple(categories), "scores")
-    g = read_scores(group_scores, tuple(named), "group_scores", own=True)
+    if group_scores is None:
+        is_ordered = isinstance(data, GroupedCounts) and data.ordered
+        group_scores = _scores_of(tuple(named), is_ordered or (len(named) == 2 and alternative == "two-sided"))
+    g = read_scores(group_scores, tuple(named), "group_scores")
     strata, notes = _by_design(samples, c, g)
     weighted = samples[0].squares is not None
     if weighted:
@@ -195,7 +207,7 @@ def _of_groups(data: Mapping[Any, Any], scores: Any, group_scores: Any) -> _Prob
         "group_scores": g,
         "categories": tuple(categories),
         "scores": c,
-        "remarks": (*notes, *without_group(data)),
+        "remarks": (*notes, *unknown),
     }
     return _Problem(strata, weighted, facts)
 
@@ -275,7 +287,40 @@ def _tested(problem: _Problem, alternative: Alternative, settings: PermutationOp
     )
 
 
-def read_scores(scores: Any, labels: Sequence[Label], name: str, *, own: bool = False) -> FloatArray:
+def _scores_of(groups: Sequence[Label], is_ordered: bool) -> Sequence[float]:
+    """Return the numbers that groups are, or their places in their order.
+
+    Parameters
+    ----------
+    groups
+        The groups.
+    is_ordered
+        Whether they are given in their order.
+
+    Raises
+    ------
+    ArgumentError
+        If they have no order.
+    """
+    labels = [group[0] if isinstance(group, tuple) and len(group) == 1 else group for group in groups]
+    numbers = [number_of(label) for label in labels]
+    if None not in numbers:
+        return [number for number in numbers if number is not None]
+    if is_ordered:
+        return range(1, len(labels) + 1)
+    if not any(isinstance(label, (str, bytes, bool, tuple)) for label in labels):
+        try:
+            order = sorted(labels)  # type: ignore[type-var]
+        except TypeError:
+            order = []
+        if order:  # dates
+            return [order.index(label) + 1 for label in labels]
+    raise ArgumentError(
+        f"`group_scores` must be given for groups without an order; got {len(groups)} groups.", ORDER_GROUPS
+    )
+
+
+def read_scores(scores: Any, labels: Sequence[Label], name: str) -> FloatArray:
     """Return a number for each label.
 
     Parameters
@@ -286,8 +331,6 @@ def read_scores(scores: Any, labels: Sequence[Label], name: str, *, own: bool = 
         The categories or groups.
     name
         The argument, for messages.
-    own
-        Whether numeric labels are their own scores by default.
 
     Raises
     ------
@@ -295,8 +338,7 @@ def read_scores(scores: Any, labels: Sequence[Label], name: str, *, own: bool = 
         If a label has no finite number, or all numbers are the same.
     """
     if scores is None:
-        numbers = own and all(isinstance(label, Real) and not isinstance(label, bool) for label in labels)
-        given: Any = labels if numbers else range(1, len(labels) + 1)
+        given: Any = range(1, len(labels) + 1)
     elif isinstance(scores, Mapping):
         if set(scores) != set(labels):
             raise ArgumentError(f"`{name}` must have a number for each of the {len(labels)} labels.", SCORE_EACH)

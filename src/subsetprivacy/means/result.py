@@ -12,8 +12,9 @@ from subsetprivacy import draw
 from subsetprivacy._checks import check_choice, check_level, read_only
 from subsetprivacy._choices import Engine, EqualMeansMethod, MeansInterval, PairsOf
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Label
-from subsetprivacy._words import group_text, whole
-from subsetprivacy.errors import ArgumentError, CategoryError
+from subsetprivacy._words import group_text, people, whole
+from subsetprivacy.data.groups import is_unknown_group
+from subsetprivacy.errors import ArgumentError, CategoryError, NoDataError
 from subsetprivacy.means import inference, quantiles
 from subsetprivacy.means.differences import MeanDifferences
 from subsetprivacy.means.presenting import frame_columns, picture_of, summary_of
@@ -229,16 +230,18 @@ class GroupMeans(Result):
         ----------
         between
             ``"categories"``: pairs of categories, within each known group. ``"groups"``: pairs of known groups, within
-            each category.
+            each category. People whose group is missing are left out.
         """
         check_choice(between, PAIRS, "between")
-        if between == "groups" and len(self.groups) < 2:
+        compared = self._known()
+        if between == "groups" and len(compared) < 2:
             raise ArgumentError("`between` must be 'categories' without known groups; got 'groups'.")
-        cells = np.arange(self.mean.size).reshape(len(self.groups), -1)
+        cells = np.arange(self.mean.size).reshape(len(self.groups), -1)[compared]
         lines = cells if between == "categories" else cells.T
-        return self._compared([pair for line in lines.tolist() for pair in combinations(line, 2)])
+        pairs = [pair for line in lines.tolist() for pair in combinations(line, 2)]
+        return self._compared(pairs, self._without_group)
 
-    def _compared(self, pairs: list[tuple[int, int]]) -> MeanDifferences:
+    def _compared(self, pairs: list[tuple[int, int]], notes: tuple[Note, ...] = ()) -> MeanDifferences:
         first, second = np.array(pairs, np.int64).T
         L = np.zeros((len(pairs), self.mean.size))
         L[np.arange(len(pairs)), first] += 1.0
@@ -264,10 +267,13 @@ class GroupMeans(Result):
             effect,
             self.df,
             self.n,
+            notes,
         )
 
     def test(self, *, method: EqualMeansMethod = "auto") -> ModelTests:
         """Test whether the means of all categories are equal, within each known group.
+
+        People whose group is missing are left out.
 
         Parameters
         ----------
@@ -280,8 +286,9 @@ class GroupMeans(Result):
             chosen = "score" if self.model is None else "wald"
         if chosen == "score" and self.model is not None:
             raise ArgumentError("`method` must be 'wald' with a model; got 'score'.", CORRECTED_MEANS)
-        tests = [self._tested(g, chosen) for g in range(len(self.groups))]
-        names = [group_text(group) for group in self.groups] if self.by else ["all means are equal"]
+        compared = self._known()
+        tests = [self._tested(g, chosen) for g in compared]
+        names = [group_text(self.groups[g]) for g in compared] if self.by else ["all means are equal"]
         statistic, df = (np.array(x) for x in zip(*tests, strict=True))
         pvalues = [
             inference.pvalue_of(value, int(k), self.df) if k and value == value else float("nan")
@@ -289,7 +296,9 @@ class GroupMeans(Result):
         ]
         where = f" within each group by {' and '.join(self.by)}" if self.by else ""
         title = f"Equal means of {self.outcome} by {' and '.join(self.variables)}{where}"
-        return ModelTests(title, tuple(names), statistic, df, np.array(pvalues), chosen, self._notes_of_test(chosen))
+        return ModelTests(
+            title, tuple(names), statistic, df, np.array(pvalues), chosen, self._notes_of_test(chosen, compared)
+        )
 
     def _tested(self, g: int, method: str) -> tuple[float, int]:
         at = self._cells(g)
@@ -304,11 +313,28 @@ class GroupMeans(Result):
             return float("nan"), 0
         return inference.wald_statistic(self.mean.ravel()[at], self.cov[np.ix_(at, at)])
 
-    def _notes_of_test(self, method: str) -> tuple[Note, ...]:
-        rare = int(np.isnan(self.mean).sum())
+    def _notes_of_test(self, method: str, compared: list[int]) -> tuple[Note, ...]:
+        rare = int(np.isnan(self.mean.reshape(len(self.groups), -1)[compared]).sum())
         if method == "score" or not rare:
+            return self._without_group
+        return (*self._without_group, Note(NoteKind.LEFT_OUT, f"Categories without a mean are left out: {rare}."))
+
+    def _known(self) -> list[int]:
+        """Return the positions of the groups that are compared: all but a missing one."""
+        compared = [g for g, group in enumerate(self.groups) if not (self.by and is_unknown_group(group))]
+        if not compared:
+            raise NoDataError("some people must have a known group; got none.")
+        return compared
+
+    @property
+    def _without_group(self) -> tuple[Note, ...]:
+        """A note on the people who are not compared because their group is missing."""
+        lost = [g for g in range(len(self.groups)) if g not in self._known()]
+        if not lost:
             return ()
-        return (Note(NoteKind.LEFT_OUT, f"Categories without a mean are left out: {rare}."),)
+        number = float(self.number[lost].sum())
+        who = "few people" if np.isnan(number) else people(number)
+        return (Note(NoteKind.LEFT_OUT, f"Left out, because their group is missing: {who}."),)
 
     # Cells ------------------------------------------------------------------------------------
 

@@ -73,6 +73,13 @@ SCORE_EACH = advise(
     shell="numbers in the order of the labels, 1,2,3, or LABEL=1,LABEL=2",
     keyword_of="trend_test",
 )
+ORDER_GROUPS = advise(
+    "order_groups",
+    python="group_scores={{'low': 1, 'middle': 2, 'high': 3}}, or count by an ordered column, such as a pandas ordered "
+    "categorical",
+    shell="--group-scores low=1,middle=2,high=3",
+    keyword_of="trend_test",
+)
 WALD_MEANS = advise("wald_means", python="method='wald'", keyword_of=("TrendResult.summary", "TrendResult.to_frame"))
 
 # Honesty

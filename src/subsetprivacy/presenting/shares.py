@@ -240,8 +240,7 @@ def groups_section(words: Words, variable: VariableFindings) -> Html:
     if groups.test is not None:
         key = "groups.differ" if groups.test.rejects else "groups.alike"
         parts.append(el("p", words(key, p=words.pvalue(groups.test.pvalue))))
-    elif groups.problem is not None:
-        parts.append(el("p", words.note(groups.problem)))
+    parts += [el("p", words.note(note)) for note in groups.notes]
     if groups.left_out:
         parts.append(el("p", words.count("groups.left_out", groups.left_out), class_="notes"))
     return lines(

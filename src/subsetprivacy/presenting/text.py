@@ -117,6 +117,8 @@ def _groups(words: Words, variable: VariableFindings, width: int) -> Iterator[st
     if groups.test is not None:
         key = "groups.differ" if groups.test.rejects else "groups.alike"
         yield _wrapped(words(key, p=words.pvalue(groups.test.pvalue)), width, "    ")
+    for note in groups.notes:
+        yield _wrapped(plain_text(words.note(note)), width, "    ")
 
 
 def _shares(words: Words, variable: VariableFindings, shares: ShareFindings) -> Iterator[str]:

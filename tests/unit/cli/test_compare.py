@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute
 import pytest
 from click.testing import CliRunner
 from shell_words import without_advice
@@ -311,3 +312,30 @@ def test_files_are_completed():
     assert [item.type for item in complete.get_completions(["compare"], "2025")] == ["file"]
     assert [item.value for item in complete.get_completions(["compare", "--method"], "s")] == ["score"]
     assert "fit-test" in [item.value for item in complete.get_completions([], "f")]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("sampled", [False, True])
+def test_people_without_a_group_are_not_compared(fine, refused, made, ending, sampled, tmp_path):
+    table = made[2]
+    for name, gaps in (("year", lambda k: k % 5 == 0), ("sex", lambda k: k % 3 == 0)):
+        cells = [None if gaps(k) else cell for k, cell in enumerate(table[name].to_pylist())]
+        table = table.set_column(table.column_names.index(name), name, pa.array(cells))
+    table = table.append_column("town", pa.array(np.arange(len(table)) % 50))
+    path = tmp_path / f"gaps.{ending}"
+    sp.write_release(table, path, {"answer": DESIGN}, keep=["year", "sex", "town"])
+    options = ["--strata", "town", "--json"] if sampled else ["--json"]
+    for by, n in ((["year"], 3), (["sex"], 2), (["year", "sex"], 6)):
+        words = [word for name in by for word in ("--by", name)]
+        found = json.loads(fine("compare", path, *words, *options))
+        known = [row for row in table.select(by).to_pylist() if None not in row.values()]
+        assert len(found["names"]) == n
+        assert found["test"]["df"] == 3 * (n - 1)
+        assert len(found["differences"]["group"]) == 4 * n * (n - 1) // 2
+        (note,) = (note for note in found["notes"] if note["kind"] == "left_out")
+        assert note["text"].startswith("Left out, because their group is missing: ")
+        if not sampled:
+            assert f": {len(table) - len(known):,} rows." in note["text"]
+    one = table.filter(pa.compute.not_equal(table["sex"].fill_null("none"), "m"))
+    sp.write_release(one, path, {"answer": DESIGN}, keep=["sex"], overwrite=True)
+    assert "must be two or more" in refused("compare", path, "--by", "sex")

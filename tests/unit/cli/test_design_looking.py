@@ -133,6 +133,10 @@ def test_labels_are_read_off_private_data_only_when_asked(run, misused, tmp_path
     assert "before you publish" in result.stderr
     assert "Ulm" not in result.output
     assert sp.load_design(made) == sp.uniform(["Aba", "Bor", "Rye", "Ulm"])  # not in the order of the people
+    table.write_text("id,size\n1,10\n2,9\n3,nan\n4,100\n5,ten\n")
+    result = run("design", "uniform", "--from", table, "--column", "size", "--infer-categories", "-o", made, "--force")
+    assert result.exit_code == 0, result.output
+    assert sp.load_design(made).categories.labels == ("9", "10", "100", "nan", "ten")  # numbers are in their order
 
 
 def test_labels_off_a_column_that_is_not_there(refused, tmp_path):

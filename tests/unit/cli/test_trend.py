@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import subsetprivacy as sp
@@ -151,3 +152,37 @@ def test_numbers_of_a_csv_file_are_numbers(fine, tmp_path):
         found.append(json.loads(fine(*words)))
     assert found[0]["group_scores"] == found[1]["group_scores"] == [9, 10, 100]
     assert found[0]["zscore"] == pytest.approx(found[1]["zscore"])
+
+
+def test_words_have_no_order_unless_their_column_declares_one(fine, refused, made, tmp_path):
+    line = refused("test", "out.parquet", "answer", "--by", "pay", *TREND)
+    assert "--group-scores must be given" in line
+    assert "Hint: --group-scores low=1,middle=2,high=3" in line
+    table = pq.read_table(made[1].path, columns=["answer", "pay"])
+    words = ["low", "middle", "high"]
+    places = pa.array([words.index(word) for word in table["pay"].to_pylist()])
+    ordered = pa.DictionaryArray.from_arrays(places, words, ordered=True)
+    table = table.set_column(1, "pay", ordered)
+    sp.write_release(table, tmp_path / "ordered.parquet", {"answer": DESIGN}, keep=["pay"])
+    scores = ["--group-scores", "low=1,middle=2,high=3"]
+    expected = json.loads(fine("test", "out.parquet", "answer", "--by", "pay", *TREND, "--json", *scores))
+    found = json.loads(fine("test", str(tmp_path / "ordered.parquet"), "answer", "--by", "pay", *TREND, "--json"))
+    assert (found["groups"], found["zscore"]) == (words, pytest.approx(expected["zscore"]))
+
+
+def test_a_missing_group_is_left_out_and_numbers_stay_numbers(fine, tmp_path):
+    codes = sp.privatize(ANSWERS * 90, DESIGN, seed=3).codes
+    ages = np.tile([9, 10, 100], 120).tolist()
+    gaps = [None if k % 7 == 0 else age for k, age in enumerate(ages)]
+    known = [k for k, age in enumerate(gaps) if age is not None]
+    for ending in ("csv", "parquet"):
+        path = tmp_path / f"gaps.{ending}"
+        sp.write_release(pa.table({"answer": codes, "age": gaps}), path, {"answer": DESIGN}, keep=["age"])
+        words = ["test", str(path), "answer", "--by", "age", "--trend", "--permutations", "0", "--json"]
+        found = json.loads(fine(*words))
+        expected = sp.trend_test(sp.count(codes[known], design=DESIGN, by=[ages[k] for k in known]), permutations=0)
+        assert found["group_scores"] == [9, 10, 100]
+        assert found["zscore"] == pytest.approx(expected.zscore)
+        assert f"{len(codes) - len(known)} rows" in str(found["notes"])
+        scored = json.loads(fine(*words, "--group-scores", "9=1,10=2,100=3"))
+        assert scored["group_scores"] == [1, 2, 3]

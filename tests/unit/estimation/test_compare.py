@@ -1,6 +1,7 @@
 """Several estimates compared, and p-values adjusted for their number."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from problems import lopsided, quietly
 from refusals import refused
@@ -177,3 +178,38 @@ def test_too_many_pairs_need_a_baseline():
     fits = dict.fromkeys(range(65), WAVES[2023])
     with pytest.raises(ArgumentError, match=r"at most 2000 pairs to compare; got 2080\. A baseline leaves 64"):
         sp.compare(fits)
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, ("f", None), (None,)])
+def test_people_without_a_group_are_left_out_as_in_all_tests(missing):
+    counts = {year: fit.counts for year, fit in WAVES.items()}
+    lost = sp.simulate(U4, W, 300, seed=9)
+    whole = {2023: counts[2023], missing: lost, 2024: counts[2024], 2025: counts[2025]}
+    fits = {group: sp.estimate(part) for group, part in whole.items()}
+    compared, expected = sp.compare(fits), sp.compare(WAVES)
+    assert compared.test.to_dict() == expected.test.to_dict()
+    assert compared.to_frame().equals(expected.to_frame())
+    text = f"Left out, because their group is missing: {lost.n + lost.n_missing} rows."
+    tested = sp.homogeneity_test(whole, permutations=0, null="asymptotic")
+    assert tested.df == sp.homogeneity_test(counts, permutations=0, null="asymptotic").df
+    trend = sp.trend_test({2023: counts[2023], missing: lost, 2025: counts[2025]}, permutations=0)
+    for result in (compared, tested, trend):
+        assert [note.text for note in result.notes if note.kind is NoteKind.LEFT_OUT] == [text]
+    assert text in str(compared.summary())
+    with refused(ArgumentError, "estimates"):
+        sp.compare({2023: fits[2023], missing: fits[missing]})
+    with refused(ArgumentError, "groups"):
+        sp.homogeneity_test({2023: counts[2023], missing: lost})
+
+
+def test_a_missing_group_of_a_column_is_estimated_but_not_compared():
+    data = sp.simulate(U4, W, 900, seed=1)
+    codes = np.repeat(data.codes, data.counts.astype(int))
+    column = np.resize(["north", "south", "west", None], len(codes))
+    counts = sp.count(sp.SubsetData(codes, U4), by=column)
+    fits = sp.estimate_many(counts)
+    assert list(fits.names) == ["north", "south", "west", None]
+    compared = sp.compare(fits)
+    assert (compared.test.df, len(compared.to_frame())) == (6, 12)
+    assert sp.homogeneity_test(counts, permutations=0).df == 6
+    assert sp.compare(fits, baseline="south").to_frame()["group"].unique().tolist() == ["north", "west"]

@@ -16,6 +16,8 @@ from subsetprivacy.errors import ArgumentError, CodeError, MismatchError, NotPri
 from subsetprivacy.finding import findings as same
 from subsetprivacy.honesty.all_checks import ONE
 from subsetprivacy.messages import NoteKind
+from subsetprivacy.presenting.text import findings_text
+from subsetprivacy.presenting.words import words_of
 from subsetprivacy.report import report_html
 
 
@@ -367,3 +369,20 @@ def test_no_share_is_called_the_largest_where_others_fit_as_well():
     assert not made["x"].is_unique
     assert [row[2] for row in made.summary().rows] == ["–"]
     assert "has the largest estimated share" not in report_html(made)
+
+
+def test_a_missing_group_is_shown_but_not_tested(tmp_path):
+    rng = np.random.default_rng(1)
+    codes = sp.privatize(rng.choice(ABCD, 600), UNIFORM, seed=1).codes
+    towns = np.resize(["north", "south", "west", None], 600)
+    sp.write_release(pa.table({"x": codes, "town": towns}), tmp_path / "made.parquet", {"x": UNIFORM}, keep=["town"])
+    release = sp.read_release(tmp_path / "made.parquet")
+    made = sp.findings(release, by="town", tests=False)
+    result = made["x"].groups
+    assert [group.group for group in result.groups] == [("north",), ("south",), ("west",), ("(missing)",)]
+    fits = {town: sp.estimate(sp.SubsetData(codes[towns == town], UNIFORM)) for town in ("north", "south", "west")}
+    assert result.test.df == 6
+    assert result.test.pvalue == pytest.approx(sp.compare(fits).test.pvalue)
+    (note,) = result.notes
+    assert (note.kind, note.text) == (NoteKind.LEFT_OUT, "Left out, because their group is missing: 150 rows.")
+    assert note.text in " ".join(findings_text(words_of(), made, 80).split())

@@ -1,8 +1,12 @@
 """The test of trend: against statsmodels, all permutations by hand, the derivative of the likelihood, and its level."""
 
+from datetime import date
+from decimal import Decimal
 from itertools import permutations
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from every_case import every_case
 from lopsided import ABCD, ASKED, GIVEN3, WARNER
@@ -24,6 +28,7 @@ from subsetprivacy.messages.for_tests import (
     COUNT_BY_GROUP,
     COUNT_ONE_VARIABLE,
     GROUPS_OR_TABLE,
+    ORDER_GROUPS,
     PICK_TWO,
     SCORE_EACH,
     WALD_MEANS,
@@ -37,8 +42,9 @@ TABLE = np.array([[20, 14, 9, 7], [15, 16, 12, 10], [8, 13, 17, 19]])
 
 
 def groups_of_values(table=TABLE):
-    """Groups of people who tell their values."""
-    return {name: sp.SubsetCounts([1, 2, 4, 8], row, VALUES) for name, row in zip("xyz", table)}
+    """Groups of people who tell their values, in order."""
+    groups = {name: sp.SubsetCounts([1, 2, 4, 8], row, VALUES) for name, row in zip("xyz", table)}
+    return sp.GroupedCounts(groups, ordered=True)
 
 
 def waves(ws, n=200, design=U4, seed=1):
@@ -165,8 +171,8 @@ def test_units_do_not_matter_and_directions_do():
     assert sp.trend_test(groups, group_scores=[-5, 0, 5], permutations=0).zscore == pytest.approx(result)
     assert sp.trend_test(groups, scores=[4, 3, 2, 1], permutations=0).zscore == pytest.approx(-result)
     assert sp.trend_test(dict(reversed(groups.items())), permutations=0).zscore == pytest.approx(result)  # by number
-    named = {str(name): counts for name, counts in reversed(groups.items())}
-    assert sp.trend_test(named, permutations=0).zscore == pytest.approx(-result)  # in their order
+    named = {f"wave {name}": counts for name, counts in reversed(groups.items())}
+    assert sp.trend_test(named, group_scores=[1, 2, 3], permutations=0).zscore == pytest.approx(-result)
 
 
 def test_one_sided_pvalues():
@@ -184,10 +190,72 @@ def test_groups_that_are_numbers_score_themselves():
     samples = list(waves(tilted(EVEN, 0.1)).values())
     years = sp.trend_test(dict(zip((2000, 2010, 2011), samples)), permutations=0)
     assert years.group_scores.tolist() == [2000, 2010, 2011]
-    words = sp.trend_test(dict(zip(("young", "middle", "old"), samples)), permutations=0)
-    assert words.group_scores.tolist() == [1, 2, 3]
-    assert words.scores.tolist() == [1, 2, 3, 4]
-    assert sp.trend_test(dict(zip((False, True, 2), samples)), permutations=0).group_scores.tolist() == [1, 2, 3]
+    assert years.scores.tolist() == [1, 2, 3, 4]
+    texts = sp.trend_test(dict(zip(("2000", "2010", "2011"), samples)), permutations=0)  # as in a CSV file
+    assert texts.zscore == years.zscore
+    decimals = sp.trend_test(dict(zip(map(Decimal, (2000, 2010, 2011)), samples)), permutations=0)
+    assert decimals.zscore == years.zscore
+    alone = sp.trend_test(dict(zip(((2000,), (2010,), (2011,)), samples)), permutations=0)  # by=["year"]
+    assert alone.zscore == years.zscore
+
+
+def test_words_in_three_groups_have_no_order():
+    words = ("low", "medium", "high")
+    samples = list(waves(tilted(EVEN, 0.6)).values())
+    ordered = sp.trend_test(sp.GroupedCounts(zip(words, samples), ordered=True), permutations=0)
+    assert ordered.zscore > 3
+    assert ordered.group_scores.tolist() == [1, 2, 3]
+    for shuffled in permutations(zip(words, samples)):  # whichever way they are sorted
+        groups = sp.GroupedCounts(shuffled)
+        scored = sp.trend_test(groups, group_scores={"low": 1, "medium": 2, "high": 3}, permutations=0)
+        assert scored.zscore == pytest.approx(ordered.zscore)
+        for unordered in (groups, dict(groups), {(name,): counts for name, counts in shuffled}):
+            with refused(ArgumentError, "group_scores") as caught:
+                sp.trend_test(unordered, permutations=0)
+            assert caught.value.advice.advice is ORDER_GROUPS
+    with refused(ArgumentError, "group_scores"):
+        sp.trend_test(dict(zip((False, True, 2), samples)))
+
+
+def test_two_groups_need_an_order_only_for_a_one_sided_test():
+    samples = list(waves(tilted(EVEN, 0.2)).values())[:2]
+    one = sp.trend_test(dict(zip(("before", "after"), samples)), permutations=0)
+    two = sp.trend_test(dict(reversed(list(zip(("before", "after"), samples)))), permutations=0)
+    assert one.pvalue == pytest.approx(two.pvalue)
+    with refused(ArgumentError, "group_scores"):
+        sp.trend_test(dict(zip(("before", "after"), samples)), alternative="greater")
+    first = sp.trend_test({1: samples[0], 2: samples[1]}, alternative="greater", permutations=0)
+    assert first.zscore == pytest.approx(one.zscore)
+
+
+def test_dates_are_in_order():
+    samples = list(waves(tilted(EVEN, 0.2)).values())
+    days = [date(2024, 1, 5), date(2024, 2, 1), date(2025, 1, 1)]
+    expected = sp.trend_test(dict(zip((1, 2, 3), samples)), permutations=0).zscore
+    for kind in (lambda day: day, pd.Timestamp, lambda day: pd.Period(day, "D")):
+        for order in ([0, 1, 2], [2, 0, 1]):
+            groups = {kind(days[k]): samples[k] for k in order}
+            assert sp.trend_test(groups, permutations=0).zscore == pytest.approx(expected)
+
+
+def test_an_ordered_column_gives_the_order():
+    rng = np.random.default_rng(1)
+    words = ["low", "medium", "high"]
+    group = rng.choice(words, 900)
+    weights = {"low": [7, 3, 2, 1], "medium": [3, 3, 3, 3], "high": [1, 2, 3, 7]}
+    values = [rng.choice(list("abcd"), p=np.array(weights[name]) / sum(weights[name])) for name in group]
+    data = sp.privatize(values, U4, seed=1)
+    expected = sp.trend_test(sp.count(data, by=group), group_scores={"low": 1, "medium": 2, "high": 3}, permutations=0)
+    assert expected.zscore > 5
+    for frame in (
+        pd.DataFrame({"code": data.codes, "pay": pd.Categorical(group, words, ordered=True)}),
+        pl.DataFrame({"code": data.codes, "pay": pl.Series(group, dtype=pl.Enum(words))}),
+    ):
+        for counts in (sp.count(data, by=frame["pay"]), sp.count(frame, "code", design=U4, by=["pay"])):
+            assert sp.trend_test(counts, permutations=0).zscore == pytest.approx(expected.zscore)
+    unordered = pd.Series(group, dtype="category")
+    with refused(ArgumentError, "group_scores"):
+        sp.trend_test(sp.count(data, by=unordered))
 
 
 def test_groups_are_those_of_count():
@@ -209,7 +277,7 @@ def test_a_known_variable_of_a_table_is_a_group():
     known = sp.nonprivate(list("xyz"))
     table = sp.crosstab(sp.SubsetData([known.categories.code([g]) for g in group], known), private, names=["g", "v"])
     one = sp.trend_test(table, permutations=0)
-    two = sp.trend_test(sp.count(private, by=list(group)), permutations=0)
+    two = sp.trend_test(sp.count(private, by=list(group)), group_scores=[1, 2, 3], permutations=0)
     assert one.zscore == pytest.approx(two.zscore, rel=1e-6)
     frames = [result.to_frame(method="wald") for result in (one, two)]
     assert frames[0][["estimate", "se"]].to_numpy() == pytest.approx(frames[1][["estimate", "se"]].to_numpy(), rel=1e-4)
@@ -353,7 +421,8 @@ def test_many_groups_are_quick_and_the_table_is_cut():
 
 def test_pictures_keep_the_order():
     samples = list(waves(tilted(EVEN, 0.2)).values())
-    ax = sp.trend_test(dict(zip(("old", "middle", "young"), samples)), permutations=0).plot()
+    groups = sp.GroupedCounts(zip(("old", "middle", "young"), samples), ordered=True)
+    ax = sp.trend_test(groups, permutations=0).plot()
     assert [text.get_text() for text in ax.get_xticklabels()] == ["old", "middle", "young"]
     assert "a 1 to d 4" in ax.get_ylabel().replace("\n", " ")
     numbers = sp.trend_test(dict(zip((2025, 2023, 2024), samples)), permutations=0).plot()

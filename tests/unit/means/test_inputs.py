@@ -20,6 +20,7 @@ from subsetprivacy.errors import (
     TooLargeError,
     UnknownDesignError,
 )
+from subsetprivacy.messages import NoteKind
 
 LABELS = ["red", "blue", "green", "black"]
 DESIGN = sp.uniform(LABELS)
@@ -115,7 +116,23 @@ def test_several_known_columns(people):
 def test_missing_known_groups_come_last(people):
     y, data, table = people
     sex = table["sex"].where(table.index % 3 > 0)
-    assert sp.group_means(y, data, by=sex).groups == ("f", "m", None)
+    means = sp.group_means(y, data, by=sex)
+    assert means.groups == ("f", "m", None)
+    # They are shown, and not compared.
+    lost = int(sex.isna().sum())
+    between, within, tests = means.differences("groups"), means.differences(), means.test()
+    assert between.estimate == pytest.approx(means.mean[0] - means.mean[1])
+    assert (len(within), tests.names) == (2 * 6, ("f", "m"))
+    for result in (between, within, tests):
+        (note,) = (note for note in result.notes if note.kind is NoteKind.LEFT_OUT)
+        assert note.text == f"Left out, because their group is missing: {lost} people."
+    whole = sp.group_means(y, data, by=table["sex"])
+    assert not whole.differences("groups").notes
+    assert not whole.test().notes
+    with refused(ArgumentError, "between"):
+        sp.group_means(y, data, by=table["sex"].where(table["sex"] == "f")).differences("groups")
+    with pytest.raises(NoDataError):
+        sp.group_means(y, data, by=[None] * len(y)).test()
 
 
 def test_numbers_as_known_groups(people):
