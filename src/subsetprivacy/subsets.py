@@ -253,6 +253,13 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, (float, np.floating)) and math.isnan(value)
 
 
+def name_of(column: Any) -> str | None:
+    """Return the name of a column: of a pandas or Polars series, an index, or `SubsetData`; None if it has none."""
+    name = getattr(column, "name", None)
+    named = isinstance(name, (str, int, np.integer)) and not isinstance(name, bool)  # numbers, as in pandas
+    return str(name) if named and name != "" else None
+
+
 def number_of(label: Any) -> float | None:
     """Return the finite number that a label is, also as text, as in a CSV file; None if it is none.
 

@@ -23,6 +23,7 @@ from subsetprivacy.messages.for_data import (
     CROSSTAB_OF_NAMES,
     NAME_AT_LEAST_TWO,
 )
+from subsetprivacy.subsets import name_of
 
 _COINCIDENCE = 20  # rows that two draws may have in common by chance
 
@@ -68,7 +69,8 @@ def crosstab(
         `SubsetTable`, or rows or counts of a product design, and the names of
         the variables to count, by default all.
     names
-        The names of the variables if the columns have none, by default x, y, z.
+        The names of the variables. By default those of the columns, such as of a pandas series or of what `privatize`
+        made of one, else x, y, z.
     designs
         The designs of columns that do not include them, in order or by name.
     by
@@ -180,7 +182,7 @@ def _columns(
             f"{', '.join(type(column).__name__ for column in data)}.",
             COUNT_TOGETHER,
         )
-    wanted = _names(len(data), _own_names(data) if names is None else names)
+    wanted = _names(data, names)
     given = _designs(designs, data, wanted)
     check_same_index({**dict(zip(wanted, data, strict=True)), **(beside or {})})
     read = [read_column(column, design, missing=missing) for column, design in zip(data, given, strict=True)]
@@ -212,14 +214,7 @@ def _of_frame(frame: Any, columns: tuple[Any, ...], names: Any) -> tuple[str, ..
     check_columns(frame, wanted)
     if len(wanted) < 2:
         raise ArgumentError("two or more columns of the data frame must be named; got fewer.")
-    return _names(len(wanted), wanted)
-
-
-def _own_names(columns: tuple[Any, ...]) -> tuple[str, ...] | None:
-    """Return the names of columns of a data frame, if all have different names."""
-    names = [getattr(column, "name", None) for column in columns]
-    known = all(isinstance(name, str) and name for name in names) and len(set(names)) == len(names)
-    return tuple(str(name) for name in names) if known else None
+    return _names(wanted, wanted)
 
 
 def _designs(designs: Any, columns: tuple[Any, ...], names: tuple[str, ...]) -> tuple[Design | None, ...]:
@@ -254,14 +249,16 @@ def _joint(counts: SubsetCounts) -> JointCounts:
     return joint
 
 
-def _names(columns: int, names: Sequence[str] | None) -> tuple[str, ...]:
-    """Return names for columns without names: x, y, z, x4, …."""
+def _names(columns: Sequence[Any], names: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the given names, or those of the columns; x, y, z, x4, … for columns without a name."""
     if names is None:
-        return tuple("xyz"[k] if k < 3 else f"x{k + 1}" for k in range(columns))
+        plain = tuple("xyz"[k] if k < 3 else f"x{k + 1}" for k in range(len(columns)))
+        own = tuple(name_of(column) or name for column, name in zip(columns, plain, strict=True))
+        return own if len(set(own)) == len(own) else plain
     wanted = tuple(names)
-    if isinstance(names, str) or len(wanted) != columns or not all(isinstance(name, str) for name in wanted):
+    if isinstance(names, str) or len(wanted) != len(columns) or not all(isinstance(name, str) for name in wanted):
         raise ArgumentError(
-            f"`names` must be {counted(columns, 'name')}, one for each column; got "
+            f"`names` must be {counted(len(columns), 'name')}, one for each column; got "
             f"{counted(len(wanted), 'entry', 'entries')}."
         )
     if len(set(wanted)) < len(wanted):

@@ -53,13 +53,13 @@ def test_a_list_of_one_column_gives_tuples_of_one():
     assert groups.to_frame()["sex"].unique().tolist() == ["f", "m"]
 
 
-def test_groups_that_are_given_as_values_have_no_name():
+def test_groups_that_are_given_as_values_have_the_name_of_their_column():
     codes = TABLE["race"].to_numpy()
-    for groups in (
-        sp.count(codes, by=TABLE["sex"].tolist(), design=UNIFORM),
-        sp.count(TABLE, "race", by=TABLE["sex"], design=UNIFORM),
+    for groups, name in (
+        (sp.count(codes, by=TABLE["sex"].tolist(), design=UNIFORM), "group"),
+        (sp.count(TABLE, "race", by=TABLE["sex"], design=UNIFORM), "sex"),
     ):
-        assert groups.by == ("group",)
+        assert groups.by == (name,)
         assert list(groups) == ["f", "m"]
 
 

@@ -119,7 +119,7 @@ def evaluate(
     release, names = options.open_release(table, columns, design, form)
     if len(names) > 1:
         raise click.UsageError("evaluate takes one --column; name one of the variables")
-    data = SubsetData(release.codes(names[0], missing=missing), release.designs[names[0]])
+    data = SubsetData(release.codes(names[0], missing=missing), release.designs[names[0]], names[0])
     arguments: dict[str, Any] = _predicted(table, proba, guess, compare, data.categories)
     result: Any = run(data, metrics=metrics or None, **arguments, **_weights(release, weights, weights_kind))
     asked: dict[str, Any] = {"level": level} if compare is not None else {"level": level, "method": method}

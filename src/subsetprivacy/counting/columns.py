@@ -16,7 +16,7 @@ from subsetprivacy.design.text import codes_of
 from subsetprivacy.engines import declared_order, is_table
 from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, MismatchError
 from subsetprivacy.messages.for_data import MISSING_AS_FULL, PASS_A_LIST, PASS_CODES, PASS_ONE_COLUMN, SINGLE_ANSWER
-from subsetprivacy.subsets import Categories, is_missing
+from subsetprivacy.subsets import Categories, is_missing, name_of
 
 WEIGHT_KINDS: tuple[WeightsKind, ...] = get_args(WeightsKind)
 FIT = {"frequency": "whole numbers of at least 0", "sampling": "finite and not negative"}
@@ -241,4 +241,5 @@ def group_column(by: Any) -> GroupColumn:
     to_list = next((name for name in ("to_pylist", "to_list", "tolist") if hasattr(by, name)), None)
     labels = list(by) if to_list is None else getattr(by, to_list)()
     # No two NaN are equal: otherwise every missing group would be a separate group.
-    return GroupColumn([None if is_missing(label) else label for label in labels], [declared_order(by)], False)
+    known = [None if is_missing(label) else label for label in labels]
+    return GroupColumn(known, [declared_order(by)], False, (name_of(by) or "group",))

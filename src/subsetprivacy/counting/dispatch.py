@@ -84,7 +84,8 @@ def count(
     by
         A group label per person, or for a table the name of a column or a
         list of names, whose groups are tuples. The result is then a
-        `GroupedCounts`, a dict of counts per group. Groups are in ascending
+        `GroupedCounts`, a dict of counts per group, with the name of the
+        column. Groups are in ascending
         order, with numbers before words and missing groups last, as None.
         Tests and comparisons leave people without a group out. An ordered
         categorical column (pandas, Dask, Polars' Enum, Arrow's ordered

@@ -75,8 +75,8 @@ def shortened(shown: int, of: int, what: str) -> tuple[Note, ...]:
 # Tables and columns -----------------------------------------------------------------------------
 
 
-def table_of_subsets(counts: "SubsetCounts") -> Table:
-    """Return the most frequent subsets with their counts and shares. Missing people are last."""
+def table_of_subsets(counts: "SubsetCounts", name: str | None = None) -> Table:
+    """Return the most frequent subsets with their counts and shares, of the named variable. Missing people are last."""
     total = float(counts.counts.sum())
     order = most_frequent(counts)
     rows = [_row(counts.design.format(int(counts.observed_codes[k])), counts.n_a[k], total) for k in order]
@@ -84,7 +84,8 @@ def table_of_subsets(counts: "SubsetCounts") -> Table:
         silent = "(full set)" if _draws_full_sets(counts.design) else "(missing)"
         rows.append(_row(silent, counts.n_missing, total))
     distinct = counted(len(counts.n_a), "distinct subset")
-    title = f"Reported subsets: {counts.n_text}, {distinct}, {whole(counts.n_missing)} missing"
+    of = "" if name is None else f" of {name}"
+    title = f"Reported subsets{of}: {counts.n_text}, {distinct}, {whole(counts.n_missing)} missing"
     units = "people" if counts.design.covered is None else "rows"
     amounts = units if counts.squares is None else "weight"
     notes = shortened(len(order), len(counts.n_a), "subsets") + counts.notes

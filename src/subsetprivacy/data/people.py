@@ -8,7 +8,14 @@ from attrs import Attribute, field, frozen
 from subsetprivacy._types import IntArray, Label
 from subsetprivacy._words import counted
 from subsetprivacy.data.counts import SubsetCounts
-from subsetprivacy.data.describing import design_of, facts_of, note_of_missing, notes_of_design, texts_of_codes
+from subsetprivacy.data.describing import (
+    design_of,
+    facts_of,
+    note_of_missing,
+    notes_of_design,
+    table_of_subsets,
+    texts_of_codes,
+)
 from subsetprivacy.data.tally import count_codes
 from subsetprivacy.data.validation import as_codes, check_allowed
 from subsetprivacy.design import Design, require_design
@@ -29,6 +36,8 @@ class SubsetData(Result):
         Integer codes. Bit j is set if category j is a member.
     design
         The design with which the subsets were drawn.
+    name
+        The name of the variable; None if it has none. `privatize` takes it from a pandas or Polars series.
 
     Raises
     ------
@@ -38,18 +47,20 @@ class SubsetData(Result):
 
     codes: IntArray = field(converter=as_codes)
     design: Design = field()
+    name: str | None = None
 
     @design.validator
     def _check(self, _: "Attribute[Design]", design: Design) -> None:
         check_allowed(self.codes, require_design(design))
 
     @classmethod
-    def trusted(cls, codes: IntArray, design: Design) -> Self:
+    def trusted(cls, codes: IntArray, design: Design, name: str | None = None) -> Self:
         """Wrap codes without checking or copying them."""
         data = cls.__new__(cls)
         codes.setflags(write=False)
         object.__setattr__(data, "codes", codes)
         object.__setattr__(data, "design", design)
+        object.__setattr__(data, "name", name)
         return data
 
     def __len__(self) -> int:
@@ -57,7 +68,7 @@ class SubsetData(Result):
 
     def __repr__(self) -> str:
         rows = counted(len(self), *(("person", "people") if self.design.covered is None else ("row", "rows")))
-        return f"<SubsetData: {rows}, {self.design!r}>"
+        return f"<SubsetData{'' if self.name is None else f' of {self.name}'}: {rows}, {self.design!r}>"
 
     @property
     def categories(self) -> Categories:
@@ -81,7 +92,8 @@ class SubsetData(Result):
         if several is None:
             raise ArgumentError(f"`names` must be given for several variables only; got a {self.design.kind} design.")
         wanted = (names,) if isinstance(names, str) else tuple(names)
-        return SubsetData.trusted(several.select_codes(self.codes, wanted), several.select(wanted))
+        codes, name = several.select_codes(self.codes, wanted), wanted[0] if len(wanted) == 1 else None
+        return SubsetData.trusted(codes, several.select(wanted), name)
 
     # Output -----------------------------------------------------------------------------------
 
@@ -93,17 +105,18 @@ class SubsetData(Result):
 
     def summary(self) -> Table:
         """Return the most frequent subsets with their counts and shares, as `counts().summary()` does."""
-        return self.counts().summary()
+        counts = self.counts()
+        return counts.summary() if self.name is None else table_of_subsets(counts, self.name)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return each person's code, in the order of the data, and the document of the design, for JSON.
+        """Return the name, each person's code in the order of the data, and the document of the design, for JSON.
 
         Raises
         ------
         DesignDocumentError
             If a category is not text, a finite number or a boolean, so that JSON could not restore it.
         """
-        return plain({"codes": self.codes, "design": self.design.document(), "notes": self.notes})
+        return plain({"name": self.name, "codes": self.codes, "design": self.design.document(), "notes": self.notes})
 
     @classmethod
     def _restored(cls, facts: Mapping[str, Any]) -> Self:
@@ -114,14 +127,14 @@ class SubsetData(Result):
         ArgumentError
             If `facts` is not the output of `to_dict`.
         """
-        codes, design = facts_of(cls, facts, ("codes", "design"))
-        return cls(codes, design_of(design))
+        name, codes, design = facts_of(cls, facts, ("name", "codes", "design"))
+        return cls(codes, design_of(design), name)
 
     def _columns(self) -> Mapping[str, Any]:
         return {"code": self.codes, "subset": texts_of_codes(self.design, self.codes)}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self).trusted, (self.codes, self.design)  # read-only again
+        return type(self).trusted, (self.codes, self.design, self.name)  # read-only again
 
     def labels(self) -> list[tuple[Label, ...]]:
         """Return each person's subset as labels, in category order."""

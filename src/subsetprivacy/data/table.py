@@ -144,10 +144,11 @@ class SubsetTable(Result):
         """Return the named variables' subsets as one code per person."""
         wanted = {names} if isinstance(names, str) else set(names)
         design = self.design.select(wanted)
+        name = next(iter(wanted)) if len(wanted) == 1 else None
         columns = zip(self.design.named(), self.columns, strict=True)
         kept = [codes for variables, codes in columns if set(variables) & wanted]
         codes = kept[0] if len(kept) == 1 else _joined(kept, design)
-        return SubsetData.trusted(codes, design)
+        return SubsetData.trusted(codes, design, name)
 
     def counts(self, *names: str) -> SubsetCounts:
         """Return the joint counts of the named variables, by default of all variables."""

@@ -12,6 +12,7 @@ from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.honesty.all_checks import ONE
 from subsetprivacy.messages.for_general import FINDINGS_OF
+from subsetprivacy.subsets import name_of
 from subsetprivacy.tabulating import crosstab
 
 
@@ -183,7 +184,7 @@ def _source_of(what: Any) -> FindingsSource:
     if isinstance(what, JointCounts):
         return CountedSource({" x ".join(what.names): what})
     if isinstance(what, (SubsetCounts, SubsetData)):
-        return CountedSource({ONE: as_counts(what)})
+        return CountedSource({name_of(what) or ONE: as_counts(what)})
     if isinstance(what, QuestionCounts):
         return CountedSource({ONE: what.counts()})
     if isinstance(what, SubsetTable):

@@ -26,6 +26,7 @@ from subsetprivacy.means.estimating import MeansOptions, estimate_means
 from subsetprivacy.means.result import GroupMeans
 from subsetprivacy.messages.for_analyses import OUTCOME_AND_DATA
 from subsetprivacy.sampling import Sampling
+from subsetprivacy.subsets import name_of
 
 MODELS: tuple[MeansModel, ...] = get_args(MeansModel)
 _STACK = 3  # warnings point at the caller of `group_means`
@@ -246,7 +247,7 @@ def _of_arrays(
     for name in ("weights", "clusters"):
         if isinstance(getattr(named, name), str):
             raise ArgumentError(f"`{name}` must be one for each person without a table; got a name.", OUTCOME_AND_DATA)
-    outcome, variable = str(getattr(y, "name", None) or "y"), str(getattr(data, "name", None) or "category")
+    outcome, variable = name_of(y) or "y", name_of(data) or "category"
     by = _given_groups(named.by)
     return _MeansData(outcome, y, variable, codes, own, by, named.given, named.weights, named.clusters, named.sampling)
 
@@ -261,7 +262,7 @@ def _given_groups(by: Any) -> dict[str, Any]:
         return {str(name): each for name, each in by.items()}
     if is_table(by):
         return {name: native_column(by, name) for name in names_of(by)}
-    return {str(getattr(by, "name", None) or "group"): by}
+    return {name_of(by) or "group": by}
 
 
 # Tables ---------------------------------------------------------------------------------------------------------------

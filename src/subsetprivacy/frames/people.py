@@ -27,7 +27,7 @@ def people_of(release: Release, names: Sequence[str], missing: Missing | None = 
     """
     require_rows(release)
     if len(names) == 1:
-        return SubsetData(release.codes(names[0], missing=missing), release.designs[names[0]])
+        return SubsetData(release.codes(names[0], missing=missing), release.designs[names[0]], names[0])
     joint = product({name: release.designs[name] for name in names})
     return SubsetData(np.asarray(joint.join([release.codes(name, missing=missing) for name in names])), joint)
 

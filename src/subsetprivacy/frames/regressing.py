@@ -32,6 +32,7 @@ from subsetprivacy.predictors.result import OutcomeRegression
 from subsetprivacy.regression.problem import CovariateColumns
 from subsetprivacy.regression.result import Regression
 from subsetprivacy.sampling import Sampling
+from subsetprivacy.subsets import name_of
 
 FAMILIES: tuple[Family, ...] = get_args(Family)
 METHODS: tuple[RegressionMethod, ...] = get_args(RegressionMethod)
@@ -410,7 +411,7 @@ def _private_covariates(covariates: Any, designs: Any) -> dict[str, Design]:
 
 
 def _private_response(response: Any, design: Design | None, arguments: RegressArguments) -> PrivateColumn:
-    name = str(getattr(response, "name", None) or "response")
+    name = name_of(response) or "response"
     if isinstance(response, SubsetData):
         return PrivateColumn(name, *read_column(response, design))
     return PrivateColumn(name, *read_column(response, design, missing=arguments.missing))
@@ -452,8 +453,8 @@ def _outcome_of_columns(
 
 def _with_response(response: Any, covariates: Covariates) -> tuple[str, Covariates]:
     """Return the name of an observed response, and covariates with its column."""
-    named = getattr(response, "name", None)
-    name = str(named) if named and str(named) not in covariates.columns else "response"
+    named = name_of(response)
+    name = "response" if named is None or named in covariates.columns else named
     if name in covariates.columns:
         raise ArgumentError("a column of covariates must not be called response; got one.", RENAME_A_COLUMN)
     own = covariates_of({name: response})

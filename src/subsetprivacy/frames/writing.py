@@ -44,7 +44,7 @@ def write_release(
         ``.csv``, ``.csv.gz``, ``.csv.zst``, ``.parquet``, ``.pq``, ``.arrow``, ``.feather`` or ``.ipc``.
     designs
         ``{column: design}``. Required for a table, whose other columns are not written. For `SubsetData` it names the
-        column, by default "value".
+        column, by default with the name of the data, or "value".
     form
         For CSV: ``"labels"`` joined by a bar, or ``"codes"``. The default is labels if the codes of a design are sets
         of labels, which holds up to 48 categories. Other formats store codes.
@@ -135,7 +135,7 @@ def _of_data(data: SubsetData, designs: Mapping[str, Design] | None) -> tuple[di
         return _of_product(several, several.split(data.codes), None)
     if designs is not None and (not isinstance(designs, Mapping) or len(designs) != 1):
         raise ArgumentError("`designs` must be {name: design} for one column of subsets.")
-    name, design = next(iter(designs.items())) if designs is not None else ("value", data.design)
+    name, design = next(iter(designs.items())) if designs is not None else (data.name or "value", data.design)
     if design != data.design:
         raise MismatchError("`designs` must hold the design of the data, data.design; got another one.")
     return {name: data.codes}, {name: data.design}

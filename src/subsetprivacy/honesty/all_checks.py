@@ -24,6 +24,7 @@ from subsetprivacy.honesty.skips import SkipsCheck, run_skips_check
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_tests import CHECK_MAPPING, CHECK_WITH_DESIGNS, COUNT_THE_QUESTIONS
 from subsetprivacy.results import Result, plain
+from subsetprivacy.subsets import name_of
 from subsetprivacy.tables import Table
 
 CHECKS = ("draws", "leaning", "skips", "honesty")
@@ -313,7 +314,7 @@ def _counts_of(data: Any, designs: Mapping[str, Design] | None) -> dict[str, Sub
     if isinstance(data, JointCounts):
         return {name: data.margin(name) for name in data.names}
     if isinstance(data, (SubsetCounts, SubsetData)):
-        return {ONE: as_counts(data)}
+        return {name_of(data) or ONE: as_counts(data)}
     if hasattr(data, "designs") and hasattr(data, "count"):  # a release
         return {name: data.count(name) for name in data.designs}
     if isinstance(data, Mapping):

@@ -22,6 +22,7 @@ from subsetprivacy.imputation.models import (
 from subsetprivacy.imputation.result import Imputations
 from subsetprivacy.messages.for_analyses import PEOPLE_ONLY, PROBABILITIES_OR_FIT
 from subsetprivacy.regression.result import Regression
+from subsetprivacy.subsets import name_of
 from subsetprivacy.variables import JointCategories
 
 _CHUNK = 1 << 15  # people at a time
@@ -57,7 +58,7 @@ def impute(
     design
         The design of codes; by default that of the fit.
     name
-        The name of the variable; by default that of the fit, or "value".
+        The name of the variable; by default that of the fit or of the data, or "value".
     prior
         Without `given`, the number of people that the prior adds to each category.
     seed
@@ -112,7 +113,7 @@ def impute(
     joint = isinstance(design_of_codes.categories, JointCategories)
     if joint and name is not None:
         raise ArgumentError("`name` must be left out for several variables, which have names.")
-    named = given.name if isinstance(given, Regression) and given.name != "response" else "value"
+    named = given.name if isinstance(given, Regression) and given.name != "response" else name_of(data) or "value"
     names = (
         design_of_codes.categories.names
         if isinstance(design_of_codes.categories, JointCategories)

@@ -64,7 +64,7 @@ def cover(
     reports = data.codes[~data.design.is_missing(data.codes)] if data.design.mu_full == 0 else data.codes
     source = random_source(seed)
     rows, realized = add_dummies(reports, design, source, missing=len(data) - len(reports))
-    return SubsetData.trusted(rows, realized)
+    return SubsetData.trusted(rows, realized, data.name)
 
 
 def add_dummies(

@@ -19,7 +19,7 @@ from subsetprivacy.mechanism.publisher import Publisher, ValueProblems
 from subsetprivacy.mechanism.randomness import random_source
 from subsetprivacy.mechanism.shuffle import shuffled
 from subsetprivacy.messages.for_data import DRAW_ONCE, PASS_A_KEY, PUBLISH_ONCE, TABLE_OF_DESIGNS
-from subsetprivacy.subsets import library_of
+from subsetprivacy.subsets import library_of, name_of
 from subsetprivacy.variables import JointCategories
 
 __all__ = ["Publisher", "ValueProblems", "privatize", "warn_if_revealing"]
@@ -89,8 +89,9 @@ def privatize(
     -------
     SubsetData
         One code per person, in the order of `values`. A covered design adds
-        the dummy rows and returns all rows in random order. For a product, a
-        `SubsetTable` with a column of codes per factor.
+        the dummy rows and returns all rows in random order. A pandas or
+        Polars series gives its name. For a product, a `SubsetTable` with a
+        column of codes per factor.
 
     Raises
     ------
@@ -131,11 +132,12 @@ def privatize(
         return _privatize_table(values, design.product, missing, source_of)
     publisher = Publisher(design, missing=missing)
     codes, reports, source = _draw(values, publisher, variable or _joint_name(design), source_of)
+    name = variable or name_of(values)
     if design.covered is None:
-        return SubsetData.trusted(codes, design)
+        return SubsetData.trusted(codes, design, name)
     realized, dummies = publisher.dummies(reports, source)
     together = np.concatenate([codes, *dummies])
-    return SubsetData.trusted(together[shuffled(len(together), source)], realized)
+    return SubsetData.trusted(together[shuffled(len(together), source)], realized, name)
 
 
 def warn_if_revealing(design: Design, *, stacklevel: int = 2) -> None:

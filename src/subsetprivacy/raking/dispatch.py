@@ -26,7 +26,6 @@ from subsetprivacy.sampling.columns import columns_of
 from subsetprivacy.sampling.replicates import Replicates
 
 METHODS: tuple[CalibrationMethod, ...] = get_args(CalibrationMethod)
-_OWN = "value"  # the name of a single column of subsets
 
 
 @overload
@@ -128,7 +127,7 @@ def rake(
     check_choice(method, METHODS, "method")
     _check_bounds(method, bounds)
     if isinstance(data, SubsetData) and isinstance(margins, Mapping) and not _is_by_column(margins):
-        margins = {_OWN: margins}
+        margins = {data.name or "value": margins}
     known = read_margins(margins)
     names = list(dict.fromkeys(name for margin in known for name in margin.names))
     columns, drawn = _columns(data, names, designs, sampling)
