@@ -156,12 +156,11 @@ def sampled(fit: "Estimate", at: IntArray) -> dict[str, Any]:
     """Return how the people were sampled as plain data; empty if `sampling` was not passed."""
     if fit.survey is None or fit.design_effects is None:
         return {}
-    sampling = fit.survey.sampling
     return {
         "people": fit.survey.people,
         "design_effect": fit.design_effects[at],
-        "degrees_of_freedom": sampling.degrees_of_freedom,
-        "variance": sampling.method,
+        "degrees_of_freedom": fit.survey.degrees_of_freedom,
+        "variance": fit.survey.sampling.method,
     }
 
 

@@ -138,7 +138,7 @@ class Peak:
     def effective(self, influence: FloatArray) -> float:
         """Return the number of people; for a weighted sample, divided by the design effect for this influence."""
         if self.survey is not None:
-            return self.counts.total / self.survey.design_effect(self.counts.n_a, influence)
+            return self.counts.total / self.survey.design_effect(self.counts.n_a, influence, self.L)
         if self.mean_weights is None:
             return self.counts.total
         parts = self.f * influence**2

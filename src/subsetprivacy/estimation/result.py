@@ -101,7 +101,7 @@ class Estimate(Shares):
     @property
     def degrees_of_freedom(self) -> float:
         """The degrees of freedom of t in intervals: those of `sampling`, or infinity without it."""
-        return np.inf if self.survey is None else self.survey.sampling.degrees_of_freedom
+        return np.inf if self.survey is None else self.survey.degrees_of_freedom
 
     @cached_property
     def design_effects(self) -> FloatArray | None:

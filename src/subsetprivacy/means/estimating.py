@@ -94,6 +94,7 @@ def estimate_means(
     _check_cells(len(known.labels) * design.p)
     weighting = read_weighting(len(codes), weights, weights_kind, clusters, sampling)
     silent = design.is_missing(codes)
+    weighting = weighting.informative(silent)
     kept = np.flatnonzero(~silent & (weighting.each > 0))
     if not len(kept):
         raise NoDataError("`data` must contain at least one informative subset; got none.")
@@ -282,8 +283,7 @@ def read_weighting(
     if sampling is not None:
         if weights is not None or clusters is not None or kind is not None:
             raise ArgumentError("`weights` and `clusters` must be left out with `sampling`; got both.")
-        if sampling.n != n:
-            raise MismatchError(f"`sampling` must have a row per person; got {sampling.n} for {people(n)}.")
+        sampling = sampling.of_people(n)
         return Weighting(sampling.weights, False, sampling)
     frequencies = check_kind(weights, kind)
     if weights is None and kind is not None:

@@ -1,15 +1,16 @@
 """Means by maximum likelihood, and the test that they agree with the corrected means."""
 
 import numpy as np
-from attrs import evolve
+from attrs import evolve, frozen
 
-from subsetprivacy._types import FloatArray
+from subsetprivacy._types import BoolArray, FloatArray
 from subsetprivacy._words import group_text
 from subsetprivacy.means.inference import pvalue_of
 from subsetprivacy.means.mixture import NormalMixture, fit_normal
 from subsetprivacy.means.result import GroupMeans
 from subsetprivacy.means.sample import MeansSample
 from subsetprivacy.regression.model_tests import ModelTests
+from subsetprivacy.sampling.sample import Draws
 
 
 def with_model(made: GroupMeans, sample: MeansSample) -> GroupMeans:
@@ -23,12 +24,9 @@ def with_model(made: GroupMeans, sample: MeansSample) -> GroupMeans:
     """
     known, p = sample.cells
     fits = [_fitted(made, sample, g) for g in range(known)]
-    influence = np.zeros((len(sample.y), known * p))
-    for g, fit in enumerate(fits):
-        people = np.flatnonzero(sample.groups.number == g)
-        influence[np.ix_(people, made._cells(g))] = fit.influence
+    influence = _Influence.of(made, sample, fits)
     empty = np.isnan(np.concatenate([fit.mean for fit in fits]))
-    robust = _covariance(sample, np.where(empty, 0.0, influence))
+    robust = influence.where(~empty).covariance(sample)
     robust[empty] = np.nan
     robust[:, empty] = np.nan
     information = np.zeros_like(robust)
@@ -59,6 +57,60 @@ def with_model(made: GroupMeans, sample: MeansSample) -> GroupMeans:
     )
 
 
+@frozen(eq=False, repr=False)
+class _Influence:
+    """The influence of each person on each mean, (n, cells).
+
+    Attributes
+    ----------
+    by_category
+        Its mean over the draws in each category, (p, n, cells), in a sample from a finite population.
+    D
+        The unbiased indicators, (p, n), then.
+    """
+
+    each: FloatArray
+    by_category: FloatArray | None = None
+    D: FloatArray | None = None
+
+    @classmethod
+    def of(cls, made: GroupMeans, sample: MeansSample, fits: list[NormalMixture]) -> "_Influence":
+        """Return the influence of the people of all known groups."""
+        known, p = sample.cells
+        n = len(sample.y)
+        each, finite = np.zeros((n, known * p)), sample.weights.is_finite
+        by_category, D = (np.zeros((p, n, known * p)), np.zeros((p, n))) if finite else (None, None)
+        for g, fit in enumerate(fits):
+            people = np.flatnonzero(sample.groups.number == g)
+            each[np.ix_(people, made._cells(g))] = fit.influence
+            if by_category is not None and D is not None and fit.draws is not None:
+                by_category[:, people[:, None], made._cells(g)] = fit.draws[0]
+                D[:, people] = fit.draws[1]
+        return cls(each, by_category, D)
+
+    def where(self, known: BoolArray) -> "_Influence":
+        """Return it with 0 for other means."""
+        category = None if self.by_category is None else np.where(known, self.by_category, 0.0)
+        return evolve(self, each=np.where(known, self.each, 0.0), by_category=category)
+
+    def covariance(self, sample: MeansSample) -> FloatArray:
+        """Return the covariance of the weighted sum."""
+        if sample.weights.independent:
+            return np.asarray((self.each.T * sample.weights.squares) @ self.each)
+        return sample.weights.covariance(self.each, self._of_draws(sample.weights.answered))
+
+    def _of_draws(self, answered: float) -> Draws:
+        def draws(factors: FloatArray) -> FloatArray:
+            assert self.by_category is not None
+            assert self.D is not None
+            out = (self.each.T * factors) @ self.each
+            for d, mean in zip(self.D, self.by_category, strict=True):
+                out -= answered * (mean.T * (factors * d)) @ mean
+            return out
+
+        return draws
+
+
 def _fitted(made: GroupMeans, sample: MeansSample, g: int) -> NormalMixture:
     """Return the fit to a known group, starting from the corrected means."""
     people = np.flatnonzero(sample.groups.number == g)
@@ -72,27 +124,28 @@ def _fitted(made: GroupMeans, sample: MeansSample, g: int) -> NormalMixture:
         sample.design,
         sample.weights.each[people],
         (start[0], start[1], start[2]),
+        over_draws=sample.weights.is_finite,
     )
 
 
-def _covariance(sample: MeansSample, influence: FloatArray) -> FloatArray:
-    if not sample.weights.independent:
-        return sample.weights.covariance(influence)
-    return np.asarray((influence.T * sample.weights.squares) @ influence)
-
-
-def _compared(made: GroupMeans, sample: MeansSample, fits: list[NormalMixture], influence: FloatArray) -> ModelTests:
+def _compared(made: GroupMeans, sample: MeansSample, fits: list[NormalMixture], influence: _Influence) -> ModelTests:
     """Return the test that both means agree, in each known group."""
     _, p = sample.cells
     mean, number = made.mean.ravel(), made.number.ravel()
-    apart = -influence
+    apart = -influence.each
+    category = None if influence.by_category is None else -influence.by_category
     for g, people, D in sample.chunks():
         at = slice(g * p, (g + 1) * p)
-        apart[people, at] += (D * (sample.y[people] - mean[at, None]) / number[at, None]).T
+        corrected = (sample.y[people] - mean[at, None]) / number[at, None]
+        apart[people, at] += (D * corrected).T
+        for j in range(p if category is not None else 0):
+            assert category is not None
+            category[j, people, g * p + j] += corrected[j]
     difference = mean - np.concatenate([fit.mean for fit in fits])
     known = np.isfinite(difference)
     cov = np.zeros((len(mean), len(mean)))
-    cov[np.ix_(known, known)] = _covariance(sample, apart[:, known])
+    differing = _Influence(apart, category, influence.D).where(known)
+    cov[np.ix_(known, known)] = differing.covariance(sample)[np.ix_(known, known)]
     statistic, df = [], []
     for g in range(len(made.groups)):
         at = made._cells(g)[known[made._cells(g)]]

@@ -13,6 +13,7 @@ from attrs import frozen
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.design import Design
 from subsetprivacy.estimation.indicator import rows_of
+from subsetprivacy.regression.specification import support_of_draws
 
 _CHUNK = 1 << 15
 _FIRST = 30  # steps of EM before Newton's method
@@ -40,6 +41,8 @@ class NormalMixture:
         The standard errors of the shares.
     loglik, gap
         The log-likelihood, and what is left to gain.
+    draws
+        The mean influence over the draws in each category, (p, n, p), and indicators, (p, n), if asked for.
     """
 
     share: FloatArray
@@ -51,6 +54,7 @@ class NormalMixture:
     share_se: FloatArray
     loglik: float
     gap: float
+    draws: tuple[FloatArray, FloatArray] | None = None
 
     @classmethod
     def of_no_one(cls, p: int) -> "NormalMixture":
@@ -110,6 +114,8 @@ def fit_normal(
     design: Design,
     weight: FloatArray,
     start: tuple[FloatArray, FloatArray, FloatArray],
+    *,
+    over_draws: bool = False,
 ) -> NormalMixture:
     """Fit a normal distribution of y to each category.
 
@@ -119,6 +125,8 @@ def fit_normal(
         The people of one known group.
     start
         Shares, means and variances to start from. NaN is replaced by the overall value.
+    over_draws
+        Whether to compute `draws`.
     """
     center = float(np.average(y, weights=weight))
     scale = float(np.sqrt(np.average((y - center) ** 2, weights=weight))) or 1.0
@@ -139,7 +147,7 @@ def fit_normal(
         if gap < _TOLERANCE:
             break
         theta = after if _loglik(people, after, used) >= value else _em(people, theta, used)[0]
-    return _finished(people, theta, used, design.p, (center, scale))
+    return _finished(people, theta, used, design.p, (center, scale), over_draws=over_draws)
 
 
 def _started(
@@ -231,7 +239,13 @@ def _newton(gradient: FloatArray, information: FloatArray) -> FloatArray | None:
 
 
 def _finished(
-    people: _GroupPeople, theta: _MixtureParameters, used: IntArray, p: int, units: tuple[float, float]
+    people: _GroupPeople,
+    theta: _MixtureParameters,
+    used: IntArray,
+    p: int,
+    units: tuple[float, float],
+    *,
+    over_draws: bool,
 ) -> NormalMixture:
     """Return the fit in the units of y, with the covariance of its means."""
     center, scale = units
@@ -261,7 +275,28 @@ def _finished(
         share_se=_full(np.sqrt(np.maximum(share_var, 0.0)), used, p),
         loglik=value,
         gap=float("nan") if move is None else float(gradient @ move) / 2,
+        draws=_over_draws(people, theta, used, scale * inverse[means]) if over_draws else None,
     )
+
+
+def _over_draws(
+    people: _GroupPeople, theta: _MixtureParameters, used: IntArray, to_means: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the mean influence over the draws in each category, and indicators."""
+    p, n = people.design.p, len(people.z)
+    support = support_of_draws(people.design, n)
+    influence, indicators = np.full((p, n, p), np.nan), np.empty((p, n))
+    start = 0
+    for z, R, _ in people.parts(np.arange(p)):
+        part = slice(start, start + len(z))
+        start += len(z)
+        P, u, _log = theta.posterior(z, np.ones((len(used), len(z))))
+        every = np.zeros((p, len(z)))
+        every[used] = P
+        posterior, indicators[:, part] = support.over_draws(every, R)
+        for j in range(p):
+            influence[j, part][:, used] = (to_means @ _scores(theta, posterior[j][used], u)).T
+    return influence, indicators
 
 
 def _full(values: FloatArray, used: IntArray, p: int, other: float = float("nan")) -> FloatArray:

@@ -132,11 +132,17 @@ def _design_effect(sample: MeansSample, cell: int, t: float, q: float, squares: 
     if sample.weights.independent:
         return 1.0
     _, p = sample.cells
-    scores = np.zeros((len(sample.y), 1))
+    scores, squares_of = np.zeros((2, len(sample.y), 1))
     total = 0.0
     for g, people, D in sample.chunks():
         if g == cell // p:
-            score = D[cell % p] * ((sample.y[people] <= t) - q)
-            scores[people, 0] = score
+            beyond = (sample.y[people] <= t) - q
+            scores[people, 0] = score = D[cell % p] * beyond
+            squares_of[people, 0] = D[cell % p] * beyond**2  # estimates the squared mean of the score over the draws
             total += float(sample.weights.squares[people] @ score**2)
-    return float(sample.weights.covariance(scores)[0, 0]) / total if total > 0 else 1.0
+
+    def draws(factors: FloatArray) -> FloatArray:
+        return np.atleast_2d(factors @ (scores**2 - sample.weights.answered * squares_of))
+
+    variance = float(sample.weights.covariance(scores, draws)[0, 0])
+    return max(variance, 0.0) / total if total > 0 else 1.0

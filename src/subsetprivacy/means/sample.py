@@ -4,12 +4,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 
-from subsetprivacy._types import FloatArray, IntArray, Label
+from subsetprivacy._types import BoolArray, FloatArray, IntArray, Label
 from subsetprivacy.design import Design
 from subsetprivacy.estimation.indicator import IndicatorTable, lookup, rows_of
 from subsetprivacy.sampling import Sampling
+from subsetprivacy.sampling.sample import Draws
 
 _CHUNK = 1 << 15  # people at a time
 
@@ -54,12 +55,15 @@ class Weighting:
         Whether a weight is the number of people that a row represents.
     sampling, rows
         How the sample was drawn, and the rows of these people in it; None if people were drawn independently.
+    answered
+        The share of people with an informative subset, in a sample from a finite population.
     """
 
     each: FloatArray
     are_frequencies: bool = True
     sampling: Sampling | None = None
     rows: IntArray | None = None
+    answered: float = 1.0
 
     @property
     def squares(self) -> FloatArray:
@@ -72,14 +76,32 @@ class Weighting:
         return self.sampling is None
 
     @property
+    def is_finite(self) -> bool:
+        """Whether people were drawn from a finite population."""
+        return self.sampling is not None and self.sampling.is_finite
+
+    @property
     def df(self) -> float:
         """The degrees of freedom of variances; infinite if people were drawn independently."""
         return float("inf") if self.sampling is None else float(self.sampling.degrees_of_freedom)
 
-    def covariance(self, scores: FloatArray) -> FloatArray:
-        """Return the covariance of the weighted sum of scores, (n, k), of people not drawn independently."""
+    def covariance(self, scores: FloatArray, draws: Draws) -> FloatArray:
+        """Return the covariance of the weighted sum of scores, (n, k), of people not drawn independently.
+
+        Parameters
+        ----------
+        draws
+            The sum of factors of these people times the variances of their scores over the draws of the subsets.
+        """
         assert self.sampling is not None
-        return self.sampling.covariance(self._of_all_rows(scores))
+        return self.sampling.covariance(self._of_all_rows(scores), lambda factors: draws(factors[self.rows]))
+
+    def informative(self, silent: BoolArray) -> "Weighting":
+        """Return it with the share of people who gave an informative subset, which is random like the subset."""
+        factors = None if self.sampling is None else self.sampling.draw_factors()
+        if factors is None:
+            return self
+        return evolve(self, answered=float(factors[~silent].sum() / factors.sum()))
 
     def simple_random(self, scores: FloatArray) -> FloatArray:
         """Return the covariance for a simple random sample of the same size."""

@@ -66,7 +66,8 @@ def sums_of(sample: MeansSample) -> Sums:
     joint, simple = _joint(cov, known, p), None
     if not sample.weights.independent:
         scores = _scores(sample, center, scale)
-        joint, simple = sample.weights.covariance(scores), sample.weights.simple_random(scores[:, : 2 * K])
+        simple = sample.weights.simple_random(scores[:, : 2 * K])
+        joint = sample.weights.covariance(scores, lambda factors: _of_draws(sample, scores, center, scale, factors))
     at = np.arange(K)
     spread = np.stack([np.stack([joint[a * K + at, b * K + at] for b in range(3)], -1) for a in range(3)], -2)
     return Sums(
@@ -109,6 +110,23 @@ def _scores(sample: MeansSample, center: float, scale: float) -> FloatArray:
         for power in range(3):
             scores[people, power, g] = (D * z**power).T
     return scores.reshape(len(sample.y), -1)
+
+
+def _of_draws(sample: MeansSample, scores: FloatArray, center: float, scale: float, factors: FloatArray) -> FloatArray:
+    r"""Return the sum of factors times the variances of contributions over the draws of the subsets.
+
+    A contribution is :math:`D_j z^a`, with the mean :math:`z^a` over the draws in category j and 0 in others.
+    """
+    known, p = sample.cells
+    out = (scores.T * factors) @ scores
+    for g, people, D in sample.chunks():
+        z = (sample.y[people] - center) / scale
+        at = g * p + np.arange(p)
+        for a in range(3):
+            for b in range(3):
+                means = D @ (factors[people] * z ** (a + b)) * sample.weights.answered
+                out[a * known * p + at, b * known * p + at] -= means
+    return out
 
 
 @frozen(eq=False, repr=False)

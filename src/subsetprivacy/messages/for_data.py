@@ -188,6 +188,8 @@ FEWER_MARGINS = advise("fewer_margins", "merge labels with few people, or use fe
 LOOSER_BOUNDS = advise("looser_bounds", "use wider bounds, merge labels with few people, or use fewer margins")
 ROWS_FOR_SAMPLING = advise(
     "rows_for_sampling",
-    python="sp.estimate(data, sampling=sp.Sampling(weights, strata=strata)), with a row per person in both",
+    python="sp.estimate(data, sampling=sp.Sampling(weights, strata=strata)), with a row per person in both; counts "
+    "allow sp.Sampling(fpc=1) only",
 )
+OF_PEOPLE = advise("of_people", python="sampling.of_people(n) describes n people")
 RESOLVE_COLUMNS = advise("resolve_columns", python="sampling.of(table) reads its columns")

@@ -139,6 +139,7 @@ MERGE_PREDICTOR = advise(
 LIKELIHOOD_OF_PREDICTORS = advise(
     "likelihood_of_predictors", python="method='ml'", shell="--method ml", keyword_of="regress"
 )
+CORRECTED_FOR_FPC = advise("corrected_for_fpc", python="method='corrected'", shell="--method corrected")
 CORRECTED_IF_WRONG = advise(
     "corrected_if_wrong",
     python="method='corrected' (the default) needs neither model",

@@ -82,10 +82,24 @@ class CorrectedObjective:
                     J[b, :, a] += part
         return value, gradient.ravel(), J.reshape(self.size, self.size)
 
-    def scores(self, theta: FloatArray, block: PeopleBlock) -> FloatArray:
-        """Return each person's score, without their weight, shape (m, size)."""
+    def scores(self, theta: FloatArray, block: PeopleBlock, cells: FloatArray | None = None) -> FloatArray:
+        """Return each person's score, without their weight, shape (m, size).
+
+        Parameters
+        ----------
+        cells
+            The indicators of the cells, shape (cells, m), by default those of the people.
+        """
         G = self.family.gradient(self._predictors(theta, block), block.y)
-        return self.atoms.scores(self.atoms.collected(G * self.indicators(block.part)), block.V)
+        return self.atoms.scores(self.atoms.collected(G * self._cells(block, cells)), block.V)
+
+    def _cells(self, block: PeopleBlock, cells: FloatArray | None) -> FloatArray:
+        return self.indicators(block.part) if cells is None else cells
+
+    def over_draws(self, theta: FloatArray, block: PeopleBlock) -> tuple[FloatArray, FloatArray]:
+        """Return the mean over the draws of the indicators, by cell, shape (cells, cells, m), and the indicators."""
+        D = self.indicators(block.part)
+        return np.broadcast_to(np.eye(len(D))[:, :, None], (len(D), *D.shape)), D
 
     def largest_move(self, change: FloatArray) -> float:
         """Return the largest change of any person's linear predictor."""

@@ -7,7 +7,7 @@ variation of the coefficients, of the people and of the draws of their subsets.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,12 +19,13 @@ from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages.for_regression import FITTED_FROM_A_TABLE
 from subsetprivacy.predictors.atoms import Atoms
 from subsetprivacy.predictors.fitting import corrected_objective, mixture_objective
-from subsetprivacy.predictors.influence import covariance_of
+from subsetprivacy.predictors.influence import Scores, covariance_of
 from subsetprivacy.regression.blocks import BLOCK
 from subsetprivacy.regression.prediction import MarginalEffects, Prediction, row_names
 from subsetprivacy.tables import label_text
 
 if TYPE_CHECKING:
+    from subsetprivacy.predictors.people import PeopleBlock
     from subsetprivacy.predictors.result import OutcomeRegression
 
 _STEP = 1e-4  # step of a numerical derivative, in standard deviations
@@ -74,14 +75,50 @@ def _stated(fit: OutcomeRegression) -> dict[str, Any]:
 
 @frozen(eq=False, repr=False)
 class Average:
-    """A mean over people: its value (means,), each person's part (n, means), and its gradient (means, parameters)."""
+    """A mean over people.
+
+    Attributes
+    ----------
+    value
+        Shape (means,).
+    each
+        Each person's part, shape (n, means).
+    gradient
+        Shape (means, parameters).
+    by_cell
+        Each person's part if the private cell were known, shape (private cells, n, means), in a sample from a finite
+        population.
+    """
 
     value: FloatArray
     each: FloatArray
     gradient: FloatArray
+    by_cell: FloatArray | None = None
 
     def __sub__(self, other: Average) -> Average:
-        return Average(self.value - other.value, self.each - other.each, self.gradient - other.gradient)
+        cells = None if self.by_cell is None or other.by_cell is None else self.by_cell - other.by_cell
+        return Average(self.value - other.value, self.each - other.each, self.gradient - other.gradient, cells)
+
+
+@frozen(eq=False, repr=False)
+class _Influence:
+    """The influence of people on averages: their scores times `pull`, and their centered parts."""
+
+    scores: Scores
+    pull: FloatArray
+    centered: FloatArray
+    by_cell: FloatArray | None
+
+    def __call__(self, block: PeopleBlock) -> FloatArray:
+        """Return the influence of some people, shape (m, k)."""
+        return self.scores(block) @ self.pull.T + self.centered[block.part]
+
+    def over_draws(self, block: PeopleBlock) -> tuple[Iterator[FloatArray], FloatArray]:
+        """Return the mean influence over the draws in each cell, and unbiased indicators."""
+        assert self.by_cell is not None
+        means, D = self.scores.over_draws(block)
+        parts = np.repeat(self.by_cell[:, block.part], len(D) // len(self.by_cell), axis=0)
+        return (mean @ self.pull.T + part for mean, part in zip(means, parts, strict=True)), D
 
 
 def _average(
@@ -107,6 +144,8 @@ def _average(
     each = np.empty((len(people), count))
     gradient = np.zeros((count, len(fit.fit.theta)))
     same = cells is not None and bool((cells == cells[0]).all())
+    finite = problem.sampling is not None and problem.sampling.is_finite
+    by_cell = np.empty((layout.cells, len(people), count)) if finite else None
     for block in people.blocks():
         rows = V[block.part]
         D = np.zeros((layout.cells, len(rows)))
@@ -117,12 +156,16 @@ def _average(
         if times is not None:
             D = D * times[block.part]
         U = atoms.predictors(theta, rows, block.offset)
-        each[block.part] = np.einsum("kjm,jm->mk", _means(fit, U), D)
+        means = _means(fit, U)
+        each[block.part] = np.einsum("kjm,jm->mk", means, D)
+        if by_cell is not None:
+            known = means[:, :1] if same else means
+            by_cell[:, block.part] = np.moveaxis(known if times is None else known * times[block.part], 0, -1)
         for k, slopes in enumerate(_slopes(fit, U)):
             A = atoms.collected(slopes * block.weighted(D))
             gradient[k] += atoms.gradient(A, rows).ravel()
     weight = people.weight
-    return Average(np.average(each, axis=0, weights=weight), each, gradient / people.n)
+    return Average(np.average(each, axis=0, weights=weight), each, gradient / people.n, by_cell)
 
 
 def _errors(fit: OutcomeRegression, averages: Sequence[Average]) -> FloatArray:
@@ -136,10 +179,9 @@ def _errors(fit: OutcomeRegression, averages: Sequence[Average]) -> FloatArray:
     G = np.concatenate([average.gradient for average in averages])
     pull = G @ bread[: G.shape[1]]
     centered = np.concatenate([average.each - average.value for average in averages], axis=1) / problem.n
-
-    def influence(block: Any) -> FloatArray:
-        return objective.scores(fit.fit.parameters, block) @ pull.T + centered[block.part]
-
+    cells = [average.by_cell - average.value for average in averages if average.by_cell is not None]
+    by_cell = np.concatenate(cells, axis=2) / problem.n if cells else None
+    influence = _Influence(Scores(objective, fit.fit.parameters), pull, centered, by_cell)
     cov = covariance_of(problem, influence, len(G))
     return np.sqrt(np.maximum(cov.diagonal(), 0.0)).reshape(shape)
 

@@ -10,7 +10,7 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.predictors.corrected import CorrectedObjective, negative_counts
 from subsetprivacy.predictors.families import Poisson
 from subsetprivacy.predictors.indicators import features_of, fit_cells
-from subsetprivacy.predictors.influence import covariance_of, of_everyone, rescaled
+from subsetprivacy.predictors.influence import Scores, covariance_of, of_everyone, rescaled
 from subsetprivacy.predictors.mixture import MixtureObjective
 from subsetprivacy.predictors.problem import OutcomeProblem
 from subsetprivacy.regression.coordinates import Linear
@@ -280,7 +280,7 @@ def _cell_start(problem: OutcomeProblem, objective: MixtureObjective) -> FloatAr
 
 def meat(objective: CorrectedObjective | MixtureObjective, theta: FloatArray, problem: OutcomeProblem) -> FloatArray:
     """Return the covariance of the sum of scores."""
-    return covariance_of(problem, lambda block: objective.scores(theta, block), len(theta))
+    return covariance_of(problem, Scores(objective, theta), len(theta))
 
 
 def design_effects(problem: OutcomeProblem, fit: OutcomeFit) -> FloatArray | None:
@@ -290,7 +290,7 @@ def design_effects(problem: OutcomeProblem, fit: OutcomeFit) -> FloatArray | Non
     made: CorrectedObjective | MixtureObjective
     made = corrected_objective(problem) if problem.method == "corrected" else mixture_objective(problem)
     theta, k = fit.parameters, len(fit.theta)
-    S = of_everyone(problem, lambda block: made.scores(theta, block), len(theta))
+    S = of_everyone(problem, Scores(made, theta), len(theta))
     simple = problem.sampling.simple_random(S, problem.answered) * rescaled(problem) ** 2
     return fit.robust.diagonal() / sandwich(fit.bread, simple).diagonal()[:k]
 

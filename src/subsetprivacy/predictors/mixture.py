@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from subsetprivacy._types import FloatArray, IntArray
 from subsetprivacy.predictors.atoms import Atoms
@@ -21,6 +21,7 @@ from subsetprivacy.predictors.people import CellPeople, PeopleBlock
 from subsetprivacy.regression.blocks import BLOCK
 from subsetprivacy.regression.coordinates import Linear
 from subsetprivacy.regression.links import MultinomialLogit, pairs
+from subsetprivacy.regression.specification import Support, support_of_draws
 
 _ENTRIES = 1 << 20  # largest number of coefficients in a block
 _HALF_LN_2PI = 0.5 * float(np.log(2 * np.pi))
@@ -248,12 +249,26 @@ class MixtureObjective:
         full[right[:, None], left[:, None], second, first] = sums
         return full[row[:, None], row[None, :], column[:, None], column[None, :]]
 
-    def scores(self, theta: FloatArray, block: PeopleBlock) -> FloatArray:
-        """Return each person's score, without their weight, shape (m, size)."""
+    def scores(self, theta: FloatArray, block: PeopleBlock, cells: FloatArray | None = None) -> FloatArray:
+        """Return each person's score, without their weight, shape (m, size).
+
+        Parameters
+        ----------
+        cells
+            The posterior of the cells, shape (cells, m), by default that of the people.
+        """
         row, column = self.places
-        parts = self.parts(theta, block)
+        parts = self.parts(theta, block) if cells is None else evolve(self.before(theta, block), posterior=cells)
         mean = self.means(parts)
         return np.ascontiguousarray((mean[row] * block.V.T[column]).T)
+
+    @cached_property
+    def _support(self) -> Support:
+        return support_of_draws(self.people.design, len(self.people))
+
+    def over_draws(self, theta: FloatArray, block: PeopleBlock) -> tuple[FloatArray, FloatArray]:
+        """Return the mean posterior over the draws, by cell, shape (cells, cells, m), and unbiased indicators."""
+        return self._support.over_draws(self.before(theta, block).posterior, self.people.rows(block.part))
 
     def _blocks(self) -> Iterator[PeopleBlock]:
         """Yield people in blocks, which are smaller if there are many coefficients."""

@@ -97,6 +97,7 @@ def fit_outcome(
     """
     check_choice(family, get_args(OutcomeFamily), "family")
     check_choice(method, get_args(RegressionMethod), "method")
+    sampling = None if sampling is None else sampling.of_people(len(codes))
     answers = _answers(name, y, V, codes, design, layout, family, method, response_design, baseline)
     weight, kind = _weights(weights, weights_kind, clusters, sampling, len(codes))
     cluster, shift = read_clusters(clusters, len(codes)), read_offset(offset, len(codes))
@@ -216,8 +217,6 @@ def _weights(
         return weight, None if weight is None else "frequency" if frequency else "sampling"
     if weights is not None or clusters is not None:
         raise ArgumentError("`weights` and `clusters` must be left out with `sampling`; got both.")
-    if sampling.n != n:
-        raise MismatchError(f"`sampling` must have a row for each of {people(n)}; got {sampling.n}.")
     return sampling.weights, "sampling"
 
 

@@ -10,7 +10,7 @@ from subsetprivacy import draw
 from subsetprivacy._choices import CoefficientInterval
 from subsetprivacy._types import FloatArray
 from subsetprivacy.pvalues import positive, pvalue_text
-from subsetprivacy.regression.presenting import METHODS, coefficient_text, drawn, with_unit
+from subsetprivacy.regression.presenting import METHODS, coefficient_text, with_unit
 from subsetprivacy.tables import Table, label_text, percent
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ def title(fit: OutcomeRegression) -> str:
     if fit.categories is not None and len(fit.categories) > 2:
         kind = "Multinomial logit"
     private = ", ".join(fit.layout.private)
-    people = f"n = {fit.n:,.0f}{drawn(fit.problem.sampling)}"
+    drawn = "" if fit.problem.sampling is None else fit.problem.sampling.drawn_text
+    people = f"n = {fit.n:,.0f}{drawn}"
     return f"{kind} of {fit.response} with private {private} by {METHODS[fit.method]}, {people}"
 
 

@@ -14,6 +14,7 @@ from subsetprivacy.regression.links import outer_squares
 from subsetprivacy.regression.models import LikelihoodKernel
 from subsetprivacy.regression.objective import Objective
 from subsetprivacy.regression.solver import maximize
+from subsetprivacy.regression.specification import support_of_draws
 from subsetprivacy.sampling import Sampling
 
 
@@ -96,9 +97,47 @@ class SamplingCovariance:
         """Return the parameters' covariance, and their variances in a simple random sample of the same size."""
         influence = self.scale * self.scores(objective, theta) @ bread
         plain = self.sampling.simple_random(influence, self.answered).diagonal().copy()
+
+        def draws(factors: FloatArray) -> FloatArray:
+            return self.scale**2 * sandwich(bread, self.of_draws(objective, theta, factors))
+
         if self.sampling.replication is None:
-            return self.sampling.covariance(influence), plain
-        return self.sampling.replicated(self._refits(objective, theta, coordinates), theta), plain
+            return self.sampling.covariance(influence, draws), plain
+        chosen = self.sampling.replicated(self._refits(objective, theta, coordinates), theta)
+        return chosen + self.sampling.of_draws(draws), plain
+
+    def of_draws(self, objective: Objective, theta: FloatArray, factors: FloatArray) -> FloatArray:
+        r"""Return the sum of factors times the variances of the scores over the draws of the subsets.
+
+        Notes
+        -----
+        A score is :math:`\sum_j q_j t_j`, with the scores :math:`t_j` of the categories and the posterior, or the
+        indicators, q. Its mean over the draws in a category replaces q by its mean.
+        """
+        sample, model = objective.blocks, objective.model
+        assert isinstance(sample, InMemoryBlocks)
+        corrected = objective.indicators
+        support = None if corrected is not None else support_of_draws(sample.design, len(sample))
+        used = factors[self.answered]
+        share = used.sum() / factors.sum()
+        out, start = np.zeros((model.size, model.size)), 0
+        for block in sample.blocks():
+            U = model.predictors(theta, block.X, block.offset)
+            P = np.maximum(model.link.shares(U), 1e-300)
+            H = model.link.slopes(U) / P[:, None]  # the scores in each category, (p, predictors, m)
+            here = used[start : start + len(block.X)]
+            start += len(block.X)
+            squares = here * outer_squares(objective.kernel(theta).linked(block).gradient)
+            if support is None:
+                assert corrected is not None
+                D, means = corrected(block), H
+            else:
+                posterior, D = support.over_draws(P, block.R)
+                means = np.einsum("ksm,jkm->jsm", H, posterior)
+            for d, mean in zip(D, means, strict=True):
+                squares -= share * here * d * outer_squares(mean)
+            out += model.information(squares, block.X)
+        return out
 
     def _refits(self, objective: Objective, theta: FloatArray, coordinates: Coordinates) -> FloatArray:
         """Return the parameters of each replicate, shape (replicates, parameters)."""

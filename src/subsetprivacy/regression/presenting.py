@@ -10,9 +10,7 @@ import numpy as np
 from subsetprivacy import draw
 from subsetprivacy._choices import CoefficientInterval
 from subsetprivacy._types import FloatArray, Label
-from subsetprivacy._words import counted
 from subsetprivacy.pvalues import positive, pvalue_text
-from subsetprivacy.sampling import Sampling
 from subsetprivacy.tables import Table, label_text, number, percent
 
 if TYPE_CHECKING:
@@ -44,16 +42,8 @@ def title(fit: Regression) -> str:
     """Return what was fitted, in words."""
     of = "two categories" if fit.categories.p == 2 else f"{fit.categories.p} categories"
     kind = "Ordered logit" if fit.family == "ordinal" else ("Logit" if fit.categories.p == 2 else "Multinomial logit")
-    return f"{kind} of {fit.name} ({of}) by {METHODS[fit.method]}, n = {fit.n:,.0f}{drawn(fit.sampling)}"
-
-
-def drawn(sampling: Sampling | None) -> str:
-    """Return how the people were drawn, for titles."""
-    if sampling is None:
-        return ""
-    parts = [] if sampling.strata is None else [counted(len(sampling.units.fraction), "stratum", "strata")]
-    parts += [] if sampling.clusters is None else [counted(sampling.units.number, "cluster")]
-    return "".join(f", {part}" for part in parts or ["weighted"])
+    drawn = "" if fit.sampling is None else fit.sampling.drawn_text
+    return f"{kind} of {fit.name} ({of}) by {METHODS[fit.method]}, n = {fit.n:,.0f}{drawn}"
 
 
 def summary_of(fit: Regression, level: float, method: CoefficientInterval) -> Table:

@@ -7,7 +7,7 @@ from attrs import evolve
 
 from subsetprivacy._choices import WeightsKind
 from subsetprivacy._types import FloatArray, IntArray
-from subsetprivacy._words import counted, people
+from subsetprivacy._words import people
 from subsetprivacy.data import check_allowed
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError, CodeError, MismatchError, NoDataError, warn_of
@@ -72,10 +72,7 @@ def fit_response(
     except CodeError as error:
         raise CodeError(f"{name}: {error.message}", error.advice) from None
     if sampling is not None:
-        if sampling.n != n:
-            raise MismatchError(
-                f"`sampling` must describe the people of `data`; got {counted(sampling.n, 'row')} for {people(n)}."
-            )
+        sampling = sampling.of_people(n)
         weights, weights_kind = sampling.weights, "sampling"
     weight, frequency = read_weights(weights, weights_kind, n)
     answered = ~design.is_missing(codes)

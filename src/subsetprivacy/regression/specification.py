@@ -16,11 +16,16 @@ from attrs import frozen
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy.design import Design
+from subsetprivacy.errors import TooLargeError
+from subsetprivacy.estimation.indicator import FLOOR
+from subsetprivacy.estimation.survey_sample import require_indicators_of_draws
+from subsetprivacy.messages.for_regression import CORRECTED_FOR_FPC
 from subsetprivacy.regression.blocks import Block, Blocks
 from subsetprivacy.regression.links import pairs
 from subsetprivacy.regression.models import AnyLink, Model
 
 MAX_WORK = 1e11  # largest number of products of a test; a design with more subsets is not tested
+_ENTRIES = 1 << 21  # numbers of one matrix in memory
 _DEGENERATE = 1e-4  # of the corrected score's variance: in such directions the two fits are the same
 
 
@@ -54,6 +59,55 @@ class Support:
         L = self.R.T @ P
         weight = self.mu[:, None] / L if true is None else self.mu[:, None] * (self.R.T @ true) / L**2
         return np.asarray((squares @ weight).T.reshape(-1, p, p))
+
+    def over_draws(self, P: FloatArray, R: FloatArray) -> tuple[FloatArray, FloatArray]:
+        r"""Return each person's mean posterior over the draws, by category, and unbiased indicators.
+
+        Parameters
+        ----------
+        P
+            The shares of each person's categories, given everything but the subset, shape (p, m).
+        R
+            The rows of their subsets, shape (p, m).
+
+        Returns
+        -------
+        The mean :math:`E[q_k \mid X = j] = P_k \sum_a \mu_a r_{aj} r_{ak} / L_a` of the posterior of category k if the
+        value is j, shape (j, k, m), and indicators, shape (p, m).
+        """
+        p, m = P.shape
+        means, D = np.empty((p, p, m)), np.empty((p, m))
+        working = np.maximum(P, min(FLOOR, 0.1 / p))
+        working = working / working.sum(axis=0)
+        size = max(_ENTRIES // max(len(self.mu), p * p), 1)
+        for start in range(0, m, size):
+            part = slice(start, start + size)
+            likely = np.maximum(P[:, part], 1e-300)
+            means[:, :, part] = np.moveaxis(self.weighted_rows(likely), 0, -1) * likely
+            G = self.weighted_rows(working[:, part])
+            of_rows = (R[:, part] / (R[:, part] * working[:, part]).sum(axis=0)).T[:, :, None]
+            D[:, part] = np.linalg.solve(G, of_rows)[:, :, 0].T
+        return means, D
+
+
+def support_of_draws(design: Design, n: float) -> Support:
+    """Return the subsets of a design, for the variance of the draws that `fpc` leaves.
+
+    Raises
+    ------
+    UnknownDesignError, NotIdentifiableError
+        If the design is not known or not identifiable.
+    TooLargeError
+        If it has too many subsets to list for every person.
+    """
+    require_indicators_of_draws(design)
+    if not is_affordable(design, n):
+        raise TooLargeError(
+            f"`fpc` must come with a design whose subsets can be listed for every person; got {design.name} with "
+            f"{design.p} categories and {n:,.0f} people.",
+            CORRECTED_FOR_FPC,
+        )
+    return Support.of(design)
 
 
 def expected_curvature(link: AnyLink, U: FloatArray, support: Support) -> FloatArray:

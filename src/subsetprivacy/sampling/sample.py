@@ -1,8 +1,8 @@
 """`Sampling`: how a sample was drawn."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, get_args
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 from attrs import evolve, field, fields, frozen
@@ -13,11 +13,13 @@ from subsetprivacy._choices import LonelyStrata, ReplicateCenter, ReplicateMetho
 from subsetprivacy._types import AnyArray, BoolArray, FloatArray, IntArray, Seed
 from subsetprivacy._words import counted, people
 from subsetprivacy.errors import ArgumentError, MismatchError
-from subsetprivacy.messages.for_data import RESOLVE_COLUMNS
+from subsetprivacy.messages.for_data import OF_PEOPLE, RESOLVE_COLUMNS
 from subsetprivacy.sampling.calibration import Calibration
 from subsetprivacy.sampling.columns import columns_of, labels, nested, numbers, refuse_numbers
 from subsetprivacy.sampling.replicates import Replicates, check_scales, given_replicates, made_replicates
 from subsetprivacy.sampling.units import Units, units_of
+
+Draws: TypeAlias = Callable[[FloatArray], FloatArray]  # from factors to sums of variances over the draws
 
 _ROLES = ("weights", "strata", "clusters", "fpc", "replicates")
 
@@ -39,10 +41,12 @@ class Sampling:
     fpc
         For the finite population correction: for each person, the share of first-stage units drawn in their stratum, or
         the number of units in the stratum. A number per person, one number, or the name of a column. Without it, units
-        count as drawn with replacement, which slightly overstates variances.
+        count as drawn with replacement, which slightly overstates variances. ``Sampling(fpc=1)`` alone is a census:
+        these people are the population, and only the draws of their subsets are random.
     replicates
-        Replicate weights, (people, replicates), or a list of column names. Strata, clusters and `fpc` are then not used
-        for variances.
+        Replicate weights, (people, replicates), or a list of column names. Strata and clusters are then not used for
+        variances. Replicates of a finite population already contain its correction, so give `fpc` with them: it adds
+        the variance of the draws of subsets, which the correction must not reduce.
     replicate_method
         The method that made them: ``"bootstrap"``, ``"jackknife"`` or ``"brr"``.
     scale, rscales, rho
@@ -66,6 +70,9 @@ class Sampling:
     Rows are never dropped, since a cluster without any answers was still drawn. An estimator gives each person a score,
     which is 0 for people it does not use, and `covariance` returns the covariance of the weighted sum of scores.
 
+    The draw of a subset is a second stage. `fpc` corrects the variance of the first stage, the choice of people, and
+    leaves the variance of the draws.
+
     Examples
     --------
     >>> import numpy as np
@@ -79,6 +86,11 @@ class Sampling:
 
     >>> Sampling("weight", clusters="school").of({"weight": [1.5, 2.0, 2.5], "school": [1, 1, 2]}).n
     3
+
+    A census, of as many people as the data have:
+
+    >>> Sampling(fpc=1)
+    <Sampling: everyone in the population>
     """
 
     _weights: Any = None
@@ -100,7 +112,9 @@ class Sampling:
 
     def __attrs_post_init__(self) -> None:
         if all(getattr(self, f"_{role}") is None for role in _ROLES):
-            raise ArgumentError("one of `weights`, `strata`, `clusters` and `replicates` must be given; got none.")
+            raise ArgumentError(
+                "one of `weights`, `strata`, `clusters`, `fpc` and `replicates` must be given; got none."
+            )
         check_choice(self.lonely, get_args(LonelyStrata), "lonely")
         check_choice(self.center, get_args(ReplicateCenter), "center")
         if (self._replicates is None) != (self.replicate_method is None):
@@ -123,8 +137,12 @@ class Sampling:
         if made["clusters"] is not None:
             made["clusters"] = nested(made["clusters"], made["strata"])
         made["replicates"] = None if self._replicates is None else _matrix(self._replicates, n)
-        n = len(made["replicates"]) if n is None else n
+        n = n if made["replicates"] is None else len(made["replicates"])
+        if n is None and _is_number(self._fpc):  # the people are those of the data
+            object.__setattr__(self, "_fpc", float(numbers([self._fpc], "fpc")[0]))
+            return
         made["fpc"] = None if self._fpc is None else _correction(self._fpc, n)
+        n = len(made["fpc"]) if n is None else n
         made["weights"] = np.ones(n) if made["weights"] is None else made["weights"]
         if n and not made["weights"].any():
             raise ArgumentError("`weights` must not all be 0; got no one with a weight.")
@@ -177,6 +195,47 @@ class Sampling:
             )
         return self
 
+    # People -----------------------------------------------------------------------------------
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether there is a row per person. A single `fpc` describes any number of people."""
+        return bool(self.names) or self._weights is not None
+
+    def of_people(self, n: int) -> "Sampling":
+        """Return the sampling of n people: itself, or for a single `fpc` the sampling with a row for each.
+
+        Raises
+        ------
+        ArgumentError
+            If it has only names of columns.
+        MismatchError
+            If it describes another number of people.
+        """
+        if self._resolved().has_rows:
+            if self.n != n:
+                raise MismatchError(
+                    f"`sampling` must describe the people of `data`; got {counted(self.n, 'row')} for {people(n)}."
+                )
+            return self
+        if n not in self._sized:  # once, since parts of one sample are correlated
+            self._sized[n] = evolve(self, weights=np.ones(n))
+        return self._sized[n]
+
+    @cached_property
+    def _sized(self) -> "dict[int, Sampling]":
+        return {}
+
+    def fraction_of(self, n: float) -> float:
+        """Return the share of the population that n people are, for a single `fpc`."""
+        given = float(self._fpc)
+        if 1 < given < n:
+            raise ArgumentError(
+                "`fpc` must be the share of people that were drawn, at most 1, or the size of the population, at least "
+                "that of the sample; got neither."
+            )
+        return given if given <= 1 else n / given
+
     # What it holds ----------------------------------------------------------------------------
 
     @property
@@ -187,7 +246,11 @@ class Sampling:
     @property
     def weights(self) -> FloatArray:
         """The weight of each person; 0 for people outside the subpopulation of `within`."""
-        weights: FloatArray = self._resolved()._weights
+        weights: FloatArray | None = self._resolved()._weights
+        if weights is None:
+            raise ArgumentError(
+                "a sampling with a single `fpc` must have people before it is used; got none.", OF_PEOPLE
+            )
         return weights if self.domain is None else weights * self.domain
 
     @property
@@ -259,13 +322,33 @@ class Sampling:
 
     # Covariances ------------------------------------------------------------------------------
 
-    def covariance(self, scores: FloatArray) -> FloatArray:
+    def draw_factors(self) -> FloatArray | None:
+        r"""Return the factor of the variance of each person's draw that `fpc` takes away, :math:`f_h w_i^2`.
+
+        None if nothing is taken away.
+
+        Raises
+        ------
+        ArgumentError
+            If weights are calibrated to a private margin, which depends on the draws.
+        """
+        if not self.is_finite:
+            return None
+        if self.calibration is not None and self.calibration.private:
+            raise ArgumentError("`fpc` must be left out of weights that are calibrated to a private margin; got both.")
+        units = self.units
+        return np.asarray(units.fraction[units.stratum[units.of_person]] * self.weights**2)
+
+    def covariance(self, scores: FloatArray, draws: Draws | None = None) -> FloatArray:
         r"""Return the covariance of the weighted sum of scores over the people.
 
         Parameters
         ----------
         scores
             Shape (n, k), not weighted; 0 for people who are not used.
+        draws
+            For scores that depend on a drawn subset: a function that takes a factor per person and returns the sum of
+            factors times the variances of the scores over the draws, (k, k). It is called only with `fpc`.
 
         Raises
         ------
@@ -278,15 +361,22 @@ class Sampling:
         -----
         Linearized: :math:`\sum_h (1-f_h)\frac{n_h}{n_h-1}\sum_c (z_{hc}-\bar z_h)(z_{hc}-\bar z_h)^\top` with
         :math:`z_{hc} = \sum_{i \in hc} w_i s_i`. If weights are calibrated, the residual of the score replaces the
-        score. With replicates, it is the covariance of the sums over replicates.
+        score. With replicates, it is the covariance of the sums over replicates. To either,
+        :math:`\sum_h f_h \sum_{i \in h} w_i^2 \mathrm{Var}(s_i \mid X_i)` is added.
         """
         scores = self._scores(scores)
         if self.replication is not None:
-            return self.replicated(self.replicate_sums(scores), self.weights @ scores)
-        if self.calibration is not None:
-            scores = self.calibration.residuals(scores)
-        totals = self.units.totals(self._weights[:, None] * scores)
-        return self.units.covariance(totals, center_lonely=self.lonely == "center")
+            chosen = self.replicated(self.replicate_sums(scores), self.weights @ scores)
+        else:
+            apart = scores if self.calibration is None else self.calibration.residuals(scores)
+            totals = self.units.totals(self._weights[:, None] * apart)
+            chosen = self.units.covariance(totals, center_lonely=self.lonely == "center")
+        return chosen + self.of_draws(draws)
+
+    def of_draws(self, draws: Draws | None) -> FloatArray | float:
+        """Return the variance of the draws that `fpc` takes away; see `covariance`."""
+        factors = None if draws is None else self.draw_factors()
+        return 0.0 if draws is None or factors is None else draws(factors)
 
     def covariance_of_groups(self, group: IntArray, number: int) -> FloatArray:
         """Return the covariance of the sums of weights of groups of people, (number, number).
@@ -412,6 +502,8 @@ class Sampling:
             True for people in the subpopulation, False for others.
         """
         inside = np.asarray(rows)
+        if not self.has_rows and inside.ndim == 1:
+            return self.of_people(len(inside)).within(rows)
         if inside.dtype != np.bool_ or inside.shape != (self.n,):
             raise MismatchError(f"`rows` must be True or False for each of {people(self.n)}; got {shown(rows)}.")
         part = inside if self.domain is None else inside & self.domain
@@ -437,8 +529,39 @@ class Sampling:
         """Kish's effective number of people: the squared sum of weights divided by the sum of their squares."""
         return float(self.weights.sum() ** 2 / (self.weights**2).sum())
 
+    @property
+    def drawn_text(self) -> str:
+        """How the people were drawn, in words to continue a title; empty for a single `fpc` of 0."""
+        if self.share_text or not self.has_rows:
+            return f", {self.share_text}" if self.share_text else ""
+        drawn = [] if self.strata is None else [counted(len(self.units.fraction), "stratum", "strata")]
+        drawn += [] if self.clusters is None else [counted(self.units.number, "cluster")]
+        return "".join(f", {part}" for part in (drawn if self.clusters is not None else ["weighted", *drawn]))
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether `fpc` states a part of a finite population."""
+        return bool(self.units.fraction.any()) if self.has_rows else self._fpc > 0
+
+    @property
+    def share_text(self) -> str:
+        """The share of the population that was drawn, in words; empty unless it was drawn as one simple sample."""
+        given = self._fpc
+        if self.has_rows:
+            apart = self.strata is not None or self.clusters is not None or self.replication is not None
+            if apart or np.ptp(self._weights) > 0:
+                return ""
+            given = float(self.units.fraction[0])
+        if given == 1:
+            return "everyone in the population"
+        if given > 1:
+            return f"drawn from {people(int(given))}"
+        return f"{100 * given:.4g}% of the population" if given else ""
+
     def _facts(self) -> list[str]:
         """Return the properties of the sample, in words."""
+        if not self.has_rows:
+            return [self.share_text or "any number of people"]
         facts = [people(self.n)]
         positive = self.weights[self.weights > 0]
         facts += ["weighted"] if len(positive) and (positive != positive[0]).any() else []
@@ -446,6 +569,7 @@ class Sampling:
         facts += [] if self.clusters is None else [counted(self.units.number, "cluster")]
         if self.replication is not None:
             facts.append(counted(self.replication.number, f"{self.method} replicate"))
+        facts += [self.share_text] if self.share_text else []
         facts += [] if self.calibration is None else ["calibrated"]
         facts += [] if self.domain is None else [f"{people(int(self.domain.sum()))} within"]
         return [*facts, counted(self.degrees_of_freedom, "degree of freedom", "degrees of freedom")]
@@ -455,6 +579,10 @@ class Sampling:
             named = (f"{role} {column!r}" if isinstance(column, str) else role for role, column in self.names.items())
             return f"<Sampling: {', '.join(named)}, columns of a table>"
         return f"<Sampling: {', '.join(self._facts())}>"
+
+
+def _is_number(given: Any) -> bool:
+    return isinstance(given, (int, float, np.number)) and not isinstance(given, bool)
 
 
 def _is_names(role: str, given: Any) -> bool:
@@ -486,7 +614,5 @@ def _matrix(given: Any, n: int | None) -> AnyArray:
     return array
 
 
-def _correction(given: Any, n: int) -> FloatArray:
-    if isinstance(given, (int, float, np.number)) and not isinstance(given, bool):
-        given = np.full(n, float(given))
-    return numbers(given, "fpc", n)
+def _correction(given: Any, n: int | None) -> FloatArray:
+    return numbers(np.full(n or 0, float(given)) if _is_number(given) else given, "fpc", n)

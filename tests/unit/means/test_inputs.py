@@ -193,7 +193,7 @@ def test_outcomes(people, change, error, match):
         ({"clusters": np.zeros(900)}, ArgumentError, "at least two clusters; got one"),
         ({"clusters": [None] * 900}, ArgumentError, "known for everyone; got 900 missing"),
         ({"clusters": np.zeros(5)}, MismatchError, "one for each person"),
-        ({"sampling": sp.Sampling(np.ones(5))}, MismatchError, "a row per person; got 5 for 900 people"),
+        ({"sampling": sp.Sampling(np.ones(5))}, MismatchError, "got 5 rows for 900 people"),
         ({"sampling": sp.Sampling(np.ones(900)), "clusters": np.ones(900)}, ArgumentError, "left out with `sampling`"),
         ({"by": "sex"}, ArgumentError, "`by` must be a label for each person without a table"),
         ({"by": ["f"] * 5}, MismatchError, "one group per person; got 5 for 900 people"),

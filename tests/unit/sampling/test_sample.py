@@ -265,7 +265,7 @@ def test_names_must_be_resolved():
 @every_case(
     ("arguments", "error", "match"),
     [
-        ({}, ArgumentError, "one of `weights`, `strata`, `clusters` and `replicates` must be given"),
+        ({}, ArgumentError, "one of `weights`, `strata`, `clusters`, `fpc` and `replicates` must be given"),
         ({"weights": [1, -2]}, ArgumentError, "`weights`.*got 1 number.*first in row 1"),
         ({"weights": [1, np.nan]}, ArgumentError, "`weights`.*got 1 number.*first in row 1"),
         ({"weights": [0, 0]}, ArgumentError, "`weights` must not all be 0"),
