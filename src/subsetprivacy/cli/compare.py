@@ -136,11 +136,16 @@ class _Opened:
         kept = (settings["weights"], settings["weights_kind"], settings["missing"])
         return rows_of(release, names, self._drawn, *kept)
 
+    def _single(self, release: Any) -> Any:
+        settings = self._settings
+        return self._drawn.single(settings["weights"], settings["weights_kind"], release.file.names())
+
     def _fitted(self, release: Any, names: tuple[str, ...]) -> Any:
         from subsetprivacy.estimation.dispatch import estimate
 
-        if not self._drawn.given:
-            return estimate(counts_of(release, names, self._settings))
+        single = self._single(release)
+        if not self._drawn.given or single is not None:
+            return estimate(counts_of(release, names, self._settings), sampling=single)
         data, sampling = self._rows(release, names)
         return estimate(data, sampling=sampling)
 
@@ -172,7 +177,8 @@ class _Opened:
         hidden = [name for name in by if name in release.names and name not in names]
         if hidden:
             raise click.UsageError(f"--by must name columns that were published unchanged; {hidden[0]} holds subsets")
-        if self._drawn.given:
+        single = self._single(release)
+        if self._drawn.given and single is None:
             options.groups(by, names)
             data, sampling = self._rows(release, names)
             parts = groups_of(release, by, len(data))
@@ -180,7 +186,7 @@ class _Opened:
         counted = counts_of(release, names, {"by": options.groups(by, names), **self._settings})
         if len(counted) < 2:
             raise ArgumentError(f"the groups of --by must be two or more; got {len(counted)}.")
-        return dict(estimate_many(counted).items())
+        return dict(estimate_many(counted, sampling=single).items())
 
 
 def _check_categories(fits: Mapping[Any, Any]) -> None:

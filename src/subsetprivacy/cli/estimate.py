@@ -73,7 +73,8 @@ def estimate(
 
     With several columns it estimates their joint distribution, and with --by one distribution per group. To test
     differences between groups, use "subsetprivacy compare". If rows come from a complex sample, describe it with
-    --strata, --clusters or --replicates, and the standard errors take it into account.
+    --strata, --clusters or --replicates, and the standard errors take it into account. If the people of TABLE are the
+    whole population, --fpc 1 leaves the error of the random subsets only.
 
     \b
     Examples:
@@ -83,6 +84,7 @@ def estimate(
       subsetprivacy estimate private.parquet --column race --by region -o regions.png
       subsetprivacy estimate private.parquet --column race --weights w --weights-kind sampling \\
         --strata region --clusters school
+      subsetprivacy estimate private.parquet --column race --fpc 1
       subsetprivacy estimate private.parquet --column race --simultaneous \\
         --merge "Other=Other,Amer-Indian-Eskimo"
     """
@@ -93,11 +95,12 @@ def estimate(
     _check(ending, interval, grouped=bool(by), merged=bool(groups), simultaneous=simultaneous)
     release, names = options.open_release(table, columns, design, form)
     settings = {"by": options.groups(by, names), "weights": weights, "weights_kind": weights_kind, "missing": missing}
-    if drawn.given:
+    single = drawn.single(weights, weights_kind, release.file.names())
+    if drawn.given and single is None:
         fitted = _of_rows(release, names, drawn, settings, by, method)
     else:
         counted = counts_of(release, names, settings)
-        fitted = _estimated(counted, method, grouped=bool(by))
+        fitted = _estimated(counted, method, single, grouped=bool(by))
     shown: dict[str, Any] = {"level": level, "method": interval}
     together = {"simultaneous": True} if simultaneous else {}
     presented = (
@@ -118,12 +121,12 @@ def _check(ending: str, interval: IntervalMethod, *, grouped: bool, merged: bool
         )
 
 
-def _estimated(counted: Any, method: Estimator, *, grouped: bool) -> Any:
+def _estimated(counted: Any, method: Estimator, sampling: Any, *, grouped: bool) -> Any:
     """Return the estimate for all rows, or one per group."""
     from subsetprivacy.estimation.dispatch import estimate as run
     from subsetprivacy.estimation.dispatch import estimate_many
 
-    return estimate_many(counted, method) if grouped else run(counted, method)
+    return estimate_many(counted, method, sampling=sampling) if grouped else run(counted, method, sampling=sampling)
 
 
 def _of_rows(

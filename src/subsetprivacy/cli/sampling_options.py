@@ -34,6 +34,23 @@ class SamplingOptions:
         """Whether any of the options is given."""
         return any((self.strata, self.clusters, self.fpc, self.replicates))
 
+    def single(self, weights: str | None, kind: WeightsKind | None, existing: Sequence[str]) -> "Sampling | None":
+        """Return the sampling if it is one number for all people, for which counts are enough; otherwise None."""
+        from subsetprivacy.sampling import Sampling
+
+        number = self._fpc(existing)
+        others = self.strata or self.clusters or self.replicates or (weights and kind != "frequency")
+        return None if others or not isinstance(number, float) else Sampling(fpc=number)
+
+    def _fpc(self, existing: Sequence[str]) -> str | float | None:
+        """Return the number, or the name of the column, that was given."""
+        if self.fpc is None or self.fpc in existing:
+            return self.fpc
+        try:
+            return float(self.fpc)
+        except ValueError:
+            return self.fpc
+
     def sampling(self, weights: str | None, kind: WeightsKind | None, existing: Sequence[str]) -> "Sampling":
         """Return a `Sampling` with column names.
 
@@ -47,13 +64,15 @@ class SamplingOptions:
         from subsetprivacy.sampling import Sampling
 
         if kind == "frequency":
-            raise click.UsageError("with strata, clusters or replicates, use --weights-kind sampling or no weights")
+            raise click.UsageError(
+                "with strata, clusters, fpc or replicates, use --weights-kind sampling or no weights"
+            )
         replicates = [name for given in self.replicates for name in _matching(given, existing)]
         return Sampling(
             weights,
             strata=self.strata,
             clusters=self.clusters,
-            fpc=self.fpc,
+            fpc=self._fpc(existing),
             replicates=replicates or None,
             replicate_method=self.replicate_method if replicates else None,
             lonely=self.lonely,
@@ -92,7 +111,7 @@ def drawn(*, clusters: bool = True) -> Callable[[Command], Command]:
             made = click.option("--clusters", metavar="COLUMN", help="The cluster of each row, within its stratum.")(
                 made
             )
-        return sets(sampling="--strata or --clusters")(made)
+        return sets(sampling="--strata, --clusters or --fpc")(made)
 
     return add
 
@@ -101,9 +120,9 @@ _OPTIONS = (
     click.option("--strata", metavar="COLUMN", help="The stratum of each row."),
     click.option(
         "--fpc",
-        metavar="COLUMN",
+        metavar="COLUMN|NUMBER",
         help="Finite population correction: the number of clusters in the row's stratum, or the fraction of "
-        "them that was sampled.",
+        "them that was sampled. --fpc 1: the people of TABLE are the population.",
     ),
     click.option(
         "--replicates",

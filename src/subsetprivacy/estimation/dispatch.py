@@ -79,7 +79,7 @@ def estimate(
     Parameters
     ----------
     data
-        `SubsetData` or `SubsetCounts`; with `sampling`, one subset per person.
+        `SubsetData` or `SubsetCounts`; with `sampling`, one subset per person, or counts if it is a single `fpc`.
     method
         ``"mle"`` (default): maximum likelihood by Newton's method, with a
         certificate. ``"em"``, ``"icm"``, ``"conic"``: the same maximum, by the
@@ -91,7 +91,8 @@ def estimate(
         How the people were sampled: weights, strata, clusters, replicate weights. Standard errors then account for the
         sampling design, intervals use the t distribution with its degrees of freedom, and likelihood intervals are
         scaled by the design effect of each share. To estimate for a subpopulation, pass ``sampling.within(rows)`` and
-        all data.
+        all data. If these people are the whole population, pass ``Sampling(fpc=1)``: without it, intervals are for a
+        larger population that they were drawn from, and too wide for these people.
     **options
         Options of the method:
 
@@ -177,6 +178,8 @@ def _check_options(run: Callable[..., Estimate], method: str, options: EstimateO
 def estimate_many(
     batch: CountsBatch | Mapping[Any, SubsetCounts] | Iterable[SubsetData | SubsetCounts],
     method: Estimator = "mle",
+    *,
+    sampling: Sampling | None = None,
     **options: Unpack[EstimateOptions],
 ) -> EstimateBatch:
     """Estimate from many samples at once, such as groups, simulations or bootstrap samples.
@@ -186,8 +189,8 @@ def estimate_many(
     batch
         The result of `simulate_many`, the groups that `count(..., by=...)`
         returns, or any collection of data or counts.
-    method, **options
-        As for `estimate`.
+    method, sampling, **options
+        As for `estimate`. One `sampling` describes each sample separately.
 
     Raises
     ------
@@ -219,7 +222,7 @@ def estimate_many(
         warnings.simplefilter("always", SubsetPrivacyWarning)
         for k, sample in enumerate(batch.values() if isinstance(batch, Mapping) else batch):
             try:
-                fits.append(estimate(sample, method, **options))
+                fits.append(estimate(sample, method, sampling=sampling, **options))
             except SubsetPrivacyError as error:
                 where = f"sample {k}" if names is None else f"group {k} (counted from 0)"
                 raise type(error)(f"{where}: {error.message}", error.advice) from error

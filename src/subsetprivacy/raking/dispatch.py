@@ -9,7 +9,7 @@ from attrs import evolve
 from subsetprivacy._checks import check_choice
 from subsetprivacy._choices import CalibrationMethod
 from subsetprivacy._types import FloatArray, Label
-from subsetprivacy._words import counted, people
+from subsetprivacy._words import counted
 from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable
 from subsetprivacy.design import Design, require_design
 from subsetprivacy.errors import ArgumentError, MismatchError, warn_of
@@ -177,9 +177,7 @@ def _columns(
             codes = np.asarray(columns[name])
             columns[name] = SubsetData(codes, require_design(design))
     n = next(len(column) for column in columns.values())
-    drawn = Sampling(np.ones(n)) if sampling is None else sampling.of(columns)
-    if drawn.n != n:
-        raise MismatchError(f"`sampling` must be of the people of `data`; got {drawn.n} for {people(n)}.")
+    drawn = Sampling(np.ones(n)) if sampling is None else sampling.of(columns).of_people(n)
     if drawn.domain is not None:
         raise ArgumentError("`sampling` must be of the whole sample; got a part of it.")
     return columns, drawn

@@ -75,6 +75,30 @@ def test_a_table_of_groups_explains_its_columns_only(fine):
     assert "design effect" in fine("estimate", "private.parquet", *DRAWN)
 
 
+@pytest.mark.parametrize("fpc", ["1", "0.5", "100000"])
+def test_a_finite_population(made, fine, fpc):
+    """A number needs no columns; `estimate` and `compare` need no rows for it."""
+    given = sp.Sampling(fpc=float(fpc))
+    fit = sp.estimate(made[1].counts(), sampling=given)
+    for table in ("private.parquet", "private.csv"):
+        assert json.loads(fine("estimate", table, "--fpc", fpc, "--json"))["se"] == pytest.approx(fit.se)
+    groups = json.loads(fine("estimate", "private.parquet", "--fpc", fpc, "--by", "group", "--json"))
+    part = sp.SubsetData(made[1].codes[SAMPLE.group == "y"], DESIGN)
+    assert groups[1]["se"] == pytest.approx(sp.estimate(part.counts(), sampling=given).se)
+    compared = json.loads(fine("compare", "private.parquet", "--fpc", fpc, "--by", "group", "--json"))
+    groups = {g: sp.SubsetData(made[1].codes[g == SAMPLE.group], DESIGN).counts() for g in "xyz"}
+    wanted = sp.compare(sp.estimate_many(groups, sampling=given))
+    assert compared["differences"]["se"] == pytest.approx(wanted._columns()["se"])
+    means = json.loads(fine("means", "private.parquet", "--of", "x", "--fpc", fpc, "--json"))
+    assert means["se"] == pytest.approx(sp.group_means(SAMPLE.number, made[1], sampling=given).se.tolist())
+    table = {"value": made[1].codes, "x": SAMPLE.number}
+    for formula, own in (("value ~ x", {"baseline": "a"}), ("x ~ value", {"baseline": {"value": "a"}})):
+        found = json.loads(fine("regress", "private.parquet", formula, "--baseline", "value=a", "--fpc", fpc, "--json"))
+        fit = sp.regress(formula, table, designs={"value": DESIGN}, sampling=given, **own)
+        wanted = fit.to_dict()["coefficients"]
+        assert [row["se"] for row in found["coefficients"]] == pytest.approx([row["se"] for row in wanted], rel=1e-6)
+
+
 def test_replicates(made, fine):
     words = ("--weights", "w", "--weights-kind", "sampling", "--replicates", "rep*", "--replicate-method", "brr")
     found = json.loads(fine("estimate", "private.parquet", *words, "--json"))
