@@ -133,7 +133,7 @@ def one(line, r, n=N):
     if ml.observed is not None:
         line.held_likelihood.append(np.abs(ml.theta - b) <= Z95 * np.sqrt(ml.observed.diagonal()))
         test = comparison_statistic(objective, ml.parameters, frequency=True)
-        line.pvalues.append(float(ModelTests.chi_square("", {"": test}, "score").pvalue[0]))
+        line.pvalues.append(float(ModelTests.of_forms("", {"": test}, "score").pvalue[0]))
     return True
 
 

@@ -10,7 +10,6 @@ from subsetprivacy._words import counted
 from subsetprivacy.contingency.fitting import MAX_PARAMETERS, NEAR
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_analyses import SMALLER_MODEL
-from subsetprivacy.pvalues import p_equals
 from subsetprivacy.tables import label_text, number
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def _against_all(fit: LogLinear) -> tuple[Note, ...]:
     p = float(test.pvalue[0])
     if np.isnan(p):
         return test.notes
-    result = f"chi-square {number(float(test.statistic[0]), 2)}, df {int(test.df[0])}, {p_equals(p)}"
+    result = test.text()
     finding = "The model does not describe the table well." if p < 0.05 else "There is no sign of lack of fit."
     advice = None
     return (Note(NoteKind.SPECIFICATION, f"Against the saturated model: {result}. {finding}", advice), *test.notes)

@@ -50,7 +50,7 @@ def terms_tests_of(
         if draws:
             raise ArgumentError("`bootstrap` must be left out for Wald tests.")
         statistics = {name: _wald(fit, term) for name, term in wanted.items()}
-        return ModelTests.chi_square(title, statistics, chosen, _lost(statistics))
+        return ModelTests.of_forms(title, statistics, chosen, _lost(statistics))
     fit.require_likelihood("likelihood ratio tests")
     smaller = {name: fit.refitted(without(fit.terms, term)) for name, term in wanted.items()}
     return _ratios(title, fit, smaller, draws, seed)
@@ -82,7 +82,7 @@ def _is_known(fit: LogLinear, term: tuple[str, ...]) -> bool:
 def _ratios(title: str, fit: LogLinear, smaller: dict[str, LogLinear], draws: int, seed: Seed | None) -> ModelTests:
     statistics = {name: (_ratio(fit.loglik, model.loglik), fit.df - model.df) for name, model in smaller.items()}
     notes = _boundary_notes(fit, [*smaller.values()], draws)
-    plain = ModelTests.chi_square(title, statistics, "lr", notes)
+    plain = ModelTests.of_forms(title, statistics, "lr", notes)
     if not draws:
         return plain
     generator = numpy_generator(seed)
@@ -184,7 +184,7 @@ def goodness_of_fit_of(fit: LogLinear) -> ModelTests:
             notes = (Note(NoteKind.SMALL_COUNTS, text),)
     else:
         notes = (Note(NoteKind.NOT_TESTED, f"Not tested against the saturated model: {reason}."),)
-    return ModelTests.chi_square(title, {"saturated": statistic}, "lr", notes)
+    return ModelTests.of_forms(title, {"saturated": statistic}, "lr", notes)
 
 
 def _why_not(fit: LogLinear) -> str:

@@ -20,7 +20,7 @@ from subsetprivacy.estimation.groups import EstimateBatch
 from subsetprivacy.estimation.homogeneity import (
     NOT_TESTED,
     TESTS,
-    ChiSquare,
+    JointTest,
     by_covariance,
     chi_square,
     inverse_and_rank,
@@ -83,11 +83,11 @@ class Comparison(Result):
         return next(iter(self.estimates.values())).categories
 
     @cached_property
-    def test(self) -> ChiSquare:
+    def test(self) -> JointTest:
         """The test that all distributions are the same: statistic, degrees of freedom, p-value, method."""
         return self._test("auto")
 
-    def _test(self, method: ContrastMethod) -> ChiSquare:
+    def _test(self, method: ContrastMethod) -> JointTest:
         samples = list(self.estimates.values())
         if any(fit._base.survey is not None for fit in samples) and self.categories.p <= MAX_MATRIX:
             return self._test_of_surveys(samples)
@@ -107,7 +107,7 @@ class Comparison(Result):
         precisions = [inverse_and_rank(order.T @ V @ order) for order, (_, V) in zip(orders, steps, strict=True)]
         return chi_square(values, precisions, "wald" if kind == "wald" else "newton")
 
-    def _test_of_surveys(self, samples: list[Shares]) -> ChiSquare:
+    def _test_of_surveys(self, samples: list[Shares]) -> JointTest:
         """Test with the joint covariance of all shares, since groups of one sample share its clusters."""
         p = self.categories.p
         orders = [self._order(fit).T for fit in samples]
@@ -233,13 +233,12 @@ class Comparison(Result):
             notes.append(Note(NoteKind.SHORTENED, f"The first {_MOST_ROWS} of {total} rows.", ALL_ROWS))
         return Table(title, head, rows, (*notes, *self.notes), text_columns=2)
 
-    def _test_note(self, test: ChiSquare) -> Note:
+    def _test_note(self, test: JointTest) -> Note:
         """Return a note with the result of the joint test."""
         if test.df == 0:
             return Note(NoteKind.NOT_TESTED, f"No test of all together: {why_not(test)}.")
-        result = f"chi-square {number(test.statistic, 2)}"
-        text = f"All together, {TESTS[test.method]} that the distributions are the same: {result}"
-        return Note(NoteKind.NULL_LAW, f"{text}, df {test.df}, {p_equals(positive(test.pvalue))}.")
+        text = f"All together, {TESTS[test.method]} that the distributions are the same: {test.text}."
+        return Note(NoteKind.NULL_LAW, text)
 
     def plot(
         self, *, level: float = 0.95, method: ContrastMethod = "auto", title: str | None = None

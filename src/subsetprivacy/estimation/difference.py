@@ -18,7 +18,7 @@ from subsetprivacy.estimation.contrast import METHODS, ContrastOptions, chosen_m
 from subsetprivacy.estimation.homogeneity import (
     NOT_TESTED,
     TESTS,
-    ChiSquare,
+    JointTest,
     by_covariance,
     newton_step,
     same_distribution,
@@ -179,7 +179,7 @@ class Difference(Result):
     # Tests ----------------------------------------------------------------------------------------
 
     @cached_property
-    def test(self) -> ChiSquare:
+    def test(self) -> JointTest:
         """The test that no share differs: statistic, degrees of freedom, p-value, method.
 
         Likelihood estimates use the score test, margins and merged categories the score test after a Newton step, and
@@ -187,7 +187,7 @@ class Difference(Result):
         """
         return self._test("auto")
 
-    def _test(self, method: ContrastMethod) -> ChiSquare:
+    def _test(self, method: ContrastMethod) -> JointTest:
         p, whole = self.categories.p, self.one._base is self.one and self.two._base is self.two
         try:
             if any(base.survey is not None for base in self._bases):
@@ -202,7 +202,7 @@ class Difference(Result):
         except TooLargeError:
             return NOT_TESTED
 
-    def _after_a_step(self) -> ChiSquare:
+    def _after_a_step(self) -> JointTest:
         """Test shares of margins or merged categories."""
         if not self.is_paired:
             (first, V), (second, U) = newton_step(self.one), newton_step(self.two)
@@ -423,12 +423,12 @@ class Difference(Result):
         people = " and ".join(base.n_text for base in self._bases)
         return f"Difference of shares, {self.names[0]} minus {self.names[1]}: {people}"
 
-    def _test_note(self, test: ChiSquare) -> Note:
+    def _test_note(self, test: JointTest) -> Note:
         """Return a note with the result of the joint test."""
         if test.df == 0:
             return Note(NoteKind.NOT_TESTED, f"No test of all differences together: {why_not(test)}.")
-        text = f"All together, {TESTS[test.method]} that no share differs: chi-square {number(test.statistic, 2)}"
-        return Note(NoteKind.NULL_LAW, f"{text}, df {test.df}, {p_equals(positive(test.pvalue))}.")
+        text = f"All together, {TESTS[test.method]} that no share differs: {test.text}."
+        return Note(NoteKind.NULL_LAW, text)
 
     def plot(
         self,

@@ -12,14 +12,15 @@ from typing import Any
 
 import numpy as np
 from attrs import frozen
-from scipy.special import chdtrc, fdtrc
+from scipy.special import chdtrc
 
 from subsetprivacy._types import FloatArray
 from subsetprivacy.estimation.likelihood import tangent_inverse
 from subsetprivacy.estimation.newton import newton
 from subsetprivacy.estimation.shares import Shares
 from subsetprivacy.incidence import Mapped, Stacked
-from subsetprivacy.pvalues import positive
+from subsetprivacy.pvalues import chi_square_or_f, df_text, p_equals, positive
+from subsetprivacy.tables import number
 
 _SMALL = 1e-9  # relative to the largest variance; a direction with less is known, and is not tested
 
@@ -28,34 +29,53 @@ TESTS = {"score": "score test", "newton": "test after a Newton step", "wald": "W
 
 
 @frozen
-class ChiSquare:
-    """A statistic with its degrees of freedom and p-value; NaN if there is nothing to test.
+class JointTest:
+    """A chi-square or F statistic with its degrees of freedom and p-value; NaN if there is nothing to test.
 
     Attributes
     ----------
     method
         ``"score"``, ``"newton"`` (for estimates after one more Newton step) or ``"wald"``.
+    denominator_df
+        The denominator degrees of freedom of an F statistic; infinite for chi-square.
     """
 
     statistic: float
     df: int
     pvalue: float
     method: str
+    denominator_df: float = np.inf
+
+    @property
+    def text(self) -> str:
+        """The statistic, its degrees of freedom and the p-value, in words."""
+        name = "chi-square" if np.isinf(self.denominator_df) else "F"
+        degrees = df_text(self.df, self.denominator_df)
+        return f"{name} {number(self.statistic, 2)}, {degrees}, {p_equals(positive(self.pvalue))}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers, for JSON."""
-        return {"statistic": self.statistic, "df": self.df, "pvalue": positive(self.pvalue), "method": self.method}
+        return {
+            "statistic": self.statistic,
+            "df": self.df,
+            "denominator_df": self.denominator_df,
+            "pvalue": positive(self.pvalue),
+            "method": self.method,
+        }
 
 
-NOT_TESTED = ChiSquare(np.nan, 0, np.nan, "none")  # too many categories for a covariance matrix
+NOT_TESTED = JointTest(np.nan, 0, np.nan, "none")  # too many categories for a covariance matrix
+NO_DEGREES = JointTest(np.nan, 0, np.nan, "none", 0.0)  # more shares than the covariance has degrees of freedom
 
 
-def why_not(test: ChiSquare) -> str:
+def why_not(test: JointTest) -> str:
     """Return why there is nothing to test, in words."""
+    if test is NO_DEGREES:
+        return "more shares than degrees of freedom"
     return "too many categories" if test.method == "none" else "nothing varies"
 
 
-def same_distribution(samples: Sequence[Shares], orders: Sequence[FloatArray]) -> ChiSquare:
+def same_distribution(samples: Sequence[Shares], orders: Sequence[FloatArray]) -> JointTest:
     """Test that independent samples have the same distribution.
 
     Parameters
@@ -91,26 +111,23 @@ def newton_step(shares: Shares) -> tuple[FloatArray, FloatArray]:
     return fold @ (peak.w + V @ peak.s), fold @ V @ fold.T / peak.counts.n
 
 
-def chi_square(values: Sequence[FloatArray], precisions: Sequence[tuple[FloatArray, int]], method: str) -> ChiSquare:
+def chi_square(values: Sequence[FloatArray], precisions: Sequence[tuple[FloatArray, int]], method: str) -> JointTest:
     """Test that independent estimates have the same mean, given their precision matrices and ranks."""
     total = np.sum([W for W, _ in precisions], axis=0)
     inverse, rank = inverse_and_rank(total)
     mean = inverse @ np.sum([W @ x for (W, _), x in zip(precisions, values, strict=True)], axis=0)
     statistic = float(sum((x - mean) @ W @ (x - mean) for (W, _), x in zip(precisions, values, strict=True)))
     df = sum(own for _, own in precisions) - rank
-    return ChiSquare(statistic, df, float(chdtrc(df, max(statistic, 0.0))) if df > 0 else np.nan, method)
+    return JointTest(statistic, df, float(chdtrc(df, max(statistic, 0.0))) if df > 0 else np.nan, method)
 
 
-def by_covariance(difference: FloatArray, cov: FloatArray, method: str = "wald", degrees: float = np.inf) -> ChiSquare:
+def by_covariance(difference: FloatArray, cov: FloatArray, method: str = "wald", degrees: float = np.inf) -> JointTest:
     """Test that a difference is zero, given its covariance matrix and the degrees of freedom of that matrix."""
     W, df = inverse_and_rank(np.nan_to_num(cov, posinf=0.0))
-    statistic = float(difference @ W @ difference)
-    if np.isfinite(degrees):
-        left = degrees - df + 1
-        known = df > 0 and left > 0
-        pvalue = float(fdtrc(df, left, max(statistic, 0.0) * left / (degrees * df))) if known else np.nan
-        return ChiSquare(statistic, df if known else 0, pvalue, method)
-    return ChiSquare(statistic, df, float(chdtrc(df, max(statistic, 0.0))) if df else np.nan, method)
+    statistic, denominator, pvalue = chi_square_or_f(float(difference @ W @ difference), df, degrees)
+    if not denominator > 0:
+        return NO_DEGREES
+    return JointTest(statistic, df, pvalue, method, denominator)
 
 
 def inverse_and_rank(V: FloatArray) -> tuple[FloatArray, int]:

@@ -12,7 +12,7 @@ but no bias, so all cells are used. Wald's test compares the estimated means.
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import chdtrc, expit, fdtrc, logit, ndtri, stdtrit
+from scipy.special import expit, logit, ndtri, stdtrit
 
 from subsetprivacy._types import FloatArray
 
@@ -96,11 +96,3 @@ def wald_statistic(mean: FloatArray, cov: FloatArray) -> tuple[float, int]:
     L = np.diff(np.eye(len(mean)), axis=0)
     d, V = L @ mean, L @ cov @ L.T
     return float(d @ np.linalg.pinv(V, hermitian=True) @ d), len(mean) - 1
-
-
-def pvalue_of(statistic: float, df: int, denominator: float) -> float:
-    """Return the p-value of a quadratic form, from chi-square, or from F if the covariance has finite degrees."""
-    if np.isinf(denominator):
-        return float(chdtrc(df, statistic))
-    rest = max(denominator - df + 1, 1.0)
-    return float(fdtrc(df, rest, statistic * rest / (df * max(denominator, 1.0))))

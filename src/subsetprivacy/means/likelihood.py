@@ -5,7 +5,6 @@ from attrs import evolve, frozen
 
 from subsetprivacy._types import BoolArray, FloatArray
 from subsetprivacy._words import group_text
-from subsetprivacy.means.inference import pvalue_of
 from subsetprivacy.means.mixture import NormalMixture, fit_normal
 from subsetprivacy.means.result import GroupMeans
 from subsetprivacy.means.sample import MeansSample
@@ -146,14 +145,12 @@ def _compared(made: GroupMeans, sample: MeansSample, fits: list[NormalMixture], 
     cov = np.zeros((len(mean), len(mean)))
     differing = _Influence(apart, category, influence.D).where(known)
     cov[np.ix_(known, known)] = differing.covariance(sample)[np.ix_(known, known)]
-    statistic, df = [], []
-    for g in range(len(made.groups)):
+    tests: list[tuple[str, tuple[float, int]]] = []
+    for g, group in enumerate(made.groups):
         at = made._cells(g)[known[made._cells(g)]]
         d, V = difference[at], cov[np.ix_(at, at)]
         usable = len(at) > 0 and bool(np.isfinite(V).all())
-        statistic.append(float(d @ np.linalg.pinv(V, hermitian=True) @ d) if usable else float("nan"))
-        df.append(len(at) if usable else 0)
-    pvalues = [pvalue_of(x, k, made.df) if k else float("nan") for x, k in zip(statistic, df, strict=True)]
-    names = tuple(group_text(group) for group in made.groups) if made.by else ("means agree",)
+        form = float(d @ np.linalg.pinv(V, hermitian=True) @ d) if usable else float("nan")
+        tests.append((group_text(group) if made.by else "means agree", (form, len(at) if usable else 0)))
     title = f"Means of {made.outcome}: normal model compared with means without this assumption"
-    return ModelTests(title, names, np.array(statistic), np.array(df), np.array(pvalues), "robust")
+    return ModelTests.of_forms(title, tests, "robust", degrees=made.df)

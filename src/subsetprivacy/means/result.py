@@ -289,15 +289,10 @@ class GroupMeans(Result):
         compared = self._known()
         tests = [self._tested(g, chosen) for g in compared]
         names = [group_text(self.groups[g]) for g in compared] if self.by else ["all means are equal"]
-        statistic, df = (np.array(x) for x in zip(*tests, strict=True))
-        pvalues = [
-            inference.pvalue_of(value, int(k), self.df) if k and value == value else float("nan")
-            for value, k in zip(statistic, df, strict=True)
-        ]
         where = f" within each group by {' and '.join(self.by)}" if self.by else ""
         title = f"Equal means of {self.outcome} by {' and '.join(self.variables)}{where}"
-        return ModelTests(
-            title, tuple(names), statistic, df, np.array(pvalues), chosen, self._notes_of_test(chosen, compared)
+        return ModelTests.of_forms(
+            title, list(zip(names, tests, strict=True)), chosen, self._notes_of_test(chosen, compared), self.df
         )
 
     def _tested(self, g: int, method: str) -> tuple[float, int]:

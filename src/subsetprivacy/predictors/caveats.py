@@ -9,7 +9,6 @@ import numpy as np
 from subsetprivacy._words import counted
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_regression import CORRECTED_IF_WRONG, LINEAR_OR_MERGE, MERGE_OR_MORE, MERGE_PREDICTOR
-from subsetprivacy.pvalues import p_equals
 from subsetprivacy.regression.caveats import note_of_sandwich
 from subsetprivacy.regression.maxima import NEAR
 from subsetprivacy.tables import label_text, number
@@ -122,8 +121,7 @@ def _comparison(fit: OutcomeRegression) -> tuple[Note, ...]:
     p = float(test.pvalue[0])
     if np.isnan(p):
         return test.notes
-    statistic = f"chi-square {number(float(test.statistic[0]), 2)}, df {int(test.df[0])}, {p_equals(p)}"
-    text = f"Corrected scores and the likelihood compared: {statistic}."
+    text = f"Corrected scores and the likelihood compared: {test.text()}."
     if p >= 0.05:
         return (Note(NoteKind.SPECIFICATION, f"{text} The test finds no difference."), *test.notes)
     if fit.method == "corrected":

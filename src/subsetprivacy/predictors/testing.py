@@ -79,7 +79,7 @@ def compare_nested(fit: OutcomeRegression, smaller: OutcomeRegression) -> ModelT
     assert smaller.loglik is not None
     left_out = [term for term in fit.layout.terms if term not in smaller.layout.terms]
     statistic = max(2 * (fit.loglik - smaller.loglik), 0.0)
-    return ModelTests.chi_square(
+    return ModelTests.of_forms(
         f"Two models of {fit.name}", {", ".join(left_out) or "terms left out": (statistic, df)}, "lr"
     )
 
@@ -113,7 +113,7 @@ def comparison_of(fit: OutcomeRegression) -> ModelTests:
         notes = (Note(NoteKind.BUDGET, text),)
     if not df:
         return _untested("the two methods hardly differ in these data")
-    return ModelTests.chi_square(_TITLE, {_NAME: (statistic, df)}, "score", notes)
+    return ModelTests.of_forms(_TITLE, {_NAME: (statistic, df)}, "score", notes)
 
 
 def _why_not(fit: OutcomeRegression) -> str:
@@ -133,4 +133,4 @@ def _why_not(fit: OutcomeRegression) -> str:
 
 def _untested(reason: str) -> ModelTests:
     note = Note(NoteKind.NOT_TESTED, f"The two methods are not compared: {reason}.")
-    return ModelTests.chi_square(_TITLE, {_NAME: (float("nan"), 0)}, "score", (note,))
+    return ModelTests.of_forms(_TITLE, {_NAME: (float("nan"), 0)}, "score", (note,))

@@ -17,7 +17,6 @@ from subsetprivacy.messages.for_regression import (
     MORE_TERMS_OR_CORRECTED,
     SHRINK,
 )
-from subsetprivacy.pvalues import p_equals
 from subsetprivacy.regression.maxima import NEAR, UNSEEN, unseen
 from subsetprivacy.tables import label_text, number
 
@@ -155,7 +154,7 @@ def _specification(fit: Regression) -> tuple[Note, ...]:
     right = "Corrected scores estimate what a fit on the values would, even if the model is wrong."
     if np.isnan(p):
         return (Note(NoteKind.SPECIFICATION, right),) if corrected else (*test.notes,)
-    text = f"Specification test: chi-square {number(float(test.statistic[0]), 2)}, df {int(test.df[0])}, {p_equals(p)}."
+    text = f"Specification test: {test.text()}."
     if corrected:
         text = f"{right}{_next_to_likelihood(fit)} {text}"
     if p < 0.05:

@@ -78,7 +78,7 @@ def tests_of_terms(
         texts.append(f"No test of {', '.join(few)}: more coefficients than degrees of freedom.")
     notes = tuple(Note(NoteKind.NOT_TESTED, text) for text in texts)
     tests = {term: (np.nan if term in few else statistic, k) for term, (statistic, k) in statistics.items()}
-    return ModelTests.chi_square(f"Terms of the model of {name}", tests, method, notes, degrees_of_freedom)
+    return ModelTests.of_forms(f"Terms of the model of {name}", tests, method, notes, degrees_of_freedom)
 
 
 def _positions(fit: Regression, term: str) -> IntArray:
@@ -148,7 +148,7 @@ def compare_nested(fit: Regression, smaller: Regression) -> ModelTests:
         raise MismatchError("`smaller` must have some of the terms of this model and no others; it does not.")
     left = [term for term in fit.columns.terms if term not in smaller.columns.terms]
     statistic = max(2 * (fit.loglik - smaller.loglik), 0.0)
-    return ModelTests.chi_square(f"Nested models of {fit.name}", {" + ".join(left) or "rest": (statistic, df)}, "lr")
+    return ModelTests.of_forms(f"Nested models of {fit.name}", {" + ".join(left) or "rest": (statistic, df)}, "lr")
 
 
 def _same_people(first: Regression, second: Regression) -> bool:
@@ -174,8 +174,8 @@ def specification_test_of(fit: Regression) -> ModelTests:
             reason = "some coefficients are barely determined"
     if reason:
         note = Note(NoteKind.NOT_TESTED, f"Specification not tested: {reason}.")
-        return ModelTests.chi_square(title, {"specification": (float("nan"), 0)}, "score", (note,))
-    return ModelTests.chi_square(title, {"specification": statistic}, "score")
+        return ModelTests.of_forms(title, {"specification": (float("nan"), 0)}, "score", (note,))
+    return ModelTests.of_forms(title, {"specification": statistic}, "score")
 
 
 def _why_not(fit: Regression) -> str:
@@ -240,16 +240,16 @@ def proportionality_test_of(fit: Regression) -> ModelTests:
     likelihood = fit.fit.likelihood
     if k < 2 or d == 0 or likelihood is None or likelihood.flat.shape[1] or not likelihood.converged:
         note = Note(NoteKind.NOT_TESTED, "Proportional odds not tested: nothing to compare, or no finite fit.")
-        return ModelTests.chi_square(title, {"proportional odds": (float("nan"), 0)}, "score", (note,))
+        return ModelTests.of_forms(title, {"proportional odds": (float("nan"), 0)}, "score", (note,))
     apart = SeparateSlopes(model.link, d + 1)
     design = fit.problem.design
     support = Support.of(design) if is_affordable(design, fit.n) else None
     score, J = fit.problem.blocks.total(ScoreMoments(LikelihoodKernel(model, likelihood.theta), apart, support))
     if not _is_positive(J):
         note = Note(NoteKind.NOT_TESTED, "Proportional odds not tested: too few people to let the slopes differ.")
-        return ModelTests.chi_square(title, {"proportional odds": (float("nan"), 0)}, "score", (note,))
+        return ModelTests.of_forms(title, {"proportional odds": (float("nan"), 0)}, "score", (note,))
     statistic = float(score @ np.linalg.solve(J, score))
-    return ModelTests.chi_square(title, {"proportional odds": (statistic, (k - 1) * d)}, "score")
+    return ModelTests.of_forms(title, {"proportional odds": (statistic, (k - 1) * d)}, "score")
 
 
 def _is_positive(J: FloatArray) -> bool:

@@ -127,7 +127,7 @@ def test_files_are_written(fine, tmp_path):
     words = ["regress", "private.parquet", FORMULA]
     heads = {
         "": ["term", "estimate", "se", "lower", "upper", "pvalue", "level"],
-        "--test": ["test", "statistic", "df", "pvalue", "method"],
+        "--test": ["test", "statistic", "df", "denominator_df", "pvalue", "method"],
         "--adjusted race": ["at", "category", "estimate", "se", "lower", "upper", "level"],
     }
     for shown, head in heads.items():

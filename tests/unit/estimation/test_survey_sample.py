@@ -254,9 +254,11 @@ def test_several_groups_are_tested_together_with_their_clusters():
     statistic = d @ np.linalg.solve(V, d)
     from scipy.stats import f
 
-    assert result.test.statistic == pytest.approx(statistic, rel=1e-6)
-    assert result.test.df == 6
-    assert result.test.pvalue == pytest.approx(f.sf(statistic * 55 / (60 * 6), 6, 55), rel=1e-6)
+    assert result.test.statistic == pytest.approx(statistic * 55 / (60 * 6), rel=1e-6)
+    assert (result.test.df, result.test.denominator_df) == (6, 55)
+    assert result.test.pvalue == pytest.approx(f.sf(result.test.statistic, 6, 55), rel=1e-6)
+    assert f"F {result.test.statistic:.2f}, df 6 and 55, p " in str(result.summary())
+    assert result.to_dict()["test"]["denominator_df"] == 55
     two = sp.compare({g: fits[g] for g in "xy"})
     assert two.test.pvalue == pytest.approx(fits["x"].difference(fits["y"]).pvalue, rel=1e-6)
 

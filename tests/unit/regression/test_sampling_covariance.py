@@ -124,7 +124,39 @@ def test_intervals_and_tests_use_t(fit):
     np.testing.assert_allclose(np.diff(fit.interval()).ravel(), 2 * half, rtol=1e-9)
     np.testing.assert_allclose(fit.pvalues, 2 * t.sf(np.abs(fit.estimates) / fit.se.ravel(), 60), rtol=1e-9)
     test = fit.test("x")
-    assert test.pvalue[0] == pytest.approx(f.sf(test.statistic[0] * 58 / (60 * 3), 3, 58))
+    b, V = fit.coef[:, 1], fit.cov[1::2, 1::2]
+    assert test.statistic[0] == pytest.approx(b @ np.linalg.solve(V, b) * 58 / (60 * 3))
+    assert (test.df[0], test.denominator_df[0]) == (3, 58)
+    assert test.pvalue[0] == pytest.approx(f.sf(test.statistic[0], 3, 58))
+    assert test.summary().columns == ("test", "F", "df", "denominator df", "p-value")
+    assert test.to_dict()["denominator_df"] == test.to_frame()["denominator_df"].tolist() == [58]
+    assert f"F {test.statistic[0]:.2f}, df 3 and 58, p " in repr(test)
+    assert type(test).from_dict(test.to_dict()).to_dict() == test.to_dict()
+
+
+def test_chi_square_has_no_denominator(private):
+    test = quietly(lambda: sp.regress(private, {"x": SAMPLE.number}, baseline="d")).test("x")
+    assert np.isinf(test.denominator_df).all()
+    assert test.to_dict()["denominator_df"] == [None]
+    assert test.summary().columns == ("test", "chi-square", "df", "p-value")
+
+
+def test_means_and_clusters_have_f_tests(private):
+    from scipy.stats import f
+
+    means = sp.group_means(SAMPLE.number, private, sampling=drawn()).test()
+    assert (means.df[0], means.denominator_df[0]) == (3, 58)
+    assert means.pvalue[0] == pytest.approx(f.sf(means.statistic[0], 3, 58))
+    few = SAMPLE.strata % 3  # three clusters have two degrees of freedom, too few for three coefficients
+    test = quietly(lambda: sp.regress(private, {"x": SAMPLE.number}, clusters=few, baseline="d")).test("x")
+    assert np.isnan(test.statistic[0])
+    assert np.isnan(test.pvalue[0])
+    outcome = sp.regress(
+        "x ~ race", {"race": private.codes, "x": SAMPLE.number}, designs={"race": DESIGN}, clusters=SAMPLE.strata
+    )
+    test = quietly(lambda: outcome).test("race")
+    assert test.denominator_df[0] == len(set(SAMPLE.strata)) - 1 - 3 + 1
+    assert test.pvalue[0] == pytest.approx(f.sf(test.statistic[0], 3, test.denominator_df[0]))
 
 
 def test_design_effects_are_printed(fit):

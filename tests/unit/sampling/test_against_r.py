@@ -33,7 +33,10 @@ by <- svyby(~v, ~grp, one, svymean, covmat = TRUE)
 keep("by", by)
 apart <- svycontrast(by, list(a = c("x:va" = 1, "y:va" = -1), b = c("x:vb" = 1, "y:vb" = -1)))
 keep("difference", apart)
-keep("logit", svyglm(y ~ x + grp, one, family = quasibinomial()))
+glm_one <- svyglm(y ~ x + grp, one, family = quasibinomial())
+keep("logit", glm_one)
+term <- regTermTest(glm_one, ~grp, df = degf(one) - 1)
+out$term <- list(f = as.numeric(term$Ftest), df = c(term$df, term$ddf), degrees = degf(one))
 options(survey.lonely.psu = "adjust")
 keep("lonely", svymean(~v, svydesign(ids = ~c, strata = ~l, weights = ~w, nest = TRUE, data = d)))
 options(survey.lonely.psu = "fail")
@@ -190,6 +193,14 @@ def test_logit(r):
     np.testing.assert_allclose(fit.coef[0], r["logit"]["estimate"], rtol=1e-6, atol=1e-7)
     # svyglm has a factor of n/(n-1) less than svymean for people, none for clusters: the same formula.
     np.testing.assert_allclose(fit.se[0], r["logit"]["se"], rtol=1e-6)
+
+
+def test_term(r):
+    """`regTermTest` divides Wald's statistic by its degrees of freedom only, which rejects too often with few units."""
+    fit = sp.regress(yes_or_no(), {"x": SAMPLE.number, "g": SAMPLE.group}, sampling=drawn(), baseline="no")
+    test, degrees = fit.test("g"), r["term"]["degrees"][0]
+    assert [test.df[0], test.denominator_df[0]] == r["term"]["df"].tolist() == [2, degrees - 1]
+    np.testing.assert_allclose(test.statistic * degrees / (degrees - 1), r["term"]["f"], rtol=1e-6)
 
 
 @pytest.mark.parametrize("center", ["estimate", "mean"])
