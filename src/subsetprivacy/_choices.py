@@ -53,7 +53,7 @@ AssociationPicture: TypeAlias = Literal["shares", "conditional", "residuals"]
 DegreesOfFreedom: TypeAlias = Literal["corrected", "paper"]
 IndependenceMethod: TypeAlias = Literal["lrt", "lrt-mom", "pearson", "pearson-conditional", "bonferroni"]
 IndependencePicture: TypeAlias = Literal["null", "residuals"]
-MeasureMethod: TypeAlias = Literal["delta", "profile"]
+MeasureMethod: TypeAlias = Literal["auto", "delta", "profile"]
 NullMethod: TypeAlias = Literal["permutation", "bootstrap", "asymptotic"]
 
 # Classifiers

@@ -55,7 +55,6 @@ RESULTS = {
     "contrast": lambda: sp.estimate(inside(U4)).contrast({"a": 1, "b": -1}),
     "difference": lambda: sp.association(sp.estimate(both())).difference("good"),
     "profile": lambda: sp.association(sp.estimate(both())).odds_ratio(method="profile"),
-    "V": lambda: sp.association(sp.estimate(both())).cramers_v(method="profile"),
     "draws": lambda: sp.check_draws(STEERED),
 }
 

@@ -40,7 +40,7 @@ def association(fit: Estimate | SubsetTable | SubsetData | SubsetCounts, *names:
            [0.32, 0.68]])
     >>> both_ways.difference("yes").name
     'difference of P(smokes = yes) between sex = f and sex = m'
-    >>> print(both_ways.odds_ratio(method="profile"))
+    >>> print(both_ways.odds_ratio())
     odds ratio of sex = f against m and smokes = yes against no: 0.5068 (std. error 0.0754, 95% profile interval
     0.3761 to 0.6756, p-value against one < 0.0001)
     """

@@ -7,7 +7,7 @@ from scipy.special import ndtr, ndtri
 from subsetprivacy._checks import check_choice, check_level
 from subsetprivacy._choices import MeasureMethod
 from subsetprivacy.errors import ArgumentError
-from subsetprivacy.estimation.likelihood import mean_loglik
+from subsetprivacy.estimation.likelihood import MANY, mean_loglik
 from subsetprivacy.estimation.newton import newton
 from subsetprivacy.estimation.result import MAX_PROFILED, Estimate
 from subsetprivacy.measures.measure import METHODS, Measure
@@ -41,7 +41,9 @@ def compare(
     check_choice(method, METHODS, "method")
     scale = kind(*(share.of(fit.w) for share in shares))
     measure = _by_delta(fit, scale, shares, name, level)
-    return measure if method == "delta" else _by_profile(fit, kind, shares, measure)
+    is_quick = fit.has_profile and fit.categories.p <= MANY
+    by_delta = method == "delta" or (method == "auto" and not is_quick)
+    return measure if by_delta else _by_profile(fit, kind, shares, measure)
 
 
 def _by_delta(fit: Estimate, scale: MeasureScale, shares: tuple[Share, Share], name: str, level: float) -> Measure:
@@ -71,7 +73,7 @@ def _by_delta(fit: Estimate, scale: MeasureScale, shares: tuple[Share, Share], n
 
 def _by_profile(fit: Estimate, kind: type[MeasureScale], shares: tuple[Share, Share], measure: Measure) -> Measure:
     """Replace interval and test by those of the profile likelihood."""
-    require_profile(fit)
+    _require_profile(fit)
     counts = fit.counts
     best = newton(counts.incidence, counts.shares).w
     scale = kind(*(share.of(best) for share in shares))
@@ -91,7 +93,7 @@ def _by_profile(fit: Estimate, kind: type[MeasureScale], shares: tuple[Share, Sh
     )
 
 
-def require_profile(fit: Estimate) -> None:
+def _require_profile(fit: Estimate) -> None:
     """Raise unless the estimate has profile likelihood intervals."""
     if fit.counts.squares is not None:
         raise ArgumentError("a profile interval must come from unweighted people; got sampling weights.", METHOD_DELTA)

@@ -7,10 +7,15 @@ import numpy as np
 from attrs import frozen
 
 from subsetprivacy import draw
-from subsetprivacy._checks import check_level
-from subsetprivacy._choices import Engine
+from subsetprivacy._checks import check_choice, check_level
+from subsetprivacy._choices import ContrastMethod, Engine
 from subsetprivacy._types import FloatArray
+from subsetprivacy.estimation.contrast import METHODS, chosen_method
+from subsetprivacy.estimation.intervals import SignedScore, search_end
+from subsetprivacy.estimation.linear_profile import LinearProfile
 from subsetprivacy.estimation.margins import Margin
+from subsetprivacy.estimation.profile import ProfilePoint
+from subsetprivacy.estimation.survey_sample import critical_value
 from subsetprivacy.measures import presenting
 from subsetprivacy.measures.precision import (
     if_possible,
@@ -29,6 +34,42 @@ from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text
 
 _NAMES = 6  # the most names in a note
+
+
+class ConditionalProfile:
+    """The profile likelihood of one conditional share.
+
+    P(j | i) = v means that the sum of the shares of row i, weighted by 1 - v in column j and by -v in the others, is 0.
+
+    Parameters
+    ----------
+    pair
+        The joint shares, with rows for the conditioning variable.
+    cell
+        Row and column.
+    error
+        An approximate standard error.
+    """
+
+    def __init__(self, pair: Margin, cell: tuple[int, int], error: float) -> None:
+        self._pair, self._peak, (i, j) = pair, pair.fit._peak(), cell
+        rows, columns = np.divmod(np.arange(pair.categories.p), pair.categories.parts[1].p)  # type: ignore[attr-defined]
+        self._whole = (rows == i).astype(np.float64)
+        self._part = self._whole * (columns == j)
+        w = np.bincount(pair.where, self._peak.w, minlength=pair.categories.p)
+        self.top = float(self._part @ w / (self._whole @ w))
+        self.error = error
+
+    @property
+    def start(self) -> float:
+        """The score statistic at the peak: 0, unless an end of the range cuts the peak off."""
+        end = round(self.top)
+        point = self.at(end) if abs(self.top - end) <= ZERO else None
+        return 0.0 if point is None else point.score
+
+    def at(self, v: float) -> ProfilePoint | None:
+        """Return the point of maximum likelihood with the share v; None if an observed subset becomes impossible."""
+        return LinearProfile(self._peak, self._pair._lift(self._part - v * self._whole)).at(0.0)
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -110,25 +151,39 @@ class ConditionalShares(Result):
         self.pair.fit._warn_of_caveats(None)
         return self._se
 
-    def interval(self, level: float = 0.95) -> FloatArray:
-        """Return a Wald interval for each share, shape (rows, columns, 2).
+    def interval(self, level: float = 0.95, *, method: ContrastMethod = "auto") -> FloatArray:
+        """Return a confidence interval for each share, shape (rows, columns, 2).
 
         Parameters
         ----------
         level
             The confidence level.
-
-        Notes
-        -----
-        The interval is cut to [0, 1] if the estimator always returns a distribution. For intervals without standard
-        errors, compare shares by `Association.difference` with ``method="profile"``.
+        method
+            ``"score"``: the shares that the score test does not reject; reliable near 0 and 1. ``"profile"``: those
+            that the likelihood ratio test does not reject. ``"wald"``: estimate and standard error, cut to [0, 1] if
+            the estimator always returns a distribution. ``"auto"``: the score test for likelihood estimates of up to
+            64 joint categories, if it takes only seconds, and Wald's otherwise.
         """
         check_level(level)
-        self.pair.fit._warn_of_caveats(None)
-        return self._bounds(level, self._se)
+        if self._method(method) == "wald":
+            self.pair.fit._warn_of_caveats(None)
+        return self._bounds(level, self._se, method)
 
-    def _bounds(self, level: float, errors: FloatArray) -> FloatArray:
-        return wald_bounds(self.table, errors, level, self.pair.in_simplex)
+    def _method(self, method: ContrastMethod) -> str:
+        return chosen_method(self.pair, check_choice(method, METHODS, "method"), self.table.size)
+
+    def _bounds(self, level: float, errors: FloatArray, method: ContrastMethod = "auto") -> FloatArray:
+        chosen = self._method(method)
+        if chosen == "wald":
+            return wald_bounds(self.table, errors, level, self.pair.in_simplex)
+        z = critical_value(level, self.pair.fit.degrees_of_freedom)
+        bounds = np.full((*self.table.shape, 2), np.nan)
+        for i, j in np.ndindex(self.table.shape):
+            if self._weights[i] > ZERO:
+                share = ConditionalProfile(self.pair, (i, j), float(errors[i, j]))
+                test = SignedScore(z, score=chosen == "score", start=share.start)
+                bounds[i, j] = [search_end(share, end, test, z) for end in (0.0, 1.0)]
+        return bounds
 
     @property
     def notes(self) -> tuple[Note, ...]:

@@ -31,7 +31,7 @@ class Measure(Result):
     lower, upper, level
         The confidence interval and its level.
     method
-        The method of the interval, ``"delta"`` or ``"profile"``.
+        The method of the interval: ``"profile"``, ``"delta"``, or for V ``"noncentral"``.
     null
         The value without association: 0 for a difference and for V, 1 for ratios.
     pvalue

@@ -97,10 +97,11 @@ def near_zero(fit: "Estimate", shares: tuple[Share, Share], rests_on: tuple[str,
 
 
 def warned(fit: "Estimate", measure: Measure) -> Measure:
-    """Warn the caller of a public method of an unreliable delta interval."""
-    if measure.method == "delta":
+    """Warn the caller of a public method of an unreliable interval from standard errors."""
+    if measure.method != "profile":
         near = tuple(note for note in measure.notes if note.kind is NoteKind.NEAR_ZERO)
-        for note in with_interval_advice(fit._caveats, _better(fit)) or near:
+        better = _better(fit) if measure.method == "delta" else None
+        for note in with_interval_advice(fit._caveats, better) or near:
             warn_of(note, stacklevel=3)
     return measure
 

@@ -39,10 +39,9 @@ class Association(Result):
     Notes
     -----
     Standard errors use the delta method, with the covariance of the joint estimate and the gradient of the measure.
-    They warn where the normal approximation is unreliable. Profile intervals contain all values that the likelihood
-    ratio test does not reject. They are better near 0 and 1, in small samples, and for ratios. Measured coverage at
-    95%: for 2 x 2 by `warner` and n = 2,000, profile 0.95, delta 0.95 (difference) and 0.98 (ratios). For uniform 4 x 4
-    and n = 10,000, profile 0.95 to 0.96, delta 0.96 (difference, ratio) and 0.91 (an odds ratio with a rare cell).
+    They warn where the normal approximation is unreliable. By default, intervals of differences and ratios contain all
+    values that the likelihood ratio test does not reject, and those of conditional shares all that the score test does
+    not reject. Measured coverage is in `docs/measured-levels.md`.
     """
 
     why_not_restored: ClassVar[str] = (
@@ -127,7 +126,7 @@ class Association(Result):
         *,
         given: str | None = None,
         level: float = 0.95,
-        method: MeasureMethod = "delta",
+        method: MeasureMethod = "auto",
     ) -> Measure:
         r"""Return the difference in the share of an outcome between two groups.
 
@@ -140,7 +139,9 @@ class Association(Result):
         given
             The variable that defines the groups, by default the first.
         level, method
-            The confidence level, and ``"delta"`` or ``"profile"``.
+            The confidence level, and the method of the interval. ``"profile"``: the values that the likelihood ratio
+            test does not reject. ``"delta"``: the estimate and its standard error. ``"auto"``: the profile interval
+            for likelihood estimates of up to 64 joint categories without weights, the delta interval otherwise.
 
         Notes
         -----
@@ -155,7 +156,7 @@ class Association(Result):
         *,
         given: str | None = None,
         level: float = 0.95,
-        method: MeasureMethod = "delta",
+        method: MeasureMethod = "auto",
     ) -> Measure:
         r"""Return the ratio of the shares of an outcome in two groups.
 
@@ -188,7 +189,7 @@ class Association(Result):
         columns: Two | None = None,
         *,
         level: float = 0.95,
-        method: MeasureMethod = "delta",
+        method: MeasureMethod = "auto",
     ) -> Measure:
         r"""Return the odds ratio of two rows and two columns.
 
@@ -197,7 +198,7 @@ class Association(Result):
         rows, columns
             Two categories of each variable, (a, b) and (c, d); optional if there are only two.
         level, method
-            The confidence level, and ``"delta"`` or ``"profile"``.
+            As for `difference`.
 
         Notes
         -----
@@ -210,13 +211,13 @@ class Association(Result):
         name = f"odds ratio of {self.names[0]} = {a} against {b} and {self.names[1]} = {c} against {d}"
         return warned(self.fit, compare(self.fit, OddsRatioScale, odds(self.pair, (a, b), (c, d)), name, level, method))
 
-    def cramers_v(self, *, level: float = 0.95, method: MeasureMethod = "delta", corrected: bool = False) -> Measure:
+    def cramers_v(self, *, level: float = 0.95, corrected: bool = False) -> Measure:
         r"""Return Cramér's V: 0 for independent variables, 1 if one determines the other.
 
         Parameters
         ----------
-        level, method
-            The confidence level, and ``"delta"`` or ``"profile"``.
+        level
+            The confidence level.
         corrected
             Whether to subtract the bias of :math:`\phi^2` (Bergsma 2013), with a floor at 0.
 
@@ -227,18 +228,12 @@ class Association(Result):
         categories each, 1,000 people and uniform designs, V is 0.16 on average (0.05 if asked directly), and 0.04
         if corrected.
 
-        The delta interval allows for this bias. It extends from below the corrected V to above the raw V, and is the
-        same for both. If it contains 0, the standard error is meaningless.
-
-        The profile interval is the range of V over all tables that the likelihood ratio test (one degree of freedom)
-        does not reject. Its lower end is 0 if independence is not rejected with (p-1)(q-1) degrees of freedom.
-
-        Measured coverage at 95%, for uniform designs with 4 x 4 equally likely categories, n = 1,000 and V = 0, 0.1 and
-        0.2: delta 0.96, 0.98 and 0.99, profile 0.96, 0.80 and 0.86 (0.93 for n = 4,000 and V = 0.2). For 2 x 2 by
-        `warner`, n = 2,000 and V = 0 and 0.16: delta 0.98 and 0.99, profile 0.94 and 0.97. The bias of V affects the
-        lower end of the profile interval. Prefer the delta interval if raw and corrected V differ much.
+        The interval has the values of V under which an estimate as small, or as large, is not unlikely. It uses the
+        noncentral chi-square distribution, which has this bias, so the estimate without correction may be close to its
+        upper end or above it. It is the same for both. If it contains 0, the standard error is meaningless. To test
+        independence, use `independence_test`. Measured coverage is in `docs/measured-levels.md`.
         """
-        return warned(self.fit, cramer.cramers_v(self.pair, level, method, corrected))
+        return warned(self.fit, cramer.cramers_v(self.pair, level, corrected))
 
     # Output -----------------------------------------------------------------------------------
 
@@ -261,7 +256,7 @@ class Association(Result):
     def _shown_v(self) -> tuple[float, float]:
         """V, and V minus its bias, without warnings, for output that prints the caveats."""
         quick = self.fit.categories.p <= MAX_SHOWN
-        less = cramer.cramers_v(self.pair, 0.95, "delta", True).value if quick else float("nan")
+        less = cramer.cramers_v(self.pair, 0.95, True).value if quick else float("nan")
         return cramer.raw_v(self.pair), less
 
     def _bounds(self, level: float, errors: FloatArray) -> FloatArray:

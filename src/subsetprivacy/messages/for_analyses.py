@@ -5,7 +5,6 @@ from subsetprivacy.messages.advice import advise
 # Measures of association ----------------------------------------------------------------------------------------------
 
 _COMPARISONS = ("Association.difference", "Association.risk_ratio", "Association.odds_ratio")
-_EVERY_MEASURE = (*_COMPARISONS, "Association.cramers_v")
 
 # Which variables and categories
 DESIGN_OF_SEVERAL = advise(
@@ -23,23 +22,18 @@ GIVEN_THE_OTHER = advise(
 KIND_CONDITIONAL = advise("kind_conditional", python="kind='conditional'", keyword_of="Association.plot")
 
 # Intervals
-METHOD_PROFILE = advise("method_profile", python="method='profile'", keyword_of=_EVERY_MEASURE)
+METHOD_PROFILE = advise("method_profile", python="method='profile'", keyword_of=_COMPARISONS)
 ONE_SIDED_PROFILE = advise(
     "one_sided_profile", python="method='profile' gives a one-sided interval", keyword_of=_COMPARISONS[1:]
 )
-METHOD_DELTA = advise("method_delta", python="method='delta'", keyword_of=_EVERY_MEASURE)
+METHOD_DELTA = advise("method_delta", python="method='delta'", keyword_of=_COMPARISONS)
 LIKELIHOOD_OR_DELTA = advise(
-    "likelihood_or_delta", python="sp.association(sp.estimate(data)), or method='delta'", keyword_of=_EVERY_MEASURE
+    "likelihood_or_delta", python="sp.association(sp.estimate(data)), or method='delta'", keyword_of=_COMPARISONS
 )
 DELTA_OR_FEWER_VARIABLES = advise(
     "delta_or_fewer_variables",
     python="method='delta', or fewer variables, as in data.counts('a', 'b')",
-    keyword_of=_EVERY_MEASURE,
-)
-TWO_VARIABLES_ALONE = advise(
-    "two_variables_alone",
-    python="sp.association(data.counts('a', 'b')), or method='delta'",
-    keyword_of="Association.cramers_v",
+    keyword_of=_COMPARISONS,
 )
 
 # What output leaves out
