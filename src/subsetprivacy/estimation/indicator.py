@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from subsetprivacy._checks import check_count, check_distribution
-from subsetprivacy._types import ArrayLike, Distribution, FloatArray, IntArray
+from subsetprivacy._types import ArrayLike, BoolArray, Distribution, FloatArray, IntArray
 from subsetprivacy.counting.columns import read_column
 from subsetprivacy.data import SubsetData, SubsetTable, check_allowed, count_codes
 from subsetprivacy.design import Design, require_design
@@ -20,6 +20,7 @@ from subsetprivacy.messages.for_analyses import LIKELIHOOD_NEEDS_NO_DESIGN, UNCO
 
 __all__ = [
     "FLOOR",
+    "RARE",
     "IndicatorTable",
     "floored",
     "in_chunks",
@@ -29,10 +30,12 @@ __all__ = [
     "quantize",
     "require_indicators",
     "rows_of",
+    "too_rare",
     "working_table",
 ]
 
 FLOOR = 0.005  # the least working probability: it bounds the variance and causes no bias
+RARE = 2.0  # standard errors between a sum of indicators and 0; closer to 0, nothing is divided by it
 _CHUNK = 1 << 15  # people in one batch
 _ENTRIES = 1 << 22  # numbers of the support, or of matrices, in memory at a time
 _KEPT = 1 << 24  # numbers of all inverse matrices in total
@@ -184,6 +187,20 @@ def require_indicators(design: Design) -> Design:
             "`data` must contain people only; got a covered design, whose dummy rows have no value.", UNCOVERED
         )
     return design.require_identifiable()
+
+
+def too_rare(amount: FloatArray, se: FloatArray, times: float = RARE) -> BoolArray:
+    """Tell which amounts, estimated by sums of indicators, are too close to 0 for anything to be divided by them.
+
+    Parameters
+    ----------
+    amount, se
+        The amounts and their standard errors; an amount that the draws do not change has none.
+    times
+        How many standard errors it must be above 0.
+    """
+    with np.errstate(invalid="ignore"):
+        return ~(amount > times * se)
 
 
 def most_blocks(p: int) -> int:

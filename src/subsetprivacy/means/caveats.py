@@ -5,12 +5,13 @@ from attrs import evolve
 
 from subsetprivacy._types import BoolArray, FloatArray
 from subsetprivacy._words import counted, people, whole
+from subsetprivacy.estimation.indicator import RARE
 from subsetprivacy.means.result import GroupMeans
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_analyses import CORRECTED_MEANS, MERGE_SMALL_GROUPS, MORE_PEOPLE_OR_MERGE
 from subsetprivacy.pvalues import p_equals
 
-RARE, NEAR = 2.0, 4.0  # standard errors between a share and 0
+_NEAR = 4.0  # standard errors between a share and 0 from which standard errors are reliable
 _FEW = 50
 _DOUBTFUL = 0.05
 _MOST_NAMED = 6
@@ -42,16 +43,22 @@ def _rare(made: GroupMeans) -> list[Note]:
     rare = made.rare & np.isfinite(made.number)
     if not rare.any():
         return []
-    text = f"Too rare in this sample, with a share within 2 standard errors of 0: {_named(made, rare)}. Their means, "
-    return [Note(NoteKind.SMALL_COUNTS, text + "variances and quantiles are not given.", MORE_PEOPLE_OR_MERGE)]
+    text = (
+        f"Too rare in this sample, with a share within {RARE:.0f} standard errors of 0: {_named(made, rare)}. Their "
+        "means, variances and quantiles are not given."
+    )
+    return [Note(NoteKind.SMALL_COUNTS, text, MORE_PEOPLE_OR_MERGE)]
 
 
 def _near(made: GroupMeans) -> list[Note]:
     with np.errstate(invalid="ignore"):
-        near = ~made.rare & (made.share < NEAR * made.share_se)
+        near = ~made.rare & (made.share < _NEAR * made.share_se)
     if not near.any():
         return []
-    text = f"Rare, with a share within 4 standard errors of 0: {_named(made, near)}. Their standard errors are rough."
+    text = (
+        f"Rare, with a share within {_NEAR:.0f} standard errors of 0: {_named(made, near)}. Their standard errors are "
+        "rough."
+    )
     return [Note(NoteKind.NEAR_ZERO, text, MORE_PEOPLE_OR_MERGE)]
 
 

@@ -14,7 +14,7 @@ from subsetprivacy.data import check_allowed
 from subsetprivacy.data.describing import note_of_missing
 from subsetprivacy.design import Design
 from subsetprivacy.errors import ArgumentError, MismatchError, NoDataError, TooLargeError, warn_of
-from subsetprivacy.estimation.indicator import IndicatorTable, require_indicators, working_table
+from subsetprivacy.estimation.indicator import IndicatorTable, require_indicators, too_rare, working_table
 from subsetprivacy.estimation.survey_sample import notes_of_margins
 from subsetprivacy.means import caveats
 from subsetprivacy.means.likelihood import with_model
@@ -151,10 +151,9 @@ def _means(
     estimated = quantiles_of(sample, wanted)
     known, p = sample.cells
     is_rate = bool(len(sample.y)) and bool(((sample.y == 0) | (sample.y == 1)).all())
-    with np.errstate(invalid="ignore"):
-        rare = ~(moments.share > caveats.RARE * moments.share_se)
     # Labels have no noise: a share of 0.001 of a thousand people is one person, whose mean is known.
-    rare &= ~((moments.number >= 1) & (np.abs(sums.excess[0]) < 1e-9 * np.abs(moments.number)))
+    noiseless = np.abs(sums.excess[0]) < 1e-9 * np.abs(moments.number)
+    rare = too_rare(moments.share, np.where(noiseless, 0.0, moments.share_se))
     categories = sample.design.categories
     names = categories.names if isinstance(categories, JointCategories) else (options.variable,)
     shape = (known, p) if sample.groups.names else (p,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,7 +35,7 @@ def caveats(fit: OutcomeRegression) -> tuple[Note, ...]:
 
 def warned_notes(fit: OutcomeRegression) -> tuple[Note, ...]:
     """Return the notes that are also warnings: no solution, or an uncertain one."""
-    return (*_unsolved(fit), *_several(fit), *_separated(fit), *_small(fit))
+    return (*_unsolved(fit), *_several(fit), *_separated(fit), *_rare(fit), *_small(fit))
 
 
 def _baselines(fit: OutcomeRegression) -> tuple[Note, ...]:
@@ -97,12 +97,24 @@ def _several(fit: OutcomeRegression) -> tuple[Note, ...]:
 def _separated(fit: OutcomeRegression) -> tuple[Note, ...]:
     if not fit.separated:
         return ()
-    names = [name if isinstance(name, str) else f"{label_text(name[0])} {name[1]}" for name in fit.separated]
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    text = (
-        f"These coefficients are infinite because the data do not bound them: {', '.join(names[:_MOST_NAMED])}{more}."
-    )
+    text = f"These coefficients are infinite because the data do not bound them: {_named(fit.separated)}."
     return (Note(NoteKind.SEPARATED, text, MERGE_OR_MORE),)
+
+
+def _rare(fit: OutcomeRegression) -> tuple[Note, ...]:
+    if not fit.rare:
+        return ()
+    people = "the estimated number of people"
+    who = people if fit.family == "linear" else f"{people}, or of outcomes,"
+    text = f"Not given, because {who} behind them is not clearly above 0: {_named(fit.rare)}."
+    return (Note(NoteKind.SMALL_COUNTS, text, MERGE_OR_MORE),)
+
+
+def _named(coefficients: tuple[Any, ...]) -> str:
+    """Return the names of coefficients, of which those of a private outcome are pairs."""
+    names = [name if isinstance(name, str) else f"{label_text(name[0])} {name[1]}" for name in coefficients]
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return f"{', '.join(names[:_MOST_NAMED])}{more}"
 
 
 def _small(fit: OutcomeRegression) -> tuple[Note, ...]:

@@ -9,7 +9,8 @@ it need not be concave, and for logit and Poisson models it may have no maximum.
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy._types import FloatArray
+from subsetprivacy._types import BoolArray, FloatArray
+from subsetprivacy.estimation.indicator import too_rare
 from subsetprivacy.predictors.atoms import Atoms
 from subsetprivacy.predictors.families import OutcomeDensity
 from subsetprivacy.predictors.indicators import Indicators
@@ -18,6 +19,8 @@ from subsetprivacy.predictors.problem import OutcomeProblem
 from subsetprivacy.regression.coordinates import Linear
 from subsetprivacy.regression.links import pairs
 from subsetprivacy.tables import label_text
+
+_OUTCOMES = 1.0  # standard errors between the information that outcomes show and 0
 
 
 @frozen(eq=False, repr=False)
@@ -113,6 +116,48 @@ class CorrectedObjective:
 def largest_move(people: CellPeople, atoms: Atoms, change: FloatArray) -> float:
     """Return the largest change of any linear predictor, over people and cells, for a change of shape (r, C)."""
     return max(float(np.abs(atoms.predictors(change, block.V)).max(initial=0.0)) for block in people.blocks())
+
+
+def too_few(objective: CorrectedObjective, theta: FloatArray, directions: FloatArray, *, frequency: bool) -> BoolArray:
+    r"""Tell for which combinations of coefficients the estimated information is too close to 0.
+
+    A combination with the direction :math:`a = J^{-1} e`, where e has its weights, has the information
+    :math:`a^\top J a = \sum_{ij} D_{ij} K_{ij} (x_{ij}^\top a)^2`. For the mean of a category this is the estimated
+    number of its people up to a factor. It must be more than two standard errors above 0, as in `group_means`. For a
+    logarithm or a logit of a mean, the outcomes must exceed one: the events of a category, for instance.
+
+    The standard error has only the noise of the draws: :math:`(\sum_j D_{ij} g_{ij})^2 - \sum_j D_{ij} g_{ij}^2` is an
+    unbiased estimate of the variance that the draw of person i's subset adds to :math:`\sum_j D_{ij} g_{ij}`.
+
+    Parameters
+    ----------
+    objective, theta
+        The objective with the indicators, and the coefficients, of any method.
+    directions
+        The directions, one in each column.
+    frequency
+        Whether weights count people.
+    """
+    r, family = objective.family.predictors, objective.family
+    first, second = pairs(r)
+    scale = np.abs(directions).max(axis=0)
+    changes = (directions / np.where(scale > 0, scale, 1.0)).T.reshape(-1, r, objective.atoms.C)
+    total, noise = np.zeros((2, 2, len(changes)))
+    for block in objective.people.blocks():
+        D = objective.indicators(block.part)
+        U = objective._predictors(theta, block)
+        curvature = family.of(U, block.y).curvature
+        for k, change in enumerate(changes):
+            T = objective.atoms.predictors(change, block.V)
+            pieces = zip(first, second, curvature, strict=True)
+            fixed = sum((1 if a == b else 2) * K * T[a] * T[b] for a, b, K in pieces)
+            for kind, g in enumerate((fixed, family.outcomes(U, block.y, T))):
+                each = block.weighted((D * g).sum(axis=0))
+                added = (D * g).sum(axis=0) ** 2 - (D * g**2).sum(axis=0)
+                total[kind, k] += each.sum()
+                noise[kind, k] += (block.weighted(added) if frequency else block.weighted(block.weighted(added))).sum()
+    people, outcomes = np.sqrt(np.maximum(noise, 0.0))
+    return (scale > 0) & (too_rare(total[0], people) | too_rare(total[1], outcomes, _OUTCOMES))
 
 
 def estimated_counts(objective: CorrectedObjective) -> FloatArray:

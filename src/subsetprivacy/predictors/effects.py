@@ -18,7 +18,7 @@ from subsetprivacy._types import FloatArray, IntArray, Label
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages.for_regression import FITTED_FROM_A_TABLE
 from subsetprivacy.predictors.atoms import Atoms
-from subsetprivacy.predictors.fitting import corrected_objective, mixture_objective
+from subsetprivacy.predictors.fitting import corrected_objective, mixture_objective, rare_combinations
 from subsetprivacy.predictors.influence import Scores, covariance_of
 from subsetprivacy.regression.blocks import BLOCK
 from subsetprivacy.regression.prediction import MarginalEffects, Prediction, row_names
@@ -64,6 +64,8 @@ def predict_rows(fit: OutcomeRegression, V: FloatArray, cells: IntArray, offset:
         for k, slopes in enumerate(_slopes(fit, U)):
             G = (slopes[:, None] * X[part].T).reshape(len(cov), -1)
             errors[part, k] = np.sqrt(np.maximum(np.einsum("sm,sm->m", cov @ G, G), 0.0))
+    uses = (X != 0) @ fit.fit.rare.reshape(len(theta), -1).any(axis=0)
+    estimate[uses], errors[uses] = np.nan, np.nan
     return Prediction("row", row_names(range(len(V))), labels_of(fit), estimate, errors, fit.n, **_stated(fit))
 
 
@@ -168,6 +170,17 @@ def _average(
     return Average(np.average(each, axis=0, weights=weight), each, gradient / people.n, by_cell)
 
 
+def _given(fit: OutcomeRegression, averages: Sequence[Average]) -> tuple[FloatArray, FloatArray]:
+    """Return means over people and their standard errors, shape (averages, means); NaN if too few determine a mean."""
+    shape = (len(averages), len(labels_of(fit)))
+    estimate, errors = np.array([average.value for average in averages]).reshape(shape), _errors(fit, averages)
+    if averages and fit.fit.rare.any():
+        weights = np.concatenate([average.gradient for average in averages])
+        rare = rare_combinations(fit.problem, fit.fit, weights).reshape(shape)
+        estimate[rare], errors[rare] = np.nan, np.nan
+    return estimate, errors
+
+
 def _errors(fit: OutcomeRegression, averages: Sequence[Average]) -> FloatArray:
     """Return the standard errors of means over people, shape (averages, means)."""
     bread, problem = fit.fit.bread, fit.problem
@@ -209,8 +222,7 @@ def adjusted_means(fit: OutcomeRegression, variable: str, values: Sequence[Any] 
         chosen = default if values is None else list(values)
         averages = [_average(fit, _replaced(fit, variable, value)) for value in chosen]
     names = row_names([f"{value:.4g}" if isinstance(value, float) else value for value in chosen])
-    estimate = np.array([average.value for average in averages]).reshape(len(averages), -1)
-    return Prediction(variable, names, labels_of(fit), estimate, _errors(fit, averages), fit.n, **_stated(fit))
+    return Prediction(variable, names, labels_of(fit), *_given(fit, averages), fit.n, **_stated(fit))
 
 
 def _set(fit: OutcomeRegression, variable: str, j: int) -> IntArray:
@@ -268,8 +280,7 @@ def marginal_effects(fit: OutcomeRegression, variables: str | Sequence[str] | No
         for name, change in _changes(fit, variable):
             names.append(name)
             changes.append(change)
-    estimate = np.array([change.value for change in changes]).reshape(len(changes), -1)
-    return MarginalEffects(tuple(names), labels_of(fit), estimate, _errors(fit, changes), fit.n, **_stated(fit))
+    return MarginalEffects(tuple(names), labels_of(fit), *_given(fit, changes), fit.n, **_stated(fit))
 
 
 def _changes(fit: OutcomeRegression, variable: str) -> list[tuple[str, Average]]:

@@ -47,6 +47,14 @@ class OutcomeDensity(Protocol):
         """Return only the derivatives."""
         ...
 
+    def outcomes(self, U: FloatArray, y: FloatArray, T: FloatArray) -> FloatArray:
+        """Return the information about a change T of the predictors, shape (r, J, m), as the outcomes show it.
+
+        Its mean is that of the curvature times T twice, and its sum near a solution is 0 where the outcomes set no
+        bound to the coefficients.
+        """
+        ...
+
     def mean(self, U: FloatArray) -> FloatArray:
         """Return the mean of the outcome, in the shape of U, or shares of all categories, shape (r + 1, ...)."""
         ...
@@ -75,6 +83,10 @@ class Normal:
     def gradient(self, U: FloatArray, y: FloatArray) -> FloatArray:
         """Return the residuals."""
         return (y - U[0])[None]
+
+    def outcomes(self, U: FloatArray, y: FloatArray, T: FloatArray) -> FloatArray:
+        """Return the squared change, whatever the outcome."""
+        return T[0] ** 2
 
     def mean(self, U: FloatArray) -> FloatArray:
         """Return the predictor itself."""
@@ -107,6 +119,10 @@ class Binomial:
         """Return the derivative."""
         return (y - expit(U[0]))[None]
 
+    def outcomes(self, U: FloatArray, y: FloatArray, T: FloatArray) -> FloatArray:
+        """Return the squared score."""
+        return np.asarray((self.gradient(U, y)[0] * T[0]) ** 2)
+
     def mean(self, U: FloatArray) -> FloatArray:
         """Return the probability of 1."""
         return np.asarray(expit(U))
@@ -136,6 +152,10 @@ class Poisson:
     def gradient(self, U: FloatArray, y: FloatArray) -> FloatArray:
         """Return the derivative."""
         return y - self.mean(U)
+
+    def outcomes(self, U: FloatArray, y: FloatArray, T: FloatArray) -> FloatArray:
+        """Return the squared change times the count."""
+        return np.asarray(y * T[0] ** 2)
 
     def mean(self, U: FloatArray) -> FloatArray:
         """Return the mean count."""
@@ -186,6 +206,10 @@ class Multinomial:
     def gradient(self, U: FloatArray, y: FloatArray) -> FloatArray:
         """Return the derivatives."""
         return self._chosen(y) - self._all(U)[1][1:]
+
+    def outcomes(self, U: FloatArray, y: FloatArray, T: FloatArray) -> FloatArray:
+        """Return the squared score."""
+        return np.asarray((self.gradient(U, y) * T).sum(axis=0) ** 2)
 
     def mean(self, U: FloatArray) -> FloatArray:
         """Return the shares of all categories, the baseline first."""

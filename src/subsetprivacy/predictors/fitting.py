@@ -6,8 +6,8 @@ import numpy as np
 from attrs import evolve, field, frozen
 
 from subsetprivacy._checks import read_only
-from subsetprivacy._types import FloatArray
-from subsetprivacy.predictors.corrected import CorrectedObjective, negative_counts
+from subsetprivacy._types import BoolArray, FloatArray
+from subsetprivacy.predictors.corrected import CorrectedObjective, negative_counts, too_few
 from subsetprivacy.predictors.families import Poisson
 from subsetprivacy.predictors.indicators import features_of, fit_cells
 from subsetprivacy.predictors.influence import Scores, covariance_of, of_everyone, rescaled
@@ -53,6 +53,8 @@ class OutcomeFit:
         Names of private categories for which the corrected equations have no solution.
     solved
         Whether there is a solution.
+    rare
+        Whether too few people determine a coefficient, which is therefore not given.
     """
 
     theta: FloatArray = field(converter=read_only)
@@ -70,15 +72,23 @@ class OutcomeFit:
     infinite: FloatArray = field(converter=read_only)
     unsolved: tuple[str, ...] = ()
     solved: bool = True
+    rare: BoolArray = field(factory=lambda: np.zeros(0, np.bool_), converter=read_only)
 
 
 def fit(problem: OutcomeProblem, *, on_step: OnStep | None = None) -> OutcomeFit:
     """Fit a problem by its method."""
-    return (
-        fit_corrected(problem, on_step=on_step)
-        if problem.method == "corrected"
-        else fit_mixture(problem, on_step=on_step)
-    )
+    solution = fit_corrected if problem.method == "corrected" else fit_mixture
+    made = solution(problem, on_step=on_step)
+    return evolve(made, rare=rare_combinations(problem, made, np.eye(len(made.theta))))
+
+
+def rare_combinations(problem: OutcomeProblem, made: OutcomeFit, weights: FloatArray) -> BoolArray:
+    """Tell which combinations of coefficients, one in each row, too few people determine."""
+    if made.bread is None or not problem.design.is_known:
+        return np.zeros(len(weights), np.bool_)
+    k = weights.shape[1]
+    directions = made.bread[:k, :k] @ weights.T
+    return too_few(corrected_objective(problem), made.theta, directions, frequency=problem.weighted != "sampling")
 
 
 # Corrected scores ---------------------------------------------------------------------------------------------------
@@ -299,4 +309,4 @@ def likelihood_fit(problem: OutcomeProblem, most: int) -> tuple[MixtureObjective
     """Return the likelihood of at most `most` people, and its fit, for the comparison of the two methods."""
     people = problem.people.some(most)
     smaller = evolve(problem, people=people, method="ml", answered=None, clusters=None, sampling=None)
-    return mixture_objective(smaller), fit_mixture(smaller)
+    return mixture_objective(smaller), fit(smaller)

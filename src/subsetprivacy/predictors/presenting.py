@@ -86,6 +86,7 @@ def facts_of(fit: OutcomeRegression) -> dict[str, Any]:
         "converged": fit.converged,
         "maxima": fit.maxima,
         "separated": fit.separated,
+        "rare": fit.rare,
         "unsolved": fit.fit.unsolved,
         "specification": {
             "statistic": comparison.statistic[0],

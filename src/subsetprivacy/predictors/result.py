@@ -114,8 +114,11 @@ class OutcomeRegression(Result):
 
     @cached_property
     def estimates(self) -> FloatArray:
-        """All coefficients, row by row. Those that the data do not bound are infinite; undetermined ones are NaN."""
-        signs = self.fit.infinite
+        """All coefficients, row by row. Those that the data do not bound are infinite; undetermined ones are NaN.
+
+        NaN are also those that too few people determine (see `rare`).
+        """
+        signs = np.where(self.fit.rare & (self.fit.infinite == 0), np.nan, self.fit.infinite)
         out = np.where(signs == 0, self.fit.theta, np.where(np.isnan(signs), np.nan, np.copysign(np.inf, signs)))
         out.setflags(write=False)
         return out
@@ -154,7 +157,7 @@ class OutcomeRegression(Result):
         if known is None:
             return np.full((size, size), np.nan)
         out = known.copy()
-        loose = self.fit.infinite != 0
+        loose = (self.fit.infinite != 0) | self.fit.rare
         out[loose] = np.nan
         out[:, loose] = np.nan
         return out
@@ -220,6 +223,9 @@ class OutcomeRegression(Result):
         z = float(ndtri((1 + level) / 2))
         out = np.empty((len(se), 2))
         for at, runs in enumerate(self.fit.infinite):
+            if runs == 0 and self.fit.rare[at]:
+                out[at] = np.nan
+                continue
             step = z * se[at] if np.isfinite(se[at]) else 1.0
             ends = profile_interval(objective, self.fit.parameters, top, at, step, level)
             out[at] = (-np.inf if runs < 0 else ends[0], np.inf if runs > 0 else ends[1])
@@ -271,6 +277,11 @@ class OutcomeRegression(Result):
     def separated(self) -> tuple[Any, ...]:
         """The name of every coefficient that the data do not bound."""
         return tuple(self.labels[k] for k in np.flatnonzero(self.fit.infinite != 0))
+
+    @property
+    def rare(self) -> tuple[Any, ...]:
+        """The name of every coefficient that is not given because too few people determine it."""
+        return tuple(self.labels[k] for k in np.flatnonzero(self.fit.rare & (self.fit.infinite == 0)))
 
     # Tests ------------------------------------------------------------------------------------
 

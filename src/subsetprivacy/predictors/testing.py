@@ -27,6 +27,7 @@ COMPARED = 50_000  # both methods are compared on at most this many people
 _TITLE = "Do the two methods agree?"
 _NAME = "corrected scores and likelihood"
 _NO_SOLUTION = "the corrected equations have no solution"
+_NO_LIKELIHOOD = "the likelihood leaves some of its parameters undetermined"
 _PEOPLE_PER_DEGREE = 5  # with fewer, the variance of the statistic cannot be estimated
 
 
@@ -48,7 +49,8 @@ def terms_tests(fit: OutcomeRegression, terms: str | Sequence[str] | None, metho
         statistics = {term: wald(fit.estimates, cov, at) for term, at in places.items()}
     if not fit.fit.solved:
         return tests_of_terms(fit.name, statistics, chosen, np.inf, _NO_SOLUTION)
-    return tests_of_terms(fit.name, statistics, chosen, fit.degrees_of_freedom, NO_LIMIT)
+    why_not = "too few people determine their coefficients" if fit.rare else NO_LIMIT
+    return tests_of_terms(fit.name, statistics, chosen, fit.degrees_of_freedom, why_not)
 
 
 def _positions(fit: OutcomeRegression, term: str) -> IntArray:
@@ -103,10 +105,12 @@ def comparison_of(fit: OutcomeRegression) -> ModelTests:
     if not likelihood.converged or not likelihood.is_maximum or likelihood.bread is None:
         return _untested("no maximum of the likelihood was found")
     frequency = problem.weighted != "sampling"
+    if likelihood.infinite.any() or likelihood.rare.any():
+        return _untested(_NO_LIKELIHOOD)
     try:
         statistic, df = comparison_statistic(objective, likelihood.parameters, frequency=frequency)
-    except np.linalg.LinAlgError:
-        return _untested("the two methods hardly differ in these data")
+    except np.linalg.LinAlgError:  # a category that no one has, by the likelihood
+        return _untested(_NO_LIKELIHOOD)
     notes: tuple[Note, ...] = ()
     if len(objective.people) < len(problem.people):
         text = f"The methods are compared on {len(objective.people):,} of the people, evenly spaced."
@@ -120,6 +124,8 @@ def _why_not(fit: OutcomeRegression) -> str:
     problem = fit.problem
     if not fit.fit.solved:
         return _NO_SOLUTION
+    if fit.fit.rare.any():
+        return "too few people determine some of the coefficients"
     if not problem.design.is_known:
         return "the design is not known"
     if problem.clusters is not None or problem.sampling is not None:

@@ -232,7 +232,7 @@ def _advance(
     for _ in range(40):
         further = z + length * step
         there = _at(objective, coordinates, further)
-        if there[0] >= value + 1e-4 * length * uphill - slack:
+        if there[0] >= value + 1e-4 * length * uphill - slack and np.isfinite(there[2]).all():
             return further, there, farther
         length, farther = length / 2, _LONGEST
     return z, None, farther
