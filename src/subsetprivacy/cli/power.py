@@ -54,6 +54,13 @@ def _shared(command: Command) -> Command:
 
 
 _CATEGORY = click.option("--category", metavar="LABEL", help="The category whose effect you want to find.")
+_METHOD = click.option(
+    "--method",
+    type=click.Choice(get_args(RegressionMethod)),
+    default="corrected",
+    show_default=True,
+    help="The method you will fit with.",
+)
 _BASELINE = click.option(
     "--baseline", metavar="LABEL", help="The category to compare it with. [default: the most frequent other one]"
 )
@@ -73,6 +80,7 @@ _BASELINE = click.option(
 @click.option(
     "--family", type=click.Choice(get_args(ResponseFamily)), default="logit", show_default=True, help="The model."
 )
+@_METHOD
 @options.as_json
 @sets(label="LABEL")
 def response(
@@ -88,6 +96,7 @@ def response(
     spread: float,
     share: float | None,
     family: ResponseFamily,
+    method: RegressionMethod,
 ) -> None:
     """Compute how many people you need to find that a private category depends on a covariate.
 
@@ -111,6 +120,7 @@ def response(
         spread=spread,
         share=share,
         family=family,
+        method=method,
         alpha=alpha,
         target=target,
     )
@@ -129,13 +139,7 @@ def response(
 @click.option("--rate-ratio", type=float, help="The ratio of the means, for --family poisson.")
 @click.option("--sd", type=float, default=1.0, show_default=True, help="The standard deviation of a linear outcome.")
 @click.option("--mean", type=float, help="The mean outcome of the baseline. [default: 0.5 for logit, 1 for poisson]")
-@click.option(
-    "--method",
-    type=click.Choice(get_args(RegressionMethod)),
-    default="corrected",
-    show_default=True,
-    help="The method you will fit with.",
-)
+@_METHOD
 @options.as_json
 @sets(label="LABEL")
 def predictor(

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from math import log
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from subsetprivacy._checks import check_choice, check_distribution, shown
-from subsetprivacy._choices import Family
+from subsetprivacy._choices import Family, RegressionMethod
 from subsetprivacy._types import Distribution, FloatArray, Label
 from subsetprivacy._words import whole
 from subsetprivacy.design import Design, require_design
@@ -15,11 +15,12 @@ from subsetprivacy.errors import ArgumentError, CategoryError, MismatchError
 from subsetprivacy.messages.for_plans import EFFECT_POWER_OF_80, PILOT_TERMS, POSITIVE_SHARES, RATIO_OF_ONE
 from subsetprivacy.planning.demand import read_people
 from subsetprivacy.planning.effect_result import EffectPower, planned
-from subsetprivacy.planning.populations import Nodes, cut_points, logit_intercepts, require_listed, support_of
-from subsetprivacy.regression.links import CumulativeLogit, MultinomialLogit, outer_squares
+from subsetprivacy.planning.populations import Nodes, cut_points, logit_intercepts, require_listed
+from subsetprivacy.regression.links import CumulativeLogit, MultinomialLogit
 from subsetprivacy.regression.models import Model, SeparateSlopes, SharedSlopes
-from subsetprivacy.regression.presenting import model_columns
+from subsetprivacy.regression.presenting import METHODS, model_columns
 from subsetprivacy.regression.result import Regression
+from subsetprivacy.regression.specification import Support, expected_curvature
 from subsetprivacy.tables import label_text
 
 _PILOT_ROWS = 4000  # people of a pilot who represent all
@@ -36,6 +37,7 @@ def response_power(
     spread: float = 1.0,
     share: float | None = None,
     family: Family = "logit",
+    method: RegressionMethod = "corrected",
     alpha: float = 0.05,
     target: float | None = None,
     pilot: Regression | None = None,
@@ -63,6 +65,8 @@ def response_power(
         For a binary covariate, the share of people for whom it is 1.
     family
         ``"logit"`` (default) or ``"ordinal"``, as in `regress`.
+    method
+        ``"corrected"`` (default) or ``"ml"``, as in `regress`. With a pilot it is that of the pilot.
     alpha
         The level of the two-sided z test, at most 0.5.
     target
@@ -84,9 +88,10 @@ def response_power(
 
     Notes
     -----
-    The variance is that of maximum likelihood, the inverse of :math:`\sum_i x_i x_i^\top \otimes I(x_i)` with the
-    information :math:`I(x)` of one person's subset about the linear predictors. Intercepts are chosen so that the mean
-    shares are `w`. Corrected scores need more people.
+    The variance of maximum likelihood is the inverse of :math:`\sum_i x_i x_i^\top \otimes I(x_i)` with the
+    information :math:`I(x)` of one person's subset about the linear predictors. Corrected scores have the sandwich
+    variance with the information of the values and the variance of the corrected scores, so they need a few more
+    people. Intercepts are chosen so that the mean shares are `w`.
 
     Examples
     --------
@@ -94,7 +99,7 @@ def response_power(
     >>> design = sp.uniform(["never", "once", "often", "daily"])
     >>> plan = sp.response_power(design, [0.5, 0.2, 0.2, 0.1], odds_ratio=1.5, category="daily", target=0.8)
     >>> plan.n, plan.direct, round(plan.price, 1)
-    (2789, 599, 4.7)
+    (3250, 599, 5.4)
     """
     if pilot is not None:
         return _by_pilot(pilot, term, design, w, category, odds_ratio, n, alpha, target)
@@ -105,34 +110,44 @@ def response_power(
     shares = _shares(w, labels)
     size = read_size(n, target)
     x = Nodes.normal(spread) if share is None else Nodes.binary(share)
+    check_choice(method, get_args(RegressionMethod), "method")
     if check_choice(family, ("logit", "ordinal"), "family") == "ordinal":
-        return _ordered(listed, shares, x, odds_ratio, size, alpha, target)
+        return _ordered(listed, shares, x, odds_ratio, size, alpha, target, method)
     at, base = read_pair(category, baseline, listed, shares)
     slopes = read_effects(odds_ratio, at, base, labels, "odds_ratio")
     a = logit_intercepts(shares, slopes, x)
     model = SeparateSlopes(MultinomialLogit(listed.p, base), 2)
     theta = np.delete(np.column_stack([a - a[base], slopes - slopes[base]]), base, axis=0).ravel()
     position = 2 * (at - (at > base)) + 1
-    variances = _variances(model, theta, x.X, x.weights, listed, position)
+    variances = _variances(model, theta, x.X, x.weights, listed, position, method)
     what = f"log odds ratio of {label_text(labels[at])} against {label_text(labels[base])}, per unit of the covariate"
-    basis = f"Planned for {x.words}, and a logit fitted by maximum likelihood."
+    basis = f"Planned for {x.words}, and a logit fitted by {METHODS[method]}."
     kept = min(shares[at], shares[base]) * variances[1] / variances[0]
-    return planned(what, float(slopes[at]), size, variances, alpha, target, method="ml", basis=basis, kept=float(kept))
+    return planned(
+        what, float(slopes[at]), size, variances, alpha, target, method=method, basis=basis, kept=float(kept)
+    )
 
 
 def _ordered(
-    design: Design, shares: FloatArray, x: Nodes, odds_ratio: Any, n: int | None, alpha: float, target: float | None
+    design: Design,
+    shares: FloatArray,
+    x: Nodes,
+    odds_ratio: Any,
+    n: int | None,
+    alpha: float,
+    target: float | None,
+    method: RegressionMethod,
 ) -> EffectPower:
     if isinstance(odds_ratio, Mapping):
         raise ArgumentError("`odds_ratio` must be one number for ordered categories; got a mapping.")
     effect = log(read_ratio(odds_ratio, "odds_ratio"))
     model = SharedSlopes(CumulativeLogit(design.p), 1)
     theta = np.append(cut_points(shares, effect, x), effect)
-    variances = _variances(model, theta, x.X[:, 1:], x.weights, design, design.p - 1)
-    basis = f"Planned for {x.words}, and proportional odds fitted by maximum likelihood."
+    variances = _variances(model, theta, x.X[:, 1:], x.weights, design, design.p - 1, method)
+    basis = f"Planned for {x.words}, and proportional odds fitted by {METHODS[method]}."
     what = "log odds ratio of a higher category, per unit of the covariate"
     kept = float(shares.min() * variances[1] / variances[0])
-    return planned(what, effect, n, variances, alpha, target, method="ml", basis=basis, kept=kept)
+    return planned(what, effect, n, variances, alpha, target, method=method, basis=basis, kept=kept)
 
 
 def _by_pilot(
@@ -165,11 +180,11 @@ def _by_pilot(
     some = slice(None, None, max(len(rows.X) // _PILOT_ROWS, 1))
     X = model_columns(rows.X, pilot)[some]
     weight = np.ones(len(X)) if rows.weight is None else rows.weight[some]
-    variances = _variances(pilot.model, theta, X, weight / weight.sum(), listed, position)
-    basis = f"Planned for people like those of the pilot (n = {whole(pilot.n)}), and a fit by maximum likelihood."
+    variances = _variances(pilot.model, theta, X, weight / weight.sum(), listed, position, pilot.method)
+    basis = f"Planned for people like those of the pilot (n = {whole(pilot.n)}), and a fit by {METHODS[pilot.method]}."
     kept = float(pilot.problem.w.min() * variances[1] / variances[0])
     effect = float(theta[position])
-    return planned(what, effect, size, variances, alpha, target, method="ml", basis=basis, kept=kept)
+    return planned(what, effect, size, variances, alpha, target, method=pilot.method, basis=basis, kept=kept)
 
 
 def _position(pilot: Regression, term: str | None, category: Label) -> tuple[int, str]:
@@ -195,39 +210,29 @@ def _position(pilot: Regression, term: str | None, category: Label) -> tuple[int
 
 
 def _variances(
-    model: Model, theta: FloatArray, X: FloatArray, weights: FloatArray, design: Design, position: int
+    model: Model,
+    theta: FloatArray,
+    X: FloatArray,
+    weights: FloatArray,
+    design: Design,
+    position: int,
+    method: RegressionMethod,
 ) -> tuple[float, float]:
     """Return n times the variance of a parameter, from subsets and from values."""
-    both = [expected_information(model, theta, X, weights, *support_of(each, design.p)) for each in (design, None)]
+    U = model.predictors(theta, X)
     unit = np.zeros(len(theta))
     unit[position] = 1.0
-    first, second = (float(np.linalg.solve(J, unit)[position]) for J in both)
-    return first, second
 
+    def summed(support: Support, *, corrected: bool = False) -> FloatArray:
+        return model.information(expected_curvature(model.link, U, support, corrected=corrected) * weights, X)
 
-def expected_information(
-    model: Model, theta: FloatArray, X: FloatArray, weights: FloatArray, rows: FloatArray, mu: FloatArray
-) -> FloatArray:
-    """Return the expected information of one person, over covariates and reports.
-
-    Parameters
-    ----------
-    model, theta
-        The model and its parameters.
-    X, weights
-        Rows of covariates and their probabilities.
-    rows, mu
-        The rows of all reports, shape (reports, p), and their weights.
-    """
-    U = model.predictors(theta, X)
-    P = model.link.shares(U)
-    total = 0.0
-    for row, weight in zip(rows, mu, strict=True):
-        if np.ptp(row) == 0:  # a full set carries no information
-            continue
-        R = np.repeat(row[:, None], len(X), axis=1)
-        total = total + outer_squares(model.link.of(U, R).gradient) * (weight * (row @ P) * weights)
-    return model.information(np.asarray(total), X)
+    of_values = np.linalg.solve(summed(Support(np.eye(design.p), np.ones(design.p))), unit)
+    if method == "corrected":
+        first = of_values @ summed(Support.of(design), corrected=True) @ of_values
+    else:
+        first = np.linalg.solve(summed(Support.of(design)), unit)[position]
+    told = 1 - design.mu_full  # a full set carries no information
+    return float(first) / told, float(of_values[position])
 
 
 # Arguments ----------------------------------------------------------------------------------------

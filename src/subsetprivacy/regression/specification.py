@@ -110,10 +110,16 @@ def support_of_draws(design: Design, n: float) -> Support:
     return Support.of(design)
 
 
-def expected_curvature(link: AnyLink, U: FloatArray, support: Support) -> FloatArray:
-    """Return the expected information of the predictors, S'GS, in the format of the curvatures of `links`."""
+def expected_curvature(link: AnyLink, U: FloatArray, support: Support, *, corrected: bool = False) -> FloatArray:
+    """Return the variance of the scores in the predictors, in the format of the curvatures of `links`.
+
+    It is S'GS for the likelihood, which is also its expected information, and H'G^-1 H for corrected scores.
+    """
     S = np.moveaxis(link.slopes(U), -1, 0)
-    G = support.weighted_rows(np.maximum(link.shares(U), 1e-12))
+    P = np.maximum(link.shares(U), 1e-12)
+    G = support.weighted_rows(P)
+    if corrected:
+        S, G = S / P.T[:, :, None], np.linalg.inv(G)
     first, second = pairs(S.shape[2])
     return np.ascontiguousarray((np.swapaxes(S, 1, 2) @ G @ S)[:, first, second].T)
 

@@ -1,5 +1,7 @@
 """Plans for effects: against exact samples, closed forms and each other."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import planned_effects as simulated
@@ -32,8 +34,8 @@ EVERY = every_case(("design", "w"), DESIGNS.values(), ids=DESIGNS)
 
 
 @EVERY
-@every_case("family", ["logit", "ordinal"])
-def test_the_variance_is_that_of_a_fit_to_an_exact_sample(design, w, family):
+@every_case("family, method", list(product(["logit", "ordinal"], ["corrected", "ml"])))
+def test_the_variance_is_that_of_a_fit_to_an_exact_sample(design, w, family, method):
     """Ten million people in exactly the expected numbers: every pair of covariate and subset, as often as it is."""
     labels = list(design.categories.labels)
     slopes = 0.5 * (np.arange(design.p) == design.p - 1)
@@ -56,10 +58,13 @@ def test_the_variance_is_that_of_a_fit_to_an_exact_sample(design, w, family):
         weights=counts.ravel(),
         weights_kind="frequency",
         family=family,
+        method=method,
         starts=1,
         **({} if family == "ordinal" else {"baseline": labels[0]}),
     )
-    plan = sp.response_power(design, w, 1000, odds_ratio=np.exp(0.5), share=0.3, family=family, **options)
+    plan = sp.response_power(
+        design, w, 1000, odds_ratio=np.exp(0.5), share=0.3, family=family, method=method, **options
+    )
     at = len(fit.estimates) - 1
     assert fit.estimates[at] == pytest.approx(0.5, abs=1e-3)
     assert plan.variance == pytest.approx(1e7 * fit.cov[at, at], rel=2e-3)

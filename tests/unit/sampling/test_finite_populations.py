@@ -23,6 +23,7 @@ from subsetprivacy.predictors.people import CellPeople
 from subsetprivacy.regression.blocks import InMemoryBlocks
 from subsetprivacy.regression.corrected import WorkingIndicators
 from subsetprivacy.regression.covariance import SamplingCovariance
+from subsetprivacy.regression.specification import Support
 
 pytestmark = pytest.mark.filterwarnings("ignore::subsetprivacy.errors.SubsetPrivacyWarning")
 CENSUS = sp.Sampling(fpc=1)
@@ -205,7 +206,7 @@ def four_people():
     return [0, 2, 1, 0], np.array([[1.0, 0.4], [1.0, -1.2], [1.0, 2.0], [1.0, 0.1]])
 
 
-@every_case("family, method", list(product(["logit", "ordinal"], ["ml", "corrected"])))
+@every_case("family, method", list(product(["logit", "ordinal"], ["ml", "corrected", "rounded"])))
 def test_scores_of_a_private_response(family, method):
     values, X = four_people()
     codes = all_draws(values)
@@ -218,9 +219,9 @@ def test_scores_of_a_private_response(family, method):
     )
     theta = np.linspace(-0.5, 0.7, len(fitted.estimates)) if family == "logit" else np.array([-0.4, 0.8, 0.5])
     objective = fitted.problem.objective()
-    if method == "corrected":
-        table = IndicatorTable(PAIRS, [0.5, 0.3, 0.2])
-        objective = evolve(objective, indicators=WorkingIndicators(objective.model, theta, table))
+    if method != "ml":
+        how = (Support.of(PAIRS), None) if method == "corrected" else (None, IndicatorTable(PAIRS, [0.5, 0.3, 0.2]))
+        objective = evolve(objective, indicators=WorkingIndicators(objective.model, theta, *how))
     drawn = SamplingCovariance(CENSUS.of_people(4), np.ones(4, bool), 1.0)
     columns = X if family == "logit" else X[:, 1:]
     scores, estimated = [], []
@@ -282,7 +283,7 @@ def test_too_many_subsets_for_a_likelihood():
     wide = sp.uniform(range(18))
     data = sp.privatize(SAMPLE.integers(0, 18, 3000), wide, seed=1)
     with refused(TooLargeError, "fpc"):
-        sp.regress(data, {"x": SAMPLE.normal(size=3000)}, sampling=CENSUS, starts=1)
+        sp.regress(data, {"x": SAMPLE.normal(size=3000)}, sampling=CENSUS, method="ml")
     assert (sp.estimate(data, sampling=CENSUS)._se > 0).all()
 
 
