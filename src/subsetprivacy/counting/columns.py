@@ -7,7 +7,7 @@ import numpy as np
 
 from subsetprivacy._checks import check_choice, check_codes
 from subsetprivacy._choices import Missing, WeightsKind
-from subsetprivacy._types import ArrayLike, FloatArray, IntArray, Label
+from subsetprivacy._types import ArrayLike, BoolArray, FloatArray, IntArray, Label
 from subsetprivacy._words import counted, people
 from subsetprivacy.counting.ordering import GroupColumn, rows_of_groups
 from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable
@@ -93,6 +93,28 @@ def read_column(
         )
     chosen = chosen_design(design, categories)
     return _codes_of(data, chosen, missing), chosen
+
+
+def read_used(column: Any, name: str, design: Design, missing: Missing, used: BoolArray | None) -> IntArray:
+    """Return the codes of a column of a table, in which cells of rows that are not used may be empty.
+
+    Parameters
+    ----------
+    column, design, missing
+        As in `read_column`.
+    name
+        The column, for errors.
+    used
+        The rows that are used; None for all.
+    """
+    try:
+        if missing == "error" and used is not None and not isinstance(column, SubsetData):
+            cells = column.to_pylist() if hasattr(column, "to_pylist") else column
+            gaps = np.fromiter((is_missing(cell) for cell in cells), np.bool_, len(column))
+            missing = "error" if len(gaps) != len(used) or (gaps & used).any() else "full"
+        return read_column(column, design, missing=missing)[0]
+    except CodeError as error:
+        raise CodeError(f"{name}: {error.message}", error.advice) from None
 
 
 def _codes_of(column: Any, design: Design, missing: Missing | None) -> IntArray:

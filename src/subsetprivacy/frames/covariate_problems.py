@@ -33,10 +33,12 @@ class CovariateProblems:
     ----------
     place
         Returns the position of a row in words; None if rows have no numbers.
+    used
+        The rows that are used, if others may have problems.
     """
 
-    def __init__(self, place: Callable[[int], str] | None = "row {}".format) -> None:
-        self._place = place
+    def __init__(self, place: Callable[[int], str] | None = "row {}".format, used: BoolArray | None = None) -> None:
+        self._place, self._used = place, used
         self._found: dict[tuple[str, str], tuple[int, int]] = {}  # the count and the first row
 
     def __bool__(self) -> bool:
@@ -56,6 +58,8 @@ class CovariateProblems:
         first
             The number of the first row of the batch.
         """
+        if self._used is not None:
+            bad = bad & self._used[first : first + len(bad)]
         many = int(np.count_nonzero(bad))
         if many:
             before, row = self._found.get((what, problem), (0, first + int(np.argmax(bad))))

@@ -7,7 +7,7 @@ import numpy as np
 from attrs import frozen
 
 from subsetprivacy._checks import check_same_index
-from subsetprivacy._types import AnyArray, IntArray, Label
+from subsetprivacy._types import AnyArray, BoolArray, IntArray, Label
 from subsetprivacy._words import counted
 from subsetprivacy.engines import (
     arrow_batches,
@@ -140,6 +140,37 @@ class Covariates:
             rows = np.asfortranarray(self.array[start:stop]).T
             columns = {name: numbers_of(column) for name, column in zip(self.columns, rows, strict=True)}
         return Covariates(columns, stop - start, self.ordered, self.first + start)
+
+    def taken(self, at: IntArray) -> "Covariates":
+        """Return the rows at some positions."""
+        if self.array is not None:
+            rows = np.asfortranarray(self.array[at])
+            columns: dict[str, CovariateColumn] = {
+                name: numbers_of(column) for name, column in zip(self.columns, rows.T, strict=True)
+            }
+            return Covariates(columns, len(at), self.ordered, array=rows)
+        columns = {name: _taken(column, at, self.rows) for name, column in self.columns.items()}
+        return Covariates(columns, len(at), self.ordered)
+
+    def within(self, used: BoolArray | None) -> "Covariates":
+        """Return the same number of rows, in which a complete row that is used replaces all that are not.
+
+        Cells of rows that are not used may be missing or invalid. None uses all rows.
+        """
+        if used is None or len(used) != self.rows or used.all() or not used.any():
+            return self
+        whole = used.copy()
+        for column in self.columns.values():
+            cells = column.part(0, self.rows)
+            whole &= cells >= 0 if isinstance(column, LabelColumn) else np.isfinite(np.asarray(cells, np.float64))
+        row = int((whole if whole.any() else used).argmax())
+        return self.taken(np.where(used, np.arange(self.rows), row))
+
+
+def _taken(column: CovariateColumn, at: IntArray, rows: int) -> CovariateColumn:
+    if isinstance(column, LabelColumn):
+        return LabelColumn(column.codes[at], column.labels, column.declared)
+    return numbers_of(np.asarray(column.part(0, rows))[at], column.boolean)
 
 
 def _sliced(column: CovariateColumn, start: int, stop: int) -> CovariateColumn:

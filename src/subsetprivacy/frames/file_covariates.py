@@ -9,7 +9,7 @@ import numpy as np
 from attrs import frozen
 
 from subsetprivacy._paths import local_path
-from subsetprivacy._types import Label
+from subsetprivacy._types import BoolArray, Label
 from subsetprivacy._words import counted
 from subsetprivacy.errors import ArgumentError, NoDataError
 from subsetprivacy.frames.covariate_problems import CovariateProblems
@@ -72,6 +72,8 @@ class FileCovariates:
         The columns.
     coded
         Columns whose numbers are levels.
+    used
+        The rows that are used, if cells of others may be missing.
 
     Attributes
     ----------
@@ -90,11 +92,18 @@ class FileCovariates:
         If a file cannot be read, or a column does not exist.
     """
 
-    def __init__(self, releases: Sequence[Release], names: Sequence[str], coded: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        releases: Sequence[Release],
+        names: Sequence[str],
+        coded: Collection[str] = (),
+        used: BoolArray | None = None,
+    ) -> None:
+        self._used = used
         self.releases, self.names = tuple(releases), tuple(names)
         self.rows = 0
         self._starts: list[int] = []  # the number of each file's first row
-        problems = CovariateProblems(self.place)
+        problems = CovariateProblems(self.place, self._used)
         columns = {name: _ColumnSoFar(name, name in coded) for name in self.names}
         for release in self.releases:
             check_present(release.file, self.names)
@@ -171,7 +180,7 @@ class FileCovariates:
             for name, facts in self.facts.items()
         }
         levels = {name: facts.levels for name, facts in self.facts.items() if facts.levels is not None}
-        problems = CovariateProblems(self.place)
+        problems = CovariateProblems(self.place, self._used)
         for _, part in self.read(self.names):
             for name, values in column_values(part, self.names, levels, problems).items():
                 columns[name][part.first : part.first + part.rows] = values
@@ -185,7 +194,9 @@ class FileCovariates:
         return numbers_of(values, facts.boolean)
 
 
-def release_table(release: Release, names: Sequence[str], coded: Collection[str] = ()) -> Any:
+def release_table(
+    release: Release, names: Sequence[str], coded: Collection[str] = (), used: BoolArray | None = None
+) -> Any:
     """Load some columns of a release as a PyArrow table of numbers and labels, also from CSV.
 
     Parameters
@@ -196,6 +207,8 @@ def release_table(release: Release, names: Sequence[str], coded: Collection[str]
         Columns that are not private.
     coded
         Columns whose numbers are levels.
+    used
+        The rows that are used, if cells of others may be missing.
 
     Raises
     ------
@@ -205,12 +218,14 @@ def release_table(release: Release, names: Sequence[str], coded: Collection[str]
     import pyarrow as pa
 
     columns: dict[str, Any] = {}
-    for name, column in (covariates := FileCovariates([release], names, coded).loaded()).columns.items():
+    for name, column in (covariates := FileCovariates([release], names, coded, used).loaded()).columns.items():
         if isinstance(column, LabelColumn):
-            columns[name] = pa.DictionaryArray.from_arrays(column.codes, pa.array(column.labels), ordered=True)
+            at = pa.array(column.codes, mask=column.codes < 0)
+            columns[name] = pa.DictionaryArray.from_arrays(at, pa.array(column.labels), ordered=True)
         else:
             values = column.part(0, covariates.rows)
-            columns[name] = pa.array(values.astype(np.bool_) if column.boolean else values)
+            gaps = np.isnan(values) if column.boolean else None
+            columns[name] = pa.array(values.astype(np.bool_) if column.boolean else values, mask=gaps)
     return pa.table(columns)
 
 

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 from attrs import frozen
 
-from subsetprivacy._types import FloatArray, Label
+from subsetprivacy._types import BoolArray, FloatArray, Label
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.frames.computed_terms import (
     ComputedTerms,
@@ -141,19 +141,56 @@ def encode_covariates(covariates: Any, known: Mapping[str, tuple[Label, ...]] | 
     return Encoder(formula or "1", tuple(columns), terms, tuple(loaded.columns), levels, tuple(plain))
 
 
-def formula_matrix(formula: str, table: Any, *, leave_out: Collection[str] = ()) -> tuple[Encoder, FloatArray]:
-    """Make an encoder like `encode_formula`, and the matrix of the table, in one pass."""
+@frozen(eq=False)
+class EncodedCovariates:
+    """An encoder, the covariates that it was made of, and their matrix."""
+
+    encoder: Encoder
+    covariates: Covariates
+    X: FloatArray
+
+
+def formula_matrix(
+    formula: str, table: Any, *, leave_out: Collection[str] = (), used: BoolArray | None = None
+) -> EncodedCovariates:
+    """Make an encoder like `encode_formula`, and the matrix of the table, in one pass.
+
+    Parameters
+    ----------
+    formula, table, leave_out
+        As in `encode_formula`.
+    used
+        The rows that are used, if cells of others may be missing; None for all.
+    """
     terms = read_terms(formula, [name for name in names_of(table) if name not in leave_out])
     covariates = covariates_of(table, terms.variables or None)
-    encoder = encoder_of_terms(terms, TableOfCovariates(covariates))
-    return encoder, encoder.encode(covariates)
+    return encoded_terms(terms, covariates, used)
 
 
-def covariate_matrix(covariates: Any) -> tuple[Encoder, FloatArray]:
+def encoded_terms(terms: FormulaTerms, covariates: Covariates, used: BoolArray | None) -> EncodedCovariates:
+    """Make an encoder of the terms of a formula, and the matrix of the covariates; see `formula_matrix`."""
+    filled = covariates.within(used)
+    encoder = encoder_of_terms(terms, source_of_terms(terms, covariates, used))
+    return EncodedCovariates(encoder, filled, encoder.encode(filled))
+
+
+def source_of_terms(terms: FormulaTerms, covariates: Covariates, used: BoolArray | None) -> "TableOfCovariates":
+    """Return the rows that an encoder is made of: those that are used.
+
+    Rows in place of those that are not used would change the state of transforms such as ``center(x)``.
+    """
+    filled = TableOfCovariates(covariates.within(used))
+    if used is None or filled.covariates is covariates or not any(factor.remembers for factor in terms.factors):
+        return filled
+    encoder_of_terms(terms, filled)  # its errors have the numbers of the rows
+    return TableOfCovariates(covariates.taken(np.flatnonzero(used)))
+
+
+def covariate_matrix(covariates: Any, used: BoolArray | None = None) -> EncodedCovariates:
     """Make an encoder like `encode_covariates`, and the matrix of the covariates, in one pass."""
-    loaded = covariates_of(covariates)
+    loaded = covariates_of(covariates).within(used)
     encoder = encode_covariates(loaded)
-    return encoder, encoder.encode(loaded)
+    return EncodedCovariates(encoder, loaded, encoder.encode(loaded))
 
 
 def frame_of(table: Any, variables: Sequence[str]) -> Any:

@@ -5,16 +5,16 @@ from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 
 from subsetprivacy._checks import check_choice, check_same_index, shown
 from subsetprivacy._choices import MeansModel, Missing, WeightsKind
-from subsetprivacy._types import AnyArray, ArrayLike, IntArray
-from subsetprivacy.counting.columns import MISSING, read_column
+from subsetprivacy._types import AnyArray, ArrayLike, BoolArray, IntArray
+from subsetprivacy.counting.columns import MISSING, read_column, read_used
 from subsetprivacy.data import SubsetData, SubsetTable
 from subsetprivacy.design import Design, product, require_design
 from subsetprivacy.engines import is_table, native_column
-from subsetprivacy.errors import ArgumentError, CodeError
+from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.probabilities import has_probabilities
 from subsetprivacy.frames.covariates import covariate_column, names_of, snapshot
 from subsetprivacy.frames.file_covariates import release_table
@@ -25,6 +25,7 @@ from subsetprivacy.frames.release import Release
 from subsetprivacy.means.estimating import MeansOptions, estimate_means
 from subsetprivacy.means.result import GroupMeans
 from subsetprivacy.messages.for_analyses import OUTCOME_AND_DATA
+from subsetprivacy.regression.inputs import used_rows
 from subsetprivacy.sampling import Sampling
 from subsetprivacy.subsets import name_of
 
@@ -221,7 +222,8 @@ class _MeansData:
             raise ArgumentError(
                 f"`given` must be covariates or a Regression of the private value; got {type(self.given).__name__}."
             )
-        return fitted_shares(self.given, self.y, self.codes, self.design)
+        used = used_rows(self.weights, self.sampling, len(self.codes))
+        return fitted_shares(self.given, self.y, self.codes, self.design, used)
 
 
 # Arrays ---------------------------------------------------------------------------------------------------------------
@@ -283,7 +285,9 @@ def _of_table(y: str, data: Any, column: Any, designs: Any, missing: Missing, na
     seen = list(dict.fromkeys([y, *named.names()]))
     table = snapshot(data, [*private, *seen])
     columns = {name: _column(table, name) for name in seen}
-    codes = {name: _codes(_column(table, name), name, known[name], missing) for name in private}
+    columns_of_private = {name: _column(table, name) for name in private}
+    used = _used(named, columns, table, len(columns_of_private[private[0]]))
+    codes = {name: read_used(each, name, known[name], missing, used) for name, each in columns_of_private.items()}
     return _people(y, columns, codes, known, named, table)
 
 
@@ -294,13 +298,28 @@ def _of_release(y: str, data: Any, column: Any, designs: Any, missing: Missing, 
     weighted = named.weights is None and named.sampling is None and stored is not None
     extra = [stored.column] if weighted and stored is not None else []
     seen = list(dict.fromkeys([y, *named.names(), *extra]))
-    table = release_table(release, seen)
+    drawn = [] if named.sampling is None else list(named.sampling.columns)
+    drawn += [name for name in (named.weights, *extra) if isinstance(name, str)]
+    first = release_table(release, list(dict.fromkeys(drawn))) if drawn else None
+    used = _used(
+        evolve(named, weights=extra[0] if extra else named.weights),
+        {name: native_column(first, name) for name in drawn},
+        first,
+        release.rows,
+    )
+    table = release_table(release, seen, used=used)
     columns = {name: native_column(table, name) for name in seen}
     codes = {name: release.codes(name, missing=missing) for name in private}
     if not weighted or stored is None:
         return _people(y, columns, codes, release.designs, named, table)
     with_weights = _ColumnArguments(named.by, named.given, stored.column, named.clusters, named.sampling)
     return _people(y, columns, codes, release.designs, with_weights, table, stored.kind)
+
+
+def _used(named: _ColumnArguments, columns: Mapping[str, Any], table: Any, n: int) -> BoolArray | None:
+    """Return the rows with a positive weight, whose cells must be known."""
+    weights = columns[named.weights] if isinstance(named.weights, str) else named.weights
+    return used_rows(weights, None if named.sampling is None else named.sampling.of(table), n)
 
 
 def _people(
@@ -381,13 +400,6 @@ def _as_names(given: Any) -> list[str]:
     if isinstance(given, (list, tuple)) and given and all(isinstance(name, str) for name in given):
         return list(given)
     return []
-
-
-def _codes(column: Any, name: str, design: Design, missing: Missing) -> IntArray:
-    try:
-        return read_column(column, design, missing=missing)[0]
-    except CodeError as error:
-        raise CodeError(f"{name}: {error.message}", error.advice) from None
 
 
 def _column(table: Any, name: str) -> AnyArray | Any:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import qr
 
-from subsetprivacy._types import FloatArray, IntArray
+from subsetprivacy._types import BoolArray, FloatArray, IntArray
 from subsetprivacy._words import people
 from subsetprivacy.data import SubsetData
 from subsetprivacy.design import Design
@@ -21,7 +21,9 @@ _SAMPLE = 20_000  # the number of people in the fit
 _CLIPPED = 3.0  # standard deviations, so that outliers do not dominate the working distribution
 
 
-def fitted_shares(covariates: Any, y: Any, codes: IntArray, design: Design) -> FloatArray:
+def fitted_shares(
+    covariates: Any, y: Any, codes: IntArray, design: Design, used: BoolArray | None = None
+) -> FloatArray:
     """Fit the distribution of the private value given covariates and outcome to a subsample, and predict it for all.
 
     Parameters
@@ -30,6 +32,8 @@ def fitted_shares(covariates: Any, y: Any, codes: IntArray, design: Design) -> F
         A table, a dict of columns, or an array of numbers.
     y, codes, design
         The people.
+    used
+        The people who are used, if cells of others may be missing; None for all.
 
     Notes
     -----
@@ -37,12 +41,12 @@ def fitted_shares(covariates: Any, y: Any, codes: IntArray, design: Design) -> F
     unbiased in any case. So collinear columns are dropped silently, and a few pseudo-observations keep every
     coefficient finite.
     """
-    _, X = covariate_matrix(covariates)
+    X = covariate_matrix(covariates, used).X
     if len(X) != len(codes):
         raise MismatchError(f"`given` must have a row for each person; got {len(X)} rows for {people(len(codes))}.")
-    z = _standardized(read_outcome(y, len(codes)))
+    z = _standardized(read_outcome(y, len(codes), used), used)
     X = np.column_stack([X[:, 1:], z, z**2])
-    informative = np.flatnonzero(~design.is_missing(codes))
+    informative = np.flatnonzero(~design.is_missing(codes) & (True if used is None else used))
     some = informative[:: max(-(-len(informative) // _SAMPLE), 1)]
     X = X[:, _independent(X[some])]
     with warnings.catch_warnings():
@@ -52,9 +56,10 @@ def fitted_shares(covariates: Any, y: Any, codes: IntArray, design: Design) -> F
     return shares_with_errors(fit.model, fit.fit.theta, None, fit._matrix(X))[0]
 
 
-def _standardized(y: FloatArray) -> FloatArray:
-    spread = float(y.std())
-    return np.clip((y - y.mean()) / spread, -_CLIPPED, _CLIPPED) if spread > 0 else np.zeros(len(y))
+def _standardized(y: FloatArray, used: BoolArray | None) -> FloatArray:
+    known = y if used is None else y[used]
+    spread = float(known.std())
+    return np.clip((y - known.mean()) / spread, -_CLIPPED, _CLIPPED) if spread > 0 else np.zeros(len(y))
 
 
 def _independent(X: FloatArray) -> IntArray:

@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from attrs import evolve, frozen
 
 from subsetprivacy._choices import OutcomeFamily
-from subsetprivacy._types import FloatArray, IntArray, Label
+from subsetprivacy._types import BoolArray, FloatArray, IntArray, Label
 from subsetprivacy._words import people
 from subsetprivacy.data import check_allowed
 from subsetprivacy.design import Design, product
@@ -32,6 +33,7 @@ from subsetprivacy.messages.for_regression import (
 from subsetprivacy.predictors.layout import ModelLayout
 from subsetprivacy.predictors.outcome import fit_outcome, most_frequent
 from subsetprivacy.predictors.result import OutcomeRegression
+from subsetprivacy.regression.inputs import used_rows
 from subsetprivacy.regression.problem import require_response
 from subsetprivacy.sampling import Sampling
 from subsetprivacy.tables import label_text
@@ -138,12 +140,14 @@ def outcome_people(data: OutcomeData, arguments: RegressArguments) -> PredictorP
     private = data.private_response
     for each in (*data.predictors, *(() if private is None else (private,))):
         _check_private(each, data.covariates.rows)
-    data = _with_response(data)
+    weighted = used_rows(data.weights, data.sampling, data.covariates.rows)
+    given = data.covariates
+    data = _with_response(evolve(data, covariates=given.within(weighted)))
     outcome, baselines = _response(data, arguments)
     check_no_subsets(data.covariates, [name for name in data.covariates.columns if name != data.response])
     merged = merges_of(arguments.merge, data.predictors)
-    predictors = [_predictor(each, baselines, merged.get(each.name, {})) for each in data.predictors]
-    encoder = _encoder(data, predictors)
+    predictors = [_predictor(each, baselines, merged.get(each.name, {}), weighted) for each in data.predictors]
+    encoder = _encoder(data, predictors, given, weighted)
     V = encoder.encode(data.covariates, data.place)
     seen = {name: data.covariates.columns[name] for name in encoder.variables}
     used = Covariates(seen, data.covariates.rows, data.covariates.ordered)
@@ -187,10 +191,15 @@ def _response(data: OutcomeData, arguments: RegressArguments) -> tuple[ObservedO
     return observed_outcome(data.covariates, data.response, arguments.family, own, data.place), baselines
 
 
-def _encoder(data: OutcomeData, predictors: Sequence[PrivatePredictor]) -> PredictorEncoder:
+def _encoder(
+    data: OutcomeData, predictors: Sequence[PrivatePredictor], given: Covariates, used: BoolArray | None
+) -> PredictorEncoder:
     covariates = data.covariates
     if data.terms is not None:
-        return encode_predictors(data.terms, TableOfCovariates(covariates), predictors)
+        encoder = encode_predictors(data.terms, TableOfCovariates(covariates), predictors)
+        if used is None or not any(factor.remembers for factor in data.terms.factors):
+            return encoder  # otherwise rows in place of those that are not used would change transforms
+        return encode_predictors(data.terms, TableOfCovariates(given.taken(np.flatnonzero(used))), predictors)
     seen = {name: column for name, column in covariates.columns.items() if name != data.response}
     return encode_predictor_columns(Covariates(seen, covariates.rows, covariates.ordered), predictors)
 
@@ -239,12 +248,12 @@ def check_no_subsets(covariates: Covariates, names: Sequence[str]) -> None:
 
 
 def _predictor(
-    column: PrivateColumn, baselines: Mapping[str, Label], merged: Mapping[Label, Label]
+    column: PrivateColumn, baselines: Mapping[str, Label], merged: Mapping[Label, Label], used: BoolArray | None
 ) -> PrivatePredictor:
     labels = column.design.categories.labels
     baseline = baselines.get(column.name)
     if baseline is None:
-        baseline = most_frequent(column.codes, column.design)
+        baseline = most_frequent(column.codes if used is None else column.codes[used], column.design)
     if baseline not in (*labels, *merged.values()):
         raise CategoryError(
             f"`baseline` of {column.name} must be one of its categories ({_listed(labels)}); got another label."

@@ -8,13 +8,13 @@ from attrs import evolve
 
 from subsetprivacy._checks import check_choice, check_count, check_same_index, shown
 from subsetprivacy._choices import Family, Missing, RegressionMethod, WeightsKind
-from subsetprivacy._types import ArrayLike, IntArray, Label
+from subsetprivacy._types import ArrayLike, Label
 from subsetprivacy._words import people
-from subsetprivacy.counting.columns import MISSING, check_kind, read_column
+from subsetprivacy.counting.columns import MISSING, check_kind, read_column, read_used
 from subsetprivacy.data import SubsetData, SubsetTable
 from subsetprivacy.design import Design, require_design
 from subsetprivacy.engines import engine_of, is_ordered, is_table, native_column
-from subsetprivacy.errors import ArgumentError, CodeError, MismatchError
+from subsetprivacy.errors import ArgumentError, MismatchError
 from subsetprivacy.frames.covariates import Covariates, check_names, covariates_of, names_of, snapshot
 from subsetprivacy.frames.formula_terms import private_predictors, read_terms, response_variables, split_formula
 from subsetprivacy.frames.formulas import covariate_matrix, formula_matrix
@@ -29,6 +29,7 @@ from subsetprivacy.frames.regressing_files import is_files, no_private_name, peo
 from subsetprivacy.frames.regression_people import People, PeopleInMemory, RegressArguments
 from subsetprivacy.messages.for_regression import DESIGN_OF_THE_RESPONSE, RENAME_A_COLUMN, RESPONSE_AND_COVARIATES
 from subsetprivacy.predictors.result import OutcomeRegression
+from subsetprivacy.regression.inputs import used_rows
 from subsetprivacy.regression.problem import CovariateColumns
 from subsetprivacy.regression.result import Regression
 from subsetprivacy.sampling import Sampling
@@ -282,13 +283,23 @@ def _of_table(
     left_out = [*known, *arguments.named]
     terms = read_terms(right, [name for name in names_of(data) if name not in left_out])
     table = snapshot(data, list(dict.fromkeys([response, *terms.variables, *arguments.named])))
-    codes = _codes(table, response, known[response], arguments.missing)
-    encoder, X = formula_matrix(right, table, leave_out=left_out)
     weights, clusters, offset = _columns(table, arguments)
-    columns = CovariateColumns.of(encoder)
     sampling = None if arguments.sampling is None else arguments.sampling.of(table)
+    used = used_rows(weights, sampling, len(_column(table, response)))
+    codes = read_used(_column(table, response), response, known[response], arguments.missing, used)
+    made = formula_matrix(right, table, leave_out=left_out, used=used)
     return PeopleInMemory(
-        response, codes, known[response], X, columns, table, weights, arguments.weights_kind, clusters, offset, sampling
+        response,
+        codes,
+        known[response],
+        made.X,
+        CovariateColumns.of(made.encoder),
+        table if used is None else made.covariates,
+        weights,
+        arguments.weights_kind,
+        clusters,
+        offset,
+        sampling,
     )
 
 
@@ -306,13 +317,17 @@ def _outcome_of_table(
     left_out = {*known, *explained, *arguments.named}
     terms = read_terms(right, [name for name in names_of(data) if name not in left_out])
     table = snapshot(data, list(dict.fromkeys([*explained, *terms.variables, *arguments.named])))
+    weights, clusters, offset = _columns(table, arguments)
+    sampling = None if arguments.sampling is None else arguments.sampling.of(table)
+    used = used_rows(weights, sampling, len(_column(table, predictors[0])))
     private = {
-        name: PrivateColumn(name, _codes(table, name, known[name], arguments.missing), known[name])
+        name: PrivateColumn(
+            name, read_used(_column(table, name), name, known[name], arguments.missing, used), known[name]
+        )
         for name in (*predictors, *([response] if response in known else []))
     }
     seen = [name for name in dict.fromkeys([*terms.variables, *explained]) if name not in private]
     covariates = covariates_of(table, seen) if seen else Covariates({}, len(private[predictors[0]].codes))
-    weights, clusters, offset = _columns(table, arguments)
     return outcome_people(
         OutcomeData(
             response,
@@ -324,7 +339,7 @@ def _outcome_of_table(
             weights_kind=arguments.weights_kind,
             clusters=clusters,
             offset=offset,
-            sampling=None if arguments.sampling is None else arguments.sampling.of(table),
+            sampling=sampling,
         ),
         arguments,
     )
@@ -355,13 +370,6 @@ def _designs(data: Any, designs: Any) -> dict[str, Design]:
     return known | {str(name): require_design(each) for name, each in designs.items()}
 
 
-def _codes(table: Any, response: str, design: Design, missing: Missing) -> IntArray:
-    try:
-        return read_column(_column(table, response), design, missing=missing)[0]
-    except CodeError as error:
-        raise CodeError(f"{response}: {error.message}", error.advice) from None
-
-
 def _column(table: Any, name: str) -> Any:
     if is_table(table):
         return native_column(table, name)
@@ -388,10 +396,12 @@ def _of_covariates(
             RESPONSE_AND_COVARIATES,
         )
     private = _private_response(response, design, arguments)
-    encoder, X = covariate_matrix(covariates)
-    columns = CovariateColumns.of(encoder)
+    used = used_rows(arguments.weights, arguments.sampling, len(private.codes))
+    made = covariate_matrix(covariates, used)
+    table = covariates if used is None else made.covariates
     given = (arguments.weights, arguments.weights_kind, arguments.clusters, arguments.offset, arguments.sampling)
-    return PeopleInMemory(private.name, private.codes, private.design, X, columns, covariates, *given)
+    columns = CovariateColumns.of(made.encoder)
+    return PeopleInMemory(private.name, private.codes, private.design, made.X, columns, table, *given)
 
 
 def _private_covariates(covariates: Any, designs: Any) -> dict[str, Design]:
@@ -422,8 +432,10 @@ def _outcome_of_columns(
 ) -> PredictorPeople:
     """Prepare a response and covariates, some of which are private."""
     table = snapshot(covariates, names_of(covariates))
+    used = used_rows(arguments.weights, arguments.sampling, len(_column(table, next(iter(known)))))
     predictors = tuple(
-        PrivateColumn(name, _codes(table, name, each, arguments.missing), each) for name, each in known.items()
+        PrivateColumn(name, read_used(_column(table, name), name, each, arguments.missing, used), each)
+        for name, each in known.items()
     )
     seen = [name for name in names_of(table) if name not in known]
     rows = len(predictors[0].codes)

@@ -15,6 +15,7 @@ from subsetprivacy.frames.data_file import check_present
 from subsetprivacy.frames.encoded_stream import EncodedStream, common_design, stored_weights
 from subsetprivacy.frames.file_covariates import FileCovariates
 from subsetprivacy.frames.formula_terms import private_predictors, read_terms, response_variables, split_formula
+from subsetprivacy.frames.formulas import encoded_terms
 from subsetprivacy.frames.outcome_people import (
     OutcomeData,
     PredictorPeople,
@@ -27,7 +28,9 @@ from subsetprivacy.frames.regression_people import MOST_HELD, People, PeopleInMe
 from subsetprivacy.frames.release import Release
 from subsetprivacy.frames.streamed_blocks import StreamedBlocks
 from subsetprivacy.messages.for_regression import DESIGN_OF_THE_RESPONSE, LOAD_OR_SAMPLE
+from subsetprivacy.regression.inputs import used_rows
 from subsetprivacy.regression.problem import CovariateColumns, require_response
+from subsetprivacy.sampling import Sampling
 
 _BYTES = 8  # of a number
 
@@ -75,6 +78,8 @@ def people_of_files(formula: str, data: Any, designs: Any, arguments: RegressArg
         return _outcome_of_files(right, releases, response, predictors, private, arguments)
     if arguments.stream:
         arguments.check_streamable()
+    if arguments.sampling is not None:
+        return _of_sample(right, releases, response, arguments)
     stream = EncodedStream(
         releases,
         formula,
@@ -96,6 +101,49 @@ def people_of_files(formula: str, data: Any, designs: Any, arguments: RegressArg
     return StreamedPeople(stream.response, blocks, blocks.tally, columns, stream.weights_kind)
 
 
+def _of_sample(right: str, releases: Sequence[Release], response: str, arguments: RegressArguments) -> PeopleInMemory:
+    """Load the data of files whose sampling is given, in which rows that are not used may be incomplete."""
+    design = common_design(releases, response)
+    require_response(design)
+    offset = arguments.offset if isinstance(arguments.offset, str) else None
+    kept = [name for name in releases[0].kept if name not in (response, *arguments.named)]
+    terms = read_terms(right, kept)
+    seen = list(dict.fromkeys([*terms.variables, *([] if offset is None else [offset])]))
+    _check_size(releases, len(seen) + 1, arguments)
+    sampling = _sampling(releases, arguments)
+    used = used_rows(None, sampling, sum(release.rows for release in releases))
+    loaded = FileCovariates(releases, seen, terms.coded_columns, used).loaded()
+    made = encoded_terms(terms, Covariates({name: loaded.columns[name] for name in terms.variables}, loaded.rows), used)
+    return PeopleInMemory(
+        response,
+        np.concatenate([release.codes(response, missing=arguments.missing) for release in releases]),
+        design,
+        made.X,
+        CovariateColumns.of(made.encoder),
+        made.covariates,
+        offset=arguments.offset if offset is None else numbers_in(loaded, offset),
+        sampling=sampling,
+    )
+
+
+def _sampling(releases: Sequence[Release], arguments: RegressArguments) -> Sampling | None:
+    """Return the sampling with its columns."""
+    if arguments.sampling is None:
+        return None
+    return arguments.sampling.of({name: _cells(releases, name) for name in arguments.sampling.columns})
+
+
+def _check_size(releases: Sequence[Release], columns: int, arguments: RegressArguments) -> None:
+    """Raise if rows take more memory than is used without being asked to."""
+    rows = sum(release.rows for release in releases)
+    if arguments.stream is None and rows * columns * _BYTES > MOST_HELD:
+        raise TooLargeError(
+            f"rows of files with a private predictor or a sampling must take at most one GiB, because they are loaded "
+            f"into memory; got {rows:,} rows of {columns} columns.",
+            LOAD_OR_SAMPLE,
+        )
+
+
 def _outcome_of_files(
     right: str,
     releases: Sequence[Release],
@@ -109,20 +157,14 @@ def _outcome_of_files(
     designs = {name: common_design(releases, name) for name in private_names}
     weights, kind = common_weights(releases, arguments)
     numbers = [name for name in (weights, arguments.offset) if isinstance(name, str)]
-    drawn = () if arguments.sampling is None else arguments.sampling.columns
     explained = response_variables(response, releases[0].file.names())
     left_out = {*explained, *numbers, *arguments.named}
     terms = read_terms(right, [name for name in releases[0].kept if name not in left_out])
-    seen = [name for name in dict.fromkeys([*terms.variables, *explained, *numbers, *drawn]) if name not in designs]
-    rows = sum(release.rows for release in releases)
-    if arguments.stream is None and rows * (len(seen) + len(designs)) * _BYTES > MOST_HELD:
-        raise TooLargeError(
-            f"rows of files with a private predictor must take at most one GiB, because they are loaded into "
-            f"memory; got {rows:,} "
-            f"rows of {len(seen) + len(designs)} columns.",
-            LOAD_OR_SAMPLE,
-        )
-    files = FileCovariates(releases, seen, terms.coded_columns)
+    seen = [name for name in dict.fromkeys([*terms.variables, *explained, *numbers]) if name not in designs]
+    _check_size(releases, len(seen) + len(designs), arguments)
+    sampling = _sampling(releases, arguments)
+    weighted = used_rows(None, sampling, sum(release.rows for release in releases))
+    files = FileCovariates(releases, seen, terms.coded_columns, weighted)
     loaded = files.loaded()
     private = {
         name: PrivateColumn(
@@ -145,9 +187,7 @@ def _outcome_of_files(
             if isinstance(arguments.clusters, str)
             else arguments.clusters,
             offset=given[arguments.offset] if isinstance(arguments.offset, str) else arguments.offset,
-            sampling=None
-            if arguments.sampling is None
-            else arguments.sampling.of({name: cells_in(loaded, name) for name in drawn}),
+            sampling=sampling,
             place=files.place,
         ),
         arguments,
@@ -166,13 +206,6 @@ def numbers_in(covariates: Covariates, name: str) -> FloatArray:
     if isinstance(column, LabelColumn):
         raise ArgumentError(f"column {name} must hold numbers; got text.")
     return np.asarray(column.part(0, covariates.rows), np.float64)
-
-
-def cells_in(covariates: Covariates, name: str) -> AnyArray:
-    """Return a column as numbers or labels."""
-    column = covariates.columns[name]
-    values = column.part(0, covariates.rows)
-    return np.array(column.labels, object)[values] if isinstance(column, LabelColumn) else values
 
 
 def common_weights(releases: Sequence[Release], arguments: RegressArguments) -> tuple[Any, WeightsKind | None]:
@@ -219,7 +252,7 @@ def _loaded(
     table = stream.load()
     rows = stream.arrays()
     clusters = _cells(releases, arguments.clusters) if isinstance(arguments.clusters, str) else arguments.clusters
-    given = arguments.sampling is not None or (arguments.weights is not None and not isinstance(arguments.weights, str))
+    given = arguments.weights is not None and not isinstance(arguments.weights, str)
     return PeopleInMemory(
         stream.response,
         rows.codes,
@@ -231,9 +264,6 @@ def _loaded(
         weights_kind=arguments.weights_kind if given else stream.weights_kind,
         clusters=clusters,
         offset=rows.offset if arguments.offset is None or isinstance(arguments.offset, str) else arguments.offset,
-        sampling=None
-        if arguments.sampling is None
-        else arguments.sampling.of({name: _cells(releases, name) for name in arguments.sampling.columns}),
     )
 
 

@@ -89,10 +89,11 @@ def estimate_means(
     check_allowed(codes, design)
     require_indicators(design)
     wanted = check_quantiles(options.quantiles)
-    numbers = read_outcome(y, len(codes))
-    known = KnownGroups.none(len(codes)) if groups is None else groups
-    _check_cells(len(known.labels) * design.p)
     weighting = read_weighting(len(codes), weights, weights_kind, clusters, sampling)
+    used = weighting.each > 0
+    numbers = read_outcome(y, len(codes), used)
+    known = KnownGroups.none(len(codes)) if groups is None else groups.observed(used)
+    _check_cells(len(known.labels) * design.p)
     silent = design.is_missing(codes)
     weighting = weighting.informative(silent)
     kept = np.flatnonzero(~silent & (weighting.each > 0))
@@ -218,8 +219,8 @@ def _people(weights: Weighting) -> float:
 # Checks of arguments --------------------------------------------------------------------------------------------------
 
 
-def read_outcome(y: Any, n: int) -> FloatArray:
-    """Return a finite number for each person.
+def read_outcome(y: Any, n: int, used: BoolArray | None = None) -> FloatArray:
+    """Return a finite number for each person; 0 for people who are not used, whose outcome may be missing.
 
     Raises
     ------
@@ -236,6 +237,7 @@ def read_outcome(y: Any, n: int) -> FloatArray:
         raise ArgumentError("`y` must be numbers, one per person; got text or dates.")
     if numbers.shape != (n,):
         raise MismatchError(f"`y` must have one number per person; got shape {numbers.shape} for {people(n)}.")
+    numbers = numbers if used is None else np.where(used, numbers, 0.0)
     wrong = ~np.isfinite(numbers)
     if wrong.any():
         raise ArgumentError(

@@ -38,6 +38,14 @@ class KnownGroups:
         """Return one group that contains everyone."""
         return cls((None,), np.zeros(n, np.int64))
 
+    def observed(self, used: BoolArray) -> "KnownGroups":
+        """Return the groups that people who are used belong to; all others are put in the first of these."""
+        present = np.unique(self.number[used])
+        if not len(present) or len(present) == len(self.labels):
+            return self
+        number = np.searchsorted(present, np.where(used, self.number, present[0]))
+        return KnownGroups(tuple(self.labels[k] for k in present), number.astype(np.int64), self.names)
+
     def among(self, rows: Any) -> "KnownGroups":
         """Return the groups of some people, including empty groups."""
         return KnownGroups(self.labels, self.number[rows], self.names)

@@ -186,7 +186,13 @@ COVARIATES_AS_A_TABLE = advise(
     "covariates_as_a_table", "a table has a column for each covariate, an array has numbers only"
 )
 LEVELS_OR_NUMBERS = advise("levels_or_numbers", "turn other values into numbers or text first")
-FILL_OR_LEAVE_OUT = advise("fill_or_leave_out", "fill these cells in, or leave their rows out of the table")
+FILL_OR_LEAVE_OUT = advise(
+    "fill_or_leave_out",
+    python="fill these cells in, or leave their rows out: with a sampling by sampling.within(known), which keeps the "
+    "rows of the sample, and otherwise out of the table",
+    shell="fill these cells in, or leave their rows out of the table; with --strata, --clusters or --fpc, cells of rows "
+    "of weight 0 may be empty",
+)
 FINITE_TERMS = advise("finite_terms", "a logarithm or a quotient needs numbers above 0")
 LEAVE_OUT_CONSTANT = advise("leave_out_constant", "omit it; a constant column duplicates the intercept")
 RENAME_A_COLUMN = advise("rename_a_column", "rename one of the columns of the table")

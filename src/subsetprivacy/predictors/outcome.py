@@ -24,7 +24,7 @@ from subsetprivacy.predictors.people import CellPeople
 from subsetprivacy.predictors.problem import OutcomeProblem
 from subsetprivacy.predictors.result import OutcomeRegression
 from subsetprivacy.regression.blocks import BLOCK
-from subsetprivacy.regression.inputs import read_clusters, read_offset, read_weights
+from subsetprivacy.regression.inputs import read_clusters, read_offset, read_weights, used_rows
 from subsetprivacy.regression.problem import dependent_columns, require_response
 from subsetprivacy.regression.solver import OnStep
 from subsetprivacy.regression.starting import shares_of_all
@@ -100,7 +100,10 @@ def fit_outcome(
     sampling = None if sampling is None else sampling.of_people(len(codes))
     answers = _answers(name, y, V, codes, design, layout, family, method, response_design, baseline)
     weight, kind = _weights(weights, weights_kind, clusters, sampling, len(codes))
-    cluster, shift = read_clusters(clusters, len(codes)), read_offset(offset, len(codes))
+    cluster, shift = (
+        read_clusters(clusters, len(codes)),
+        read_offset(offset, len(codes), used_rows(weights, sampling, len(codes))),
+    )
     answered = ~answers.missing if weight is None else ~answers.missing & (weight > 0)
     if not answered.any():
         raise NoDataError("`data` must contain at least one informative subset; got none.")

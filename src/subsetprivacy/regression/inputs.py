@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from subsetprivacy._choices import WeightsKind
-from subsetprivacy._types import FloatArray
+from subsetprivacy._types import BoolArray, FloatArray
 from subsetprivacy._words import counted, people
 from subsetprivacy.counting.columns import check_kind, check_weights
 from subsetprivacy.errors import ArgumentError, MismatchError
+from subsetprivacy.sampling import Sampling
 
 
 def read_weights(weights: Any, kind: WeightsKind | None, n: int) -> tuple[FloatArray | None, bool]:
@@ -37,8 +38,20 @@ def read_clusters(clusters: Any, n: int) -> Any:
     return np.array([known.setdefault(label, len(known)) for label in labels.tolist()])
 
 
-def read_offset(offset: Any, n: int) -> FloatArray | None:
-    """Return the offset of each person's linear predictors, shape (n, 1)."""
+def used_rows(weights: Any, sampling: Sampling | None, n: int) -> BoolArray | None:
+    """Return which rows have a positive weight, whose cells must be known; None if all do, or weights are invalid."""
+    if sampling is not None:
+        weights = sampling.of_people(n).weights
+    try:
+        each = np.ones(0) if weights is None else np.asarray(weights, np.float64)
+    except (TypeError, ValueError):
+        return None
+    used = each > 0
+    return None if used.shape != (n,) or used.all() or not used.any() else used
+
+
+def read_offset(offset: Any, n: int, used: BoolArray | None = None) -> FloatArray | None:
+    """Return the offset of each person's linear predictors, shape (n, 1); 0 in rows that are not used."""
     if offset is None:
         return None
     try:
@@ -47,6 +60,7 @@ def read_offset(offset: Any, n: int) -> FloatArray | None:
         numbers = np.empty(0)
     if numbers.shape != (n,):
         raise MismatchError(f"`offset` must be a number for each person; got shape {numbers.shape} for {people(n)}.")
+    numbers = numbers if used is None else np.where(used, numbers, 0.0)
     bad = ~np.isfinite(numbers)
     if bad.any():
         raise ArgumentError(

@@ -17,7 +17,7 @@ from subsetprivacy.regression.caveats import warned_notes
 from subsetprivacy.regression.covariance import SamplingCovariance
 from subsetprivacy.regression.crossvalidation import choose_lasso, choose_ridge
 from subsetprivacy.regression.fitting import OnStep, fit
-from subsetprivacy.regression.inputs import read_clusters, read_offset, read_weights
+from subsetprivacy.regression.inputs import read_clusters, read_offset, read_weights, used_rows
 from subsetprivacy.regression.problem import CovariateColumns, Options, make_problem, require_response
 from subsetprivacy.regression.result import FittedPeople, Regression
 from subsetprivacy.sampling import Sampling
@@ -82,7 +82,7 @@ def fit_response(
     if not answered.any():
         raise NoDataError("`data` must contain at least one informative subset; got none.")
     cluster = read_clusters(clusters, n)
-    shift = read_offset(offset, n)
+    shift = read_offset(offset, n, used_rows(weights, sampling, n))
     if not answered.all():
         X, codes = X[answered], codes[answered]
         weight, cluster, shift = (None if each is None else each[answered] for each in (weight, cluster, shift))

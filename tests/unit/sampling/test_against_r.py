@@ -37,6 +37,12 @@ glm_one <- svyglm(y ~ x + grp, one, family = quasibinomial())
 keep("logit", glm_one)
 term <- regTermTest(glm_one, ~grp, df = degf(one) - 1)
 out$term <- list(f = as.numeric(term$Ftest), df = c(term$df, term$ddf), degrees = degf(one))
+d$gap <- ifelse(d$known == 1, d$x, NA); d$ggap <- ifelse(d$known == 1, as.character(d$grp), NA)
+part <- subset(svydesign(ids = ~c, strata = ~h, weights = ~w, nest = TRUE, data = d), known == 1)
+keep("gap_mean", svyby(~gap, ~v, part, svymean))
+keep("gap_logit", svyglm(y ~ gap + ggap, part, family = quasibinomial()))
+keep("gap_centered", svyglm(y ~ scale(gap), part, family = quasibinomial(), control = glm.control(epsilon = 1e-14)))
+keep("gap_linear", svyglm(gap ~ v + ggap, part))
 options(survey.lonely.psu = "adjust")
 keep("lonely", svymean(~v, svydesign(ids = ~c, strata = ~l, weights = ~w, nest = TRUE, data = d)))
 options(survey.lonely.psu = "fail")
@@ -97,6 +103,7 @@ RNG = np.random.default_rng(8)
 N = len(SAMPLE.values)
 SEX = np.array(["f", "m"])[RNG.integers(0, 2, N)]
 LONELY = np.where(SAMPLE.strata == 0, SAMPLE.clusters, SAMPLE.strata + 10)
+KNOWN = RNG.random(N) < 0.7
 REPLICATES = SAMPLE.weights[:, None] * RNG.uniform(0.2, 1.8, (N, 12))
 
 
@@ -126,6 +133,7 @@ def theirs(tmp_path_factory):
             "c": SAMPLE.clusters,
             "l": LONELY,
             "f": 20,
+            "known": KNOWN.astype(int),
         }
     ).to_csv(folder / "people.csv", index=False, float_format="%.17g")
     pd.DataFrame(REPLICATES).to_csv(folder / "replicates.csv", index=False, float_format="%.17g")
@@ -193,6 +201,47 @@ def test_logit(r):
     np.testing.assert_allclose(fit.coef[0], r["logit"]["estimate"], rtol=1e-6, atol=1e-7)
     # svyglm has a factor of n/(n-1) less than svymean for people, none for clusters: the same formula.
     np.testing.assert_allclose(fit.se[0], r["logit"]["se"], rtol=1e-6)
+
+
+def gaps(**columns):
+    """Return a table with cells that are missing where `KNOWN` is false."""
+    made = pd.DataFrame({"x": np.where(KNOWN, SAMPLE.number, np.nan), "g": np.where(KNOWN, SAMPLE.group, None)})
+    return made.assign(**columns)
+
+
+def coefficients_are(fit, wanted, **close):
+    np.testing.assert_allclose(np.ravel(fit.estimates), wanted["estimate"], rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(np.sqrt(np.diag(fit.cov)), wanted["se"], **{"rtol": 1e-6, **close})
+
+
+def test_outcomes_missing_outside_of_a_subset(r):
+    means = sp.group_means(gaps()["x"], seen(), sampling=drawn().within(KNOWN))
+    np.testing.assert_allclose(means.mean, r["gap_mean"]["estimate"], **CLOSE)
+    np.testing.assert_allclose(means.se, r["gap_mean"]["se"], **CLOSE)
+
+
+def test_covariates_missing_outside_of_a_subset(r):
+    within = drawn().within(KNOWN)
+    response = yes_or_no()
+    fit = sp.regress(response, gaps(), sampling=within, baseline="no")
+    coefficients_are(fit, r["gap_logit"])
+    table = gaps(y=np.where(KNOWN, response.codes.astype(float), np.nan))
+    formula = {"designs": {"y": response.design}, "sampling": within, "baseline": "no"}
+    coefficients_are(sp.regress("y ~ x + g", table, **formula), r["gap_logit"])
+    coefficients_are(sp.regress("y ~ scale(x)", table, **formula), r["gap_centered"])
+
+
+def test_predictors_missing_outside_of_a_subset(r):
+    codes = seen().codes
+    table = gaps(v=np.where(KNOWN, codes.astype(float), np.nan))
+    options = {"designs": {"v": seen().design}, "sampling": drawn().within(KNOWN), "baseline": {"v": "a"}}
+    fit = sp.regress("x ~ v + g", table, **options)
+    order = [list(fit.layout.names).index(name) for name in GAP_TERMS]
+    np.testing.assert_allclose(fit.estimates[order], r["gap_linear"]["estimate"], **CLOSE)
+    np.testing.assert_allclose(np.sqrt(np.diag(fit.cov))[order], r["gap_linear"]["se"], **CLOSE)
+
+
+GAP_TERMS = ("Intercept", "v[b]", "v[c]", "v[d]", "g[y]", "g[z]")
 
 
 def test_term(r):
