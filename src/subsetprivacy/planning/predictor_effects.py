@@ -248,7 +248,7 @@ def _by_pilot(
     effect = _pilot_effect(given, pilot.family, float(pilot.estimates[at]))
     if not np.isfinite(variance) or not np.isfinite(effect):
         raise ArgumentError("`pilot` must have a finite coefficient with a standard error; got none.")
-    kept = pilot.n_effective / pilot.n
+    kept = 1 / max(float(pilot.price[at]), 1.0)
     basis = f"Planned for people like those of the pilot (n = {whole(pilot.n)}), fitted and asked in the same way."
     variances = variance, variance * kept
     # The effective number of people is not known by category, so there is no note about few people.

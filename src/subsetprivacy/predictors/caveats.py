@@ -11,6 +11,7 @@ from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_regression import CORRECTED_IF_WRONG, LINEAR_OR_MERGE, MERGE_OR_MORE, MERGE_PREDICTOR
 from subsetprivacy.regression.caveats import note_of_sandwich
 from subsetprivacy.regression.maxima import NEAR
+from subsetprivacy.regression.price import price_text
 from subsetprivacy.tables import label_text, number
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def caveats(fit: OutcomeRegression) -> tuple[Note, ...]:
     return (
         *_baselines(fit),
         *_likelihood(fit),
+        *_price(fit),
         *_missing(fit),
         *_unknown_design(fit),
         *warned_notes(fit),
@@ -53,6 +55,11 @@ def _likelihood(fit: OutcomeRegression) -> tuple[Note, ...]:
         return ()
     text = f"Log-likelihood {number(fit.loglik, 3)} of outcomes and subsets, AIC {number(fit.aic, 2)}."
     return (Note(NoteKind.MAXIMUM, f"{text} At most {max(fit.gap, 1e-8):.1g} is left to gain."),)
+
+
+def _price(fit: OutcomeRegression) -> tuple[Note, ...]:
+    text = price_text(fit.price, fit.n)
+    return (Note(NoteKind.PRICE, text),) if text else ()
 
 
 def _missing(fit: OutcomeRegression) -> tuple[Note, ...]:
@@ -118,7 +125,7 @@ def _named(coefficients: tuple[Any, ...]) -> str:
 
 
 def _small(fit: OutcomeRegression) -> tuple[Note, ...]:
-    each = fit.n_effective / max(len(fit.layout.names), 1)
+    each = fit.n * fit.problem.information_kept / max(len(fit.layout.names), 1)
     if each >= _FEW:
         return ()
     text = (

@@ -305,6 +305,27 @@ def design_effects(problem: OutcomeProblem, fit: OutcomeFit) -> FloatArray | Non
     return fit.robust.diagonal() / sandwich(fit.bread, simple).diagonal()[:k]
 
 
+def prices(problem: OutcomeProblem, made: OutcomeFit) -> FloatArray:
+    """Return the variance of each coefficient relative to a fit of the model to the values.
+
+    The information of the values is estimated: by the indicators for corrected scores, and by the fitted posterior of
+    each person's cell for the likelihood.
+    """
+    k = len(made.theta)
+    if made.bread is None or made.robust is None:
+        return np.full(k, np.nan)
+    if problem.method == "ml":
+        objective = mixture_objective(problem)
+        labels, subsets = np.linalg.inv(objective.of_values(made.parameters)), made.bread[:k, :k]
+    else:
+        labels, subsets = made.bread * (1.0 if made.scale is None else made.scale**2), made.robust
+        if problem.clusters is not None or problem.sampling is not None or problem.weighted == "sampling":
+            alike = evolve(problem, clusters=None, sampling=None, weighted="frequency")
+            subsets = sandwich(made.bread, meat(corrected_objective(problem), made.theta, alike))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(subsets.diagonal() / labels.diagonal())
+
+
 def likelihood_fit(problem: OutcomeProblem, most: int) -> tuple[MixtureObjective, OutcomeFit]:
     """Return the likelihood of at most `most` people, and its fit, for the comparison of the two methods."""
     people = problem.people.some(most)

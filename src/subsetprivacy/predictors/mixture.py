@@ -231,6 +231,19 @@ class MixtureObjective:
             J += self.products(block.weighted(self.information(parts)), block.V)
         return value, gradient, J
 
+    def of_values(self, theta: FloatArray) -> FloatArray:
+        """Return the expected information of the cells about the coefficients, given the data."""
+        r, C = self.family.predictors, self.atoms.C
+        J = np.zeros((r, C, r, C))
+        for block in self._blocks():
+            parts = self.parts(theta, block)
+            for a, b, K in zip(*pairs(r), parts.K[: r * (r + 1) // 2], strict=True):
+                part = self.atoms.information(block.weighted(parts.posterior * K), block.V)
+                J[a, :, b] += part
+                if a != b:
+                    J[b, :, a] += part
+        return J.reshape(r * C, r * C)
+
     def products(self, W: FloatArray, V: FloatArray) -> FloatArray:
         """Return the sums of a number for each pair of coefficients, times their columns, shape (size, size)."""
         row, column = self.places

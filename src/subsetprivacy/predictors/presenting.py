@@ -11,7 +11,7 @@ from subsetprivacy._choices import CoefficientInterval
 from subsetprivacy._types import FloatArray
 from subsetprivacy.pvalues import positive, pvalue_text
 from subsetprivacy.regression.presenting import METHODS, coefficient_text, with_unit
-from subsetprivacy.tables import Table, label_text, percent
+from subsetprivacy.tables import Table, label_text, number, percent
 
 if TYPE_CHECKING:
     from subsetprivacy.predictors.result import OutcomeRegression
@@ -36,11 +36,14 @@ def summary_of(fit: OutcomeRegression, level: float, method: CoefficientInterval
     columns = frame_columns(fit, level, method)
     words = [name for name in ("category", "term") if name in columns]
     head = (*words, "estimate", "se", f"lower {percent(level)}", f"upper {percent(level)}", "p-value")
+    priced = bool(np.isfinite(fit.price).any())
     rows = []
     for k in range(fit.df):
         numbers = (columns[name][k] for name in ("estimate", "se", "lower", "upper"))
         texts = (label_text(columns[name][k]) for name in words)
-        rows.append((*texts, *map(coefficient_text, numbers), pvalue_text(columns["pvalue"][k])))
+        price = (number(columns["price"][k], 2),) if priced else ()
+        rows.append((*texts, *map(coefficient_text, numbers), pvalue_text(columns["pvalue"][k]), *price))
+    head = (*head, "price") if priced else head
     return Table(title(fit), head, tuple(rows), fit.notes, text_columns=len(words))
 
 
@@ -58,6 +61,7 @@ def frame_columns(fit: OutcomeRegression, level: float, method: CoefficientInter
         "upper": ends[:, 1],
         "pvalue": np.array([positive(p) for p in fit._pvalues(method)]),
         "level": np.full(len(ends), level),
+        "price": fit.price,
     }
 
 

@@ -19,7 +19,7 @@ from subsetprivacy.messages import Note
 from subsetprivacy.messages.for_regression import LIKELIHOOD_OF_PREDICTORS, ROBUST_INTERVALS
 from subsetprivacy.predictors.caveats import caveats
 from subsetprivacy.predictors.effects import adjusted_means, marginal_effects, predict_rows
-from subsetprivacy.predictors.fitting import OutcomeFit, design_effects, mixture_objective
+from subsetprivacy.predictors.fitting import OutcomeFit, design_effects, mixture_objective, prices
 from subsetprivacy.predictors.layout import ModelLayout
 from subsetprivacy.predictors.presenting import facts_of, frame_columns, plot_of, summary_of
 from subsetprivacy.predictors.problem import OutcomeProblem
@@ -27,6 +27,7 @@ from subsetprivacy.predictors.testing import compare_nested, comparison_of, term
 from subsetprivacy.regression.constrained import profile_interval
 from subsetprivacy.regression.model_tests import ModelTests
 from subsetprivacy.regression.prediction import MarginalEffects, Prediction
+from subsetprivacy.regression.price import average
 from subsetprivacy.regression.result import INTERVALS
 from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text
@@ -100,8 +101,9 @@ class OutcomeRegression(Result):
 
     @property
     def n_effective(self) -> float:
-        """How many people, asked directly about the private predictors, would be as informative on average."""
-        return self.n * self.problem.information_kept
+        """How many people, asked directly, would be as informative: n divided by the harmonic mean of the prices."""
+        mean = average(self.price)
+        return self.n * (self.problem.information_kept if np.isnan(mean) else 1 / max(mean, 1.0))
 
     # Coefficients -----------------------------------------------------------------------------
 
@@ -150,6 +152,17 @@ class OutcomeRegression(Result):
     def se(self) -> FloatArray:
         """The standard errors of the coefficients, in the shape of `coef`."""
         return self._shaped(self._se("auto"))
+
+    @cached_property
+    def price(self) -> FloatArray:
+        """The price of each coefficient: its variance relative to asking everyone directly, in the order of `labels`.
+
+        A fit to the values is assumed to follow the model. NaN for coefficients that are not given.
+        """
+        known = np.isfinite(self.estimates) & self.problem.design.is_known
+        out = np.where(known, prices(self.problem, self.fit), np.nan)
+        out.setflags(write=False)
+        return out
 
     def _cov(self, method: str) -> FloatArray:
         known = self.fit.robust if method == "robust" else self.fit.observed

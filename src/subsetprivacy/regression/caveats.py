@@ -18,6 +18,7 @@ from subsetprivacy.messages.for_regression import (
     SHRINK,
 )
 from subsetprivacy.regression.maxima import NEAR, UNSEEN, unseen
+from subsetprivacy.regression.price import price_text
 from subsetprivacy.tables import label_text, number
 
 if TYPE_CHECKING:
@@ -66,14 +67,8 @@ def _fit(fit: Regression) -> tuple[Note, ...]:
 
 
 def _price(fit: Regression) -> tuple[Note, ...]:
-    if not fit.problem.design.is_known or fit.n_effective >= fit.n:
-        return ()
-    ratio = fit.n / fit.n_effective
-    text = (
-        f"On average over the coefficients, these {fit.n:,.0f} people are as informative as about "
-        f"{fit.n_effective:,.0f} people asked directly, a ratio of {ratio:.3g}."
-    )
-    return (Note(NoteKind.PRICE, text),)
+    text = price_text(fit.price, fit.n)
+    return (Note(NoteKind.PRICE, text),) if text else ()
 
 
 def _missing(fit: Regression) -> tuple[Note, ...]:
@@ -137,7 +132,7 @@ def _separated(fit: Regression) -> tuple[Note, ...]:
 
 
 def _small(fit: Regression) -> tuple[Note, ...]:
-    each = fit.n_effective / max(fit.problem.blocks.d, 1)
+    each = fit.problem.n_effective / max(fit.problem.blocks.d, 1)
     if each >= _FEW or fit.problem.options.ridge > 0:
         return ()
     text = (

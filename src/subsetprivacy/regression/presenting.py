@@ -57,6 +57,9 @@ def summary_of(fit: Regression, level: float, method: CoefficientInterval) -> Ta
             *(columns[name] for name in ("category", "term", "estimate", "se", "lower", "upper", "pvalue")), strict=True
         )
     )
+    if np.isfinite(fit.price).any():
+        head = (*head, "price")
+        rows = tuple((*row, number(price, 2)) for row, price in zip(rows, fit.price, strict=True))
     if fit.design_effects is not None:
         head = (*head, "design effect")
         rows = tuple((*row, number(effect, 2)) for row, effect in zip(rows, fit.design_effects, strict=True))
@@ -85,6 +88,7 @@ def frame_columns(fit: Regression, level: float, method: CoefficientInterval) ->
         "upper": ends[:, 1],
         "pvalue": pvalues,
         "level": np.full(len(ends), level),
+        "price": fit.price,
         **({} if fit.design_effects is None else {"design_effect": fit.design_effects}),
     }
 

@@ -32,6 +32,7 @@ from subsetprivacy.regression.starting import (
     multinomial_start,
     null_information,
     shares_of_all,
+    slope_information_kept,
     whitened,
 )
 
@@ -148,7 +149,8 @@ class ResponseProblem:
     null
         The information per person of the linear predictors at these shares.
     kept
-        The share of a label's information that a subset keeps, on average over the directions.
+        The share of a label's information that a subset keeps, without slopes: on average over the directions, or
+        about the slopes of ordered categories.
     n
         The number of people, or the sum of their weights.
     """
@@ -172,7 +174,10 @@ class ResponseProblem:
 
     @property
     def n_effective(self) -> float:
-        """How many people, asked directly, would be as informative on average over the coefficients."""
+        """How many people, asked directly, would be about as informative without slopes.
+
+        It is an average over the directions, or over the slopes of ordered categories, and known before the fit.
+        """
         return self.n * min(self.kept, 1.0)
 
     @property
@@ -265,7 +270,8 @@ def make_problem(
     check_columns(columns, mean, spread, gram, leveled=leveled, penalized=penalized)
     null_loglik = float(amounts @ np.log(design.incidence(codes).inner(w)))
     null = null_information(codes, amounts, design, w)
-    kept = information_kept(codes, amounts, design, w)
+    ordered = options.family == "ordinal"
+    kept = slope_information_kept(null, w) if ordered else information_kept(codes, amounts, design, w)
     problem = ResponseProblem(blocks, columns, options, w, null_loglik, n, mean, spread, gram, null, kept)
     size = problem.model.size
     if not (penalized or options.shrink) and rows < size:

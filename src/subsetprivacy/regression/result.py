@@ -30,7 +30,7 @@ from subsetprivacy.regression.blocks import InMemoryBlocks
 from subsetprivacy.regression.caveats import caveats
 from subsetprivacy.regression.constrained import profile_interval
 from subsetprivacy.regression.effects import adjusted_shares, marginal_effects, posterior_shares
-from subsetprivacy.regression.fitting import Fit, can_be_corrected
+from subsetprivacy.regression.fitting import MAX_COVARIANCE, Fit, can_be_corrected
 from subsetprivacy.regression.model_tests import ModelTests
 from subsetprivacy.regression.models import Model
 from subsetprivacy.regression.prediction import MarginalEffects, Prediction, row_names, shares_with_errors
@@ -42,6 +42,7 @@ from subsetprivacy.regression.presenting import (
     plot_of,
     summary_of,
 )
+from subsetprivacy.regression.price import average, prices
 from subsetprivacy.regression.problem import CovariateColumns, ResponseProblem
 from subsetprivacy.regression.term_tests import (
     compare_nested,
@@ -164,8 +165,9 @@ class Regression(Result):
 
     @property
     def n_effective(self) -> float:
-        """How many people, asked directly, would be as informative on average over the coefficients."""
-        return self.problem.n_effective
+        """How many people, asked directly, would be as informative: n divided by the harmonic mean of the prices."""
+        mean = average(self.price)
+        return self.problem.n_effective if np.isnan(mean) else self.n / max(mean, 1.0)
 
     # Coefficients -----------------------------------------------------------------------------
 
@@ -247,6 +249,22 @@ class Regression(Result):
         robust = method == "robust" or (method != "wald" and self.is_robust)
         with np.errstate(invalid="ignore"):
             return np.asarray(np.sqrt(np.maximum(self._cov("robust" if robust else "wald").diagonal(), 0.0)))
+
+    @cached_property
+    def price(self) -> FloatArray:
+        """The price of each parameter: its variance relative to asking everyone directly, under the fitted model.
+
+        NaN for parameters that are not finite, for penalized fits, and if the design is not known.
+        """
+        options = self.problem.options
+        finite = (self.fit.infinite == 0) & np.isfinite(self.fit.theta)
+        if options.ridge > 0 or options.lasso > 0 or options.shrink or len(finite) > MAX_COVARIANCE:
+            finite = np.zeros_like(finite)
+        corrected = self.method == "corrected"
+        cov = self.fit.robust if corrected else self.fit.observed
+        out = prices(self.problem.blocks, self.model, self.fit.theta, finite, corrected=corrected, cov=cov, n=self.n)
+        out.setflags(write=False)
+        return out
 
     @property
     def _usable_cov(self) -> FloatArray | None:

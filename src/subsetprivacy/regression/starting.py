@@ -52,6 +52,15 @@ def information_kept(codes: IntArray, amounts: FloatArray, design: Design, w: Fl
     return float(((R**2 * w[:, None]).sum(axis=0) / (w @ R) ** 2) @ f - 1) / (design.p - 1)
 
 
+def slope_information_kept(null: FloatArray, w: FloatArray) -> float:
+    """Return the share of a label's information about a slope of ordered categories that a subset keeps.
+
+    Without slopes, the score of a shift of the logits is F_j + F_(j-1) - 1 in category j, with cumulative shares F.
+    """
+    t = 2 * np.cumsum(w) - w
+    return float(t @ null @ t) / max(float(t @ _spread(w) @ t), 1e-300)
+
+
 def _spread(w: FloatArray) -> FloatArray:
     """Return the covariance of a category indicator: the information of a label."""
     return np.diag(w) - np.outer(w, w)
