@@ -139,7 +139,9 @@ MERGE_PREDICTOR = advise(
 LIKELIHOOD_OF_PREDICTORS = advise(
     "likelihood_of_predictors", python="method='ml'", shell="--method ml", keyword_of="regress"
 )
-CORRECTED_FOR_FPC = advise("corrected_for_fpc", python="method='corrected'", shell="--method corrected")
+CORRECTED_FOR_FPC = advise(
+    "corrected_for_fpc", python="method='corrected'", shell="--method corrected", keyword_of="regress"
+)
 CORRECTED_IF_WRONG = advise(
     "corrected_if_wrong",
     python="method='corrected' (the default) needs neither model",
@@ -190,8 +192,8 @@ FILL_OR_LEAVE_OUT = advise(
     "fill_or_leave_out",
     python="fill these cells in, or leave their rows out: with a sampling by sampling.within(known), which keeps the "
     "rows of the sample, and otherwise out of the table",
-    shell="fill these cells in, or leave their rows out of the table; with --strata, --clusters or --fpc, cells of rows "
-    "of weight 0 may be empty",
+    shell="fill these cells in, or leave their rows out of the table; with --strata, --clusters or --fpc, cells in "
+    "rows of weight 0 may be empty",
 )
 FINITE_TERMS = advise("finite_terms", "a logarithm or a quotient needs numbers above 0")
 LEAVE_OUT_CONSTANT = advise("leave_out_constant", "omit it; a constant column duplicates the intercept")
