@@ -243,7 +243,7 @@ def _joint(counts: SubsetCounts) -> JointCounts:
     joint = as_joint(counts)
     if not isinstance(joint, JointCounts):
         raise ArgumentError(
-            f"a table must have two or more variables; got one, under a {counts.design.kind} design.",
+            f"a table must have two or more variables; got one, under a {counts.design.maker} design.",
             NAME_AT_LEAST_TWO,
         )
     return joint

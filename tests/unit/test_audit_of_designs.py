@@ -392,3 +392,27 @@ def test_the_price_of_a_cover_counts_people():
 
 def test_very_many_categories_can_be_drawn():
     assert sp.audit(sp.hadamard(60), np.full(60, 1 / 60)).plot() is not None
+
+
+# Names --------------------------------------------------------------------------------------------
+
+
+@every_case(
+    ("name", "design"),
+    {
+        "uniform": sp.uniform(range(4)),
+        "independent": sp.independent(range(4), {(0, 1): 0.5, (0, 2): 0.3, (0, 3): 0.2}),
+        "fixed_size": sp.fixed_size(range(3), 2),
+        "partition": sp.partition(range(6), 3),
+        "hadamard": sp.hadamard(range(6)),
+        "warner": sp.warner(["no", "yes"]),
+        "nonprivate": sp.nonprivate(range(3)),
+        "fully_private": sp.fully_private(range(3)),
+    }.items(),
+)
+def test_a_design_is_called_by_the_function_that_makes_it(name, design):
+    report = sp.audit(design, np.full(design.p, 1 / design.p))
+    assert report.to_dict()["design"] == name
+    assert str(report.summary()).startswith(f"Privacy audit: {name} design")
+    assert repr(report).startswith(f"<Audit of a {name} design")
+    assert callable(getattr(sp, name))

@@ -55,8 +55,8 @@ class Audit(Result):
 
     @property
     def kind(self) -> str:
-        """The kind of design."""
-        return self.design.kind if self.covered is None else f"covered {self.design.kind}"
+        """The kind of design, by the name of the function that makes it."""
+        return self.design.maker if self.covered is None else f"covered {self.design.maker}"
 
     @cached_property
     def notes(self) -> tuple[Note, ...]:

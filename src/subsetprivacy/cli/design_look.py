@@ -37,7 +37,7 @@ def show(path: Path, as_json: bool) -> None:
 
 def _facts(read: Any) -> dict[str, Any]:
     return {
-        "kind": read.kind,
+        "kind": read.maker,
         "categories": list(read.categories),
         "fingerprint": read.fingerprint,
         "subset_private": read.is_subset_private,
@@ -67,7 +67,9 @@ def check(path: Path, as_json: bool) -> None:
         echo_json({"ok": not problems, "problems": sentences, "fingerprint": read.fingerprint})
     elif not problems:
         fit = "valid, unaltered, private and identifiable" if _is_sealed(path) else "valid, private and identifiable"
-        say(f"{name_of(path)} is {fit}: {read.kind} design, {read.p} categories, fingerprint {read.fingerprint[:16]}….")
+        say(
+            f"{name_of(path)} is {fit}: {read.maker} design, {read.p} categories, fingerprint {read.fingerprint[:16]}…."
+        )
         if not _is_sealed(path):
             say("It has no fingerprint, so changes to it cannot be detected.")
     for problem in problems:

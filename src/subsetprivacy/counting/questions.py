@@ -122,7 +122,7 @@ class QuestionColumns:
         wrong = known & ~are_questions(rows, self.design)
         if wrong.any():
             raise CodeError(
-                f"what was shown must be a question of the {self.design.kind} design; got "
+                f"what was shown must be a question of the {self.design.maker} design; got "
                 f"others {where.describe(wrong)}.",
                 IS_THIS_THE_DESIGN,
             )

@@ -90,7 +90,7 @@ class SubsetData(Result):
         """
         several = self.design.product or self.design.covered
         if several is None:
-            raise ArgumentError(f"`names` must be given for several variables only; got a {self.design.kind} design.")
+            raise ArgumentError(f"`names` must be given for several variables only; got a {self.design.maker} design.")
         wanted = (names,) if isinstance(names, str) else tuple(names)
         codes, name = several.select_codes(self.codes, wanted), wanted[0] if len(wanted) == 1 else None
         return SubsetData.trusted(codes, several.select(wanted), name)

@@ -331,7 +331,7 @@ def _check_shown(shown: IntArray, kind: str, design: Design) -> None:
     wrong = known & ~are_questions(rows, design)
     if wrong.any():
         raise CodeError(
-            f"`shown` must be questions that the {design.kind} design asks; got "
+            f"`shown` must be questions that the {design.maker} design asks; got "
             f"{counted(wrong.sum(), 'question that is not', 'questions that are not')}, first in line "
             f"{int(wrong.argmax())}.",
             IS_THIS_THE_DESIGN,

@@ -28,7 +28,7 @@ def check_allowed(codes: IntArray, design: Design, rows: str = "row") -> None:
     foreign = ~design.allows(codes)
     if foreign.any():
         raise CodeError(
-            f"`codes` must be subsets that the {design.kind} design can produce; got "
+            f"`codes` must be subsets that the {design.maker} design can produce; got "
             f"{counted(foreign.sum(), 'code that is not', 'codes that are not')}, first in {rows} "
             f"{int(foreign.argmax())}.",
             IS_THIS_THE_DESIGN,

@@ -416,7 +416,7 @@ def covered(design: Design, floor: float, *, reveals: bool = False) -> Covered:
     (2, 125)
     """
     if require_design(design).kind in {"covered", "coarse", "fully_private"}:
-        raise InvalidDesignError(f"`design` must be a design that can be covered; got a {design.kind} design.")
+        raise InvalidDesignError(f"`design` must be a design that can be covered; got a {design.maker} design.")
     if design.noise is not None:
         raise InvalidDesignError(
             "`design` must report subsets of the value itself to be covered; got one with a secret bit."

@@ -66,9 +66,14 @@ class Described(Coded, ABC):
         """How its reports are drawn, in a few sentences."""
 
     @property
-    def label(self) -> str:
-        """Its name in tables of designs: the kind and its parameter."""
+    def maker(self) -> str:
+        """The name of the function that makes it: the kind, unless a document of this kind is made by several."""
         return self.kind
+
+    @property
+    def label(self) -> str:
+        """Its name in tables of designs: its maker and its parameter."""
+        return self.maker
 
     @property
     def drawing_note(self) -> str | None:

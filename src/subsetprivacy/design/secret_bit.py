@@ -187,9 +187,14 @@ class ArtificialBit(EnlargedDesign):
         )
 
     @property
+    def maker(self) -> str:
+        """`warner` makes Warner's question."""
+        return "warner" if self.equal_only else self.kind
+
+    @property
     def label(self) -> str:
         """Warner's question with its q, or the kind."""
-        return f"warner, q = {self.q:g}" if self.equal_only else self.kind
+        return f"{self.maker}, q = {self.q:g}" if self.equal_only else self.kind
 
     @property
     def drawing_note(self) -> str:

@@ -229,7 +229,7 @@ def _spelling(design: Design) -> _Spelling:
         return _spelling_of_answers(design)
     if design.code_space != "mask":
         raise CodeError(
-            f"subsets of a {design.kind} design must be written as codes, not as text: its codes are not masks of "
+            f"subsets of a {design.maker} design must be written as codes, not as text: its codes are not masks of "
             "labels.",
             WRITE_CODES,
         )

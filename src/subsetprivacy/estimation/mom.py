@@ -65,7 +65,7 @@ def _mean_rows(counts: SubsetCounts) -> Incidence:
     for factor, _ in factors:
         if factor.closed_form is None:
             raise ArgumentError(
-                f"`method` 'mom-uniform' must have data of a uniform design; got the kind {factor.kind}.",
+                f"`method` 'mom-uniform' must have data of a uniform design; got the kind {factor.maker}.",
                 ANY_DESIGN_OR_DATA,
             )
     parts = [_closed_form(factor, codes) for factor, codes in factors]

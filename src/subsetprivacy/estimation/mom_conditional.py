@@ -33,7 +33,7 @@ def mom_conditional(counts: SubsetCounts) -> Estimate:
     """
     if _questions(counts.design, counts.observed_codes) is None:
         raise NotIndependentError(
-            f"`method` 'mom-conditional' must have data that tell the question; got a {counts.design.kind} design.",
+            f"`method` 'mom-conditional' must have data that tell the question; got a {counts.design.maker} design.",
             ANY_DESIGN_OR_DATA,
         )
     gamma = mean_indicator(counts)

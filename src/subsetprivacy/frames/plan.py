@@ -215,7 +215,7 @@ class PrivatizePlan(Result, Generic[Published]):
     def summary(self) -> Table:
         """Return a table of the columns to publish, to print or display."""
         lines = [
-            (name, ", ".join(self.read_from[name]), design.kind, str(design.p), design.fingerprint[:16])
+            (name, ", ".join(self.read_from[name]), design.maker, str(design.p), design.fingerprint[:16])
             for name, design in self.designs.items()
         ]
         lines += [(name, name, "kept unchanged", "", "") for name in self.keep]
@@ -236,7 +236,7 @@ class PrivatizePlan(Result, Generic[Published]):
                 {
                     "name": name,
                     "read_from": list(self.read_from[name]),
-                    "kind": design.kind,
+                    "kind": design.maker,
                     "categories": design.p,
                     "fingerprint": design.fingerprint,
                 }
@@ -256,7 +256,7 @@ class PrivatizePlan(Result, Generic[Published]):
         return {
             "column": [*self.designs, *self.keep],
             "read_from": [*map(", ".join, self.read_from.values()), *self.keep],
-            "kind": [*(design.kind for design in designs), *["kept"] * kept],
+            "kind": [*(design.maker for design in designs), *["kept"] * kept],
             "categories": [*(design.p for design in designs), *[None] * kept],
             "fingerprint": [*(design.fingerprint for design in designs), *[None] * kept],
         }

@@ -293,7 +293,7 @@ class Release(Result):
         large = self.file.kind == "csv" and not known and self.path.stat().st_size > _LARGE
         rows = "…" if large else str(self.rows)
         lines = tuple(
-            (name, design.kind, str(design.p), rows, design.fingerprint[:16])
+            (name, design.maker, str(design.p), rows, design.fingerprint[:16])
             for name, design in self.stored.designs.items()
         )
         title = f"Release {self.path.name}"

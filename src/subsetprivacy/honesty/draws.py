@@ -250,7 +250,7 @@ def _of_counts(counts: SubsetCounts, how: _DrawsComparison) -> DrawsCheck:
         )
     if not how.by_pairs and not design.enumerable:
         raise TooLargeError(
-            f"the questions must be few enough to list for the draws to be tested; a {design.kind} design on "
+            f"the questions must be few enough to list for the draws to be tested; a {design.maker} design on "
             f"{design.p} categories has too many.",
             DRAWS_BY_PAIRS if has_alike_pairs(design) else None,
         )

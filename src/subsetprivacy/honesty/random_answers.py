@@ -41,7 +41,7 @@ def chance_model(plain: LinearModel) -> tuple[LinearModel | None, Note | None]:
         return None, Note(NoteKind.RANDOM_ANSWERS, text, alone)
     if design.options is None:
         text = (
-            f"Random answers are not estimated: in a {design.kind} design the subset is drawn around the value, and "
+            f"Random answers are not estimated: in a {design.maker} design the subset is drawn around the value, and "
             "no one answers a question."
         )
         return None, Note(NoteKind.RANDOM_ANSWERS, text)

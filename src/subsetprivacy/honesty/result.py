@@ -184,12 +184,12 @@ class HonestyCheck(DataCheck):
     def __repr__(self) -> str:
         pvalues = ", ".join(f"{part.name} {pvalue_text(part.pvalue)}" for part in self.parts)
         p = f"p-values: {pvalues}" if pvalues else "not tested"
-        return f"<HonestyCheck of a {self.counts.design.kind} design, {p}>"
+        return f"<HonestyCheck of a {self.counts.design.maker} design, {p}>"
 
     def summary(self) -> Table:
         """Return the table to print or to show in a notebook: the tests, then the share of random answers."""
         title = (
-            f"Honesty check: {self.counts.design.kind} design, {self.counts.design.p} categories, {self.counts.n_text}"
+            f"Honesty check: {self.counts.design.maker} design, {self.counts.design.p} categories, {self.counts.n_text}"
         )
         share_notes = () if self.random is None else (self._share_note(), self.random.notes[0])
         return Table(title, COLUMNS, tuple(part.row() for part in self.parts), (*share_notes, *self.notes))
@@ -235,7 +235,7 @@ class HonestyCheck(DataCheck):
         low, high = self.random_share_interval
         is_known = chance is not None and bool(np.isfinite(chance.w).all())
         facts = {
-            "design": self.counts.design.kind,
+            "design": self.counts.design.maker,
             "categories": list(self.counts.categories),
             "n": self.counts.n,
             "level": self.level,

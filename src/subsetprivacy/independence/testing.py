@@ -139,7 +139,7 @@ def read_table(table: Any) -> JointCounts:
     if isinstance(counts, JointCounts):
         return counts
     raise ArgumentError(
-        f"`table` must have several variables, each with a design; got one variable ({counts.design.kind} design).",
+        f"`table` must have several variables, each with a design; got one variable ({counts.design.maker} design).",
         CROSS_TWO_COLUMNS,
     )
 

@@ -156,7 +156,7 @@ def _draw(design: Design, n: int, source: Any) -> IntArray:
     """Return the codes of the options of n questions, one row per question."""
     if design.options is not None and design.reveals_silently:
         warnings.warn(
-            NotPrivateWarning(f"a {design.kind} design asks about single values: an answer can reveal one."),
+            NotPrivateWarning(f"a {design.maker} design asks about single values: an answer can reveal one."),
             stacklevel=4,
         )
     if design.covered is not None:
@@ -254,7 +254,7 @@ def _options(questions: ArrayLike, design: Design) -> IntArray:
     """Return the options of each question, or raise if it does not belong to the design."""
     if design.options is None:
         raise NotIndependentError(
-            f"the design must consist of questions for answers to be resolved; got a {design.kind} design.",
+            f"the design must consist of questions for answers to be resolved; got a {design.maker} design.",
             ASK_ONE_AT_A_TIME,
         )
     if design.options == 2:

@@ -158,7 +158,7 @@ def warn_if_revealing(design: Design, *, stacklevel: int = 2) -> None:
 def revealing_design(design: Design) -> str:
     """Return the warning that a design reports single values, or an empty text if it does not."""
     if design.reveals_silently:
-        return f"a {design.kind} design reports single values: what is published is not private."
+        return f"a {design.maker} design reports single values: what is published is not private."
     return ""
 
 

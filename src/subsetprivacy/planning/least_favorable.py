@@ -91,7 +91,7 @@ def least_favorable(design: Design, category: int | None = None) -> LeastFavorab
         return _along_family(design, category)
     raise TooLargeError(
         f"the least favorable distribution is searched for among listed subsets and must have at most {MAX_FAMILY} "
-        f"categories; got a {design.kind} design on {design.p}.",
+        f"categories; got a {design.maker} design on {design.p}.",
         GIVE_W,
     )
 

@@ -193,7 +193,7 @@ def _read_designs(designs: Iterable[Design] | None, labels: Categories, floor: A
     for design in listed:
         if design.categories.labels != labels.labels:
             raise MismatchError(
-                f"`designs` must be on the same categories as the plan; got a {design.kind} design on "
+                f"`designs` must be on the same categories as the plan; got a {design.maker} design on "
                 f"{design.categories.preview()}."
             )
     return listed
@@ -204,7 +204,7 @@ def _recommend(options: tuple[PlanOption, ...], limits: PlanLimits) -> tuple[Pla
     possible = [o for o in options if o.design.can_be_asked] if limits.asked else list(options)
     if not possible:
         raise ArgumentError(
-            f"`designs` must include one that can be asked; got only a {options[0].design.kind} design, which needs "
+            f"`designs` must include one that can be asked; got only a {options[0].design.maker} design, which needs "
             "the value to draw a subset.",
             PLAN_FOR_PUBLISHING,
         )

@@ -75,7 +75,7 @@ class RepeatRisk(Result):
         """Return the numbers under stable names, for JSON. Numbers that are unknown or not finite are None."""
         facts: dict[str, Any] = plain(
             {
-                "design": self.design.kind,
+                "design": self.design.maker,
                 "times": self.times,
                 "expected": self.expected,
                 "probability": self.probability,
@@ -119,7 +119,7 @@ class RepeatRisk(Result):
             shown = list(zip(self.design.categories, self.candidates, self.alone, strict=True))[:48]
         rows = tuple((label_text(label), number(left, 3), number(alone)) for label, left, alone in shown)
         total = ("all together" if self.parts else "all people", number(self.expected, 3), number(self.probability))
-        title = f"{self._draws()} for the same person: {self.design.kind} design, {self.design.p} categories"
+        title = f"{self._draws()} for the same person: {self.design.maker} design, {self.design.p} categories"
         columns = ("variable" if self.parts else "value", "candidates left", "P(only it is left)")
         return Table(title, columns, (*rows, total), self.notes)
 

@@ -197,8 +197,8 @@ class _Balance:
         q = base.pair_probability
         if q is None or not base.enumerable:
             raise TooLargeError(
-                f"the precision of a {design.kind} design needs a matrix and must have at most {MAX_EXACT} categories; "
-                f"got {design.p}.",
+                f"the precision of a {design.maker} design needs a matrix and must have at most {MAX_EXACT} "
+                f"categories; got {design.p}.",
                 USE_HADAMARD,
             )
         rows, mu = base.support_incidence, base.support()[1]

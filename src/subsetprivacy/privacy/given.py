@@ -95,7 +95,7 @@ def leakage_given(
     # Simulated rows are not the rows of the table.
     by_row = None if expected is None or expected.simulation_error else expected
     return CovariateLeakage(
-        design=base.kind,
+        design=base.maker,
         categories=base.categories.labels,
         w=w,
         n=n,

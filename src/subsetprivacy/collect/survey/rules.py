@@ -74,7 +74,7 @@ def asking(design: Design) -> tuple[str, dict[str, Any]]:
     stated = design.browser_rule
     if stated is None:
         raise InvalidDesignError(
-            f"a design must be one that a browser can ask by; got a {design.kind} design.", ASKABLE_KINDS
+            f"a design must be one that a browser can ask by; got a {design.maker} design.", ASKABLE_KINDS
         )
     if "q" in stated:
         _check_odds(stated["q"])
@@ -88,7 +88,7 @@ def _check_design(design: Design) -> None:
     if not design.is_subset_private:
         raise InvalidDesignError(
             "a design must leave two of the `options` possible, whatever is answered, to be asked; a "
-            f"{design.kind} design does not.",
+            f"{design.maker} design does not.",
             TAKE_RECOMMENDED,
         )
     if not design.is_identifiable:
