@@ -13,7 +13,7 @@ from subsetprivacy._checks import check_choice, check_count, check_level
 from subsetprivacy._choices import IntervalMethod
 from subsetprivacy._seeds import numpy_generator
 from subsetprivacy._types import BoolArray, FloatArray, IntArray
-from subsetprivacy.data import CountsBatch, SubsetCounts
+from subsetprivacy.data import CountsBatch
 from subsetprivacy.errors import ArgumentError, SubsetPrivacyError, SubsetPrivacyWarning, TooLargeError
 from subsetprivacy.estimation.likelihood import MANY
 from subsetprivacy.estimation.linear_profile import LinearProfile
@@ -420,9 +420,10 @@ def _next(
     return v if low < v < high else middle
 
 
-def _require_people(counts: SubsetCounts, what: str) -> None:
-    if counts.squares is not None:
-        raise ArgumentError(f"a {what} interval must come from unweighted people; got sampling weights.", AUTO_INTERVAL)
+def _require_people(fit: Estimate, what: str) -> None:
+    if fit.counts.squares is not None or fit.survey is not None:
+        got = "sampling weights" if fit.survey is None else "a sampling"
+        raise ArgumentError(f"a {what} interval must come from unweighted people; got {got}.", AUTO_INTERVAL)
 
 
 def bootstrap(fit: Estimate, level: float, replications: int, seed: Any) -> FloatArray:
@@ -430,7 +431,7 @@ def bootstrap(fit: Estimate, level: float, replications: int, seed: Any) -> Floa
     from subsetprivacy.estimation.dispatch import METHODS, read_method
 
     counts = fit.counts
-    _require_people(counts, "bootstrap")
+    _require_people(fit, "bootstrap")
     check_count(replications, "replications", least=20)
     generator = numpy_generator(seed)
     drawn = generator.multinomial(int(counts.total), counts.shares, size=replications)

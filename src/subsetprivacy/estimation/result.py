@@ -181,8 +181,8 @@ class Estimate(Shares):
 
     @property
     def has_profile(self) -> bool:
-        """Whether the estimate has profile likelihood intervals: a likelihood method, without weights."""
-        return not self._by_moments and self.counts.squares is None and self.has_ratio
+        """Whether the estimate has profile likelihood intervals: a likelihood method, without weights or sampling."""
+        return not self._by_moments and self.counts.squares is None and self.survey is None and self.has_ratio
 
     @property
     def has_ratio(self) -> bool:

@@ -1,7 +1,7 @@
 """Make an `Encoder` from a formula or covariates, and a table."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from attrs import frozen
@@ -47,6 +47,8 @@ from subsetprivacy.frames.formula_terms import (
     split_formula,
 )
 from subsetprivacy.messages.for_regression import LEAVE_OUT_CONSTANT, RENAME_A_COLUMN
+
+AnyEncoder = TypeVar("AnyEncoder")
 
 __all__ = [
     "Encoder",
@@ -141,18 +143,9 @@ def encode_covariates(covariates: Any, known: Mapping[str, tuple[Label, ...]] | 
     return Encoder(formula or "1", tuple(columns), terms, tuple(loaded.columns), levels, tuple(plain))
 
 
-@frozen(eq=False)
-class EncodedCovariates:
-    """An encoder, the covariates that it was made of, and their matrix."""
-
-    encoder: Encoder
-    covariates: Covariates
-    X: FloatArray
-
-
 def formula_matrix(
     formula: str, table: Any, *, leave_out: Collection[str] = (), used: BoolArray | None = None
-) -> EncodedCovariates:
+) -> tuple[Encoder, FloatArray]:
     """Make an encoder like `encode_formula`, and the matrix of the table, in one pass.
 
     Parameters
@@ -164,33 +157,33 @@ def formula_matrix(
     """
     terms = read_terms(formula, [name for name in names_of(table) if name not in leave_out])
     covariates = covariates_of(table, terms.variables or None)
-    return encoded_terms(terms, covariates, used)
+    encoder = encoder_of_used(terms, covariates, used, encoder_of_terms)
+    return encoder, encoder.encode(covariates.within(used))
 
 
-def encoded_terms(terms: FormulaTerms, covariates: Covariates, used: BoolArray | None) -> EncodedCovariates:
-    """Make an encoder of the terms of a formula, and the matrix of the covariates; see `formula_matrix`."""
-    filled = covariates.within(used)
-    encoder = encoder_of_terms(terms, source_of_terms(terms, covariates, used))
-    return EncodedCovariates(encoder, filled, encoder.encode(filled))
+def encoder_of_used(
+    terms: FormulaTerms,
+    covariates: Covariates,
+    used: BoolArray | None,
+    made_of: "Callable[[FormulaTerms, TableOfCovariates], AnyEncoder]",
+) -> "AnyEncoder":
+    """Make an encoder of the rows that are used.
 
-
-def source_of_terms(terms: FormulaTerms, covariates: Covariates, used: BoolArray | None) -> "TableOfCovariates":
-    """Return the rows that an encoder is made of: those that are used.
-
-    Rows in place of those that are not used would change the state of transforms such as ``center(x)``.
+    Rows in place of those that are not used would change the state of transforms such as ``center(x)``. They are there
+    first, so that errors have the numbers of the rows.
     """
-    filled = TableOfCovariates(covariates.within(used))
-    if used is None or filled.covariates is covariates or not any(factor.remembers for factor in terms.factors):
-        return filled
-    encoder_of_terms(terms, filled)  # its errors have the numbers of the rows
-    return TableOfCovariates(covariates.taken(np.flatnonzero(used)))
+    filled = covariates.within(used)
+    encoder = made_of(terms, TableOfCovariates(filled))
+    if used is None or filled is covariates or not any(factor.remembers for factor in terms.factors):
+        return encoder
+    return made_of(terms, TableOfCovariates(covariates.taken(np.flatnonzero(used))))
 
 
-def covariate_matrix(covariates: Any, used: BoolArray | None = None) -> EncodedCovariates:
+def covariate_matrix(covariates: Any, used: BoolArray | None = None) -> tuple[Encoder, FloatArray]:
     """Make an encoder like `encode_covariates`, and the matrix of the covariates, in one pass."""
     loaded = covariates_of(covariates).within(used)
     encoder = encode_covariates(loaded)
-    return EncodedCovariates(encoder, loaded, encoder.encode(loaded))
+    return encoder, encoder.encode(loaded)
 
 
 def frame_of(table: Any, variables: Sequence[str]) -> Any:

@@ -41,7 +41,7 @@ def fitted_shares(
     unbiased in any case. So collinear columns are dropped silently, and a few pseudo-observations keep every
     coefficient finite.
     """
-    X = covariate_matrix(covariates, used).X
+    X = covariate_matrix(covariates, used)[1]
     if len(X) != len(codes):
         raise MismatchError(f"`given` must have a row for each person; got {len(X)} rows for {people(len(codes))}.")
     z = _standardized(read_outcome(y, len(codes), used), used)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from attrs import evolve, frozen
 
 from subsetprivacy._choices import OutcomeFamily
@@ -14,7 +13,7 @@ from subsetprivacy.design import Design, product
 from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, MismatchError
 from subsetprivacy.frames.covariates import Covariates, LabelColumn, numbers_of
 from subsetprivacy.frames.formula_terms import FormulaTerms, read_terms
-from subsetprivacy.frames.formulas import TableOfCovariates, encoder_of_terms
+from subsetprivacy.frames.formulas import TableOfCovariates, encoder_of_terms, encoder_of_used
 from subsetprivacy.frames.outcomes import ObservedOutcome, observed_outcome
 from subsetprivacy.frames.predictor_encoder import (
     PredictorEncoder,
@@ -196,10 +195,9 @@ def _encoder(
 ) -> PredictorEncoder:
     covariates = data.covariates
     if data.terms is not None:
-        encoder = encode_predictors(data.terms, TableOfCovariates(covariates), predictors)
-        if used is None or not any(factor.remembers for factor in data.terms.factors):
-            return encoder  # otherwise rows in place of those that are not used would change transforms
-        return encode_predictors(data.terms, TableOfCovariates(given.taken(np.flatnonzero(used))), predictors)
+        return encoder_of_used(
+            data.terms, given, used, lambda terms, source: encode_predictors(terms, source, predictors)
+        )
     seen = {name: column for name, column in covariates.columns.items() if name != data.response}
     return encode_predictor_columns(Covariates(seen, covariates.rows, covariates.ordered), predictors)
 

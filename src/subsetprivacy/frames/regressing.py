@@ -287,14 +287,14 @@ def _of_table(
     sampling = None if arguments.sampling is None else arguments.sampling.of(table)
     used = used_rows(weights, sampling, len(_column(table, response)))
     codes = read_used(_column(table, response), response, known[response], arguments.missing, used)
-    made = formula_matrix(right, table, leave_out=left_out, used=used)
+    encoder, X = formula_matrix(right, table, leave_out=left_out, used=used)
     return PeopleInMemory(
         response,
         codes,
         known[response],
-        made.X,
-        CovariateColumns.of(made.encoder),
-        table if used is None else made.covariates,
+        X,
+        CovariateColumns.of(encoder),
+        table if used is None else covariates_of(table, encoder.variables or None).within(used),
         weights,
         arguments.weights_kind,
         clusters,
@@ -397,11 +397,11 @@ def _of_covariates(
         )
     private = _private_response(response, design, arguments)
     used = used_rows(arguments.weights, arguments.sampling, len(private.codes))
-    made = covariate_matrix(covariates, used)
-    table = covariates if used is None else made.covariates
+    encoder, X = covariate_matrix(covariates, used)
+    table = covariates if used is None else covariates_of(covariates).within(used)
     given = (arguments.weights, arguments.weights_kind, arguments.clusters, arguments.offset, arguments.sampling)
-    columns = CovariateColumns.of(made.encoder)
-    return PeopleInMemory(private.name, private.codes, private.design, made.X, columns, table, *given)
+    columns = CovariateColumns.of(encoder)
+    return PeopleInMemory(private.name, private.codes, private.design, X, columns, table, *given)
 
 
 def _private_covariates(covariates: Any, designs: Any) -> dict[str, Design]:

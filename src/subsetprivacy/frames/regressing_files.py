@@ -15,7 +15,7 @@ from subsetprivacy.frames.data_file import check_present
 from subsetprivacy.frames.encoded_stream import EncodedStream, common_design, stored_weights
 from subsetprivacy.frames.file_covariates import FileCovariates
 from subsetprivacy.frames.formula_terms import private_predictors, read_terms, response_variables, split_formula
-from subsetprivacy.frames.formulas import encoded_terms
+from subsetprivacy.frames.formulas import encoder_of_terms, encoder_of_used
 from subsetprivacy.frames.outcome_people import (
     OutcomeData,
     PredictorPeople,
@@ -113,14 +113,16 @@ def _of_sample(right: str, releases: Sequence[Release], response: str, arguments
     sampling = _sampling(releases, arguments)
     used = used_rows(None, sampling, sum(release.rows for release in releases))
     loaded = FileCovariates(releases, seen, terms.coded_columns, used).loaded()
-    made = encoded_terms(terms, Covariates({name: loaded.columns[name] for name in terms.variables}, loaded.rows), used)
+    covariates = Covariates({name: loaded.columns[name] for name in terms.variables}, loaded.rows)
+    encoder = encoder_of_used(terms, covariates, used, encoder_of_terms)
+    filled = covariates.within(used)
     return PeopleInMemory(
         response,
         np.concatenate([release.codes(response, missing=arguments.missing) for release in releases]),
         design,
-        made.X,
-        CovariateColumns.of(made.encoder),
-        made.covariates,
+        encoder.encode(filled),
+        CovariateColumns.of(encoder),
+        filled,
         offset=arguments.offset if offset is None else numbers_in(loaded, offset),
         sampling=sampling,
     )

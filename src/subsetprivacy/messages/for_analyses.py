@@ -106,6 +106,7 @@ EMPTY_OUTCOMES = advise(
     python="sampling=sampling.within(known) leaves people without an outcome out, and keeps the rows of the sample; "
     "without a sampling, leave them out of both columns, if they do not differ from the others",
     shell="rows of weight 0 need no outcome, so give such people weight 0 in the column of --weights",
+    keyword_of="group_means",
 )
 NAME_TWO_CELLS = advise(
     "name_two_cells",

@@ -192,8 +192,8 @@ FILL_OR_LEAVE_OUT = advise(
     "fill_or_leave_out",
     python="fill these cells in, or leave their rows out: with a sampling by sampling.within(known), which keeps the "
     "rows of the sample, and otherwise out of the table",
-    shell="fill these cells in, or leave their rows out of the table; with --strata, --clusters or --fpc, cells in "
-    "rows of weight 0 may be empty",
+    shell="fill these cells in, or leave their rows out of the table; with --strata, --clusters or --fpc, rows of "
+    "weight 0 may have empty cells",
 )
 FINITE_TERMS = advise("finite_terms", "a logarithm or a quotient needs numbers above 0")
 LEAVE_OUT_CONSTANT = advise("leave_out_constant", "omit it; a constant column duplicates the intercept")
