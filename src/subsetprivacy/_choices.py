@@ -35,6 +35,7 @@ Family: TypeAlias = Literal["logit", "ordinal", "linear", "poisson"]
 ResponseFamily: TypeAlias = Literal["logit", "ordinal"]  # of a private response
 OutcomeFamily: TypeAlias = Literal["linear", "logit", "poisson"]  # of an outcome with private predictors
 RegressionMethod: TypeAlias = Literal["ml", "corrected"]
+ParameterInterval: TypeAlias = Literal["auto", "wald", "profile"]
 CoefficientInterval: TypeAlias = Literal["auto", "wald", "robust", "profile"]
 TermTest: TypeAlias = Literal["auto", "lr", "wald", "robust"]
 PredictedQuantity: TypeAlias = Literal["share", "mean", "count"]  # "count" for mean counts

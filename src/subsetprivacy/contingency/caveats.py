@@ -54,9 +54,10 @@ def _against_all(fit: LogLinear) -> tuple[Note, ...]:
     if np.isnan(p):
         return test.notes
     result = test.text()
-    finding = "The model does not describe the table well." if p < 0.05 else "There is no sign of lack of fit."
-    advice = None
-    return (Note(NoteKind.SPECIFICATION, f"Against the saturated model: {result}. {finding}", advice), *test.notes)
+    finding = " The model does not describe the table well." if p < 0.05 else " There is no sign of lack of fit."
+    if any(note.kind is NoteKind.BOUNDARY for note in test.notes):
+        finding = ""  # the p-value is not reliable enough
+    return (Note(NoteKind.SPECIFICATION, f"Against the saturated model: {result}.{finding}"), *test.notes)
 
 
 def _known(fit: LogLinear) -> tuple[Note, ...]:
@@ -74,9 +75,11 @@ def _known(fit: LogLinear) -> tuple[Note, ...]:
 def _price(fit: LogLinear) -> tuple[Note, ...]:
     if fit.fit.undetermined or not fit.n_effective < 0.999 * fit.n:
         return ()
+    price = fit.price[np.isfinite(fit.price)]
     text = (
         f"On average over these parameters, {fit.n:,.0f} people are as informative as about {fit.n_effective:,.0f} "
-        f"people asked directly, a ratio of {fit.n / fit.n_effective:.3g}."
+        f"people asked directly. The price of a parameter is {price.min():.3g} to {price.max():.3g}, with a median of "
+        f"{np.median(price):.3g}: so many times as many people are needed as if they were asked directly."
     )
     return (Note(NoteKind.PRICE, text),)
 

@@ -52,10 +52,11 @@ class TableFit:
         The values of the maxima found, largest first, and the number of starts.
     infinite
         For each parameter, 0 if it is finite, its sign if it is infinite, NaN if it is undetermined.
+    price
+        For each parameter, its variance relative to that from complete answers; NaN if it is infinite, and if there is
+        no information matrix.
     open_directions
         A basis of the directions of the parameters in which the reports do not determine shares, shape (parameters, r).
-    information_kept
-        The mean share of information that the subsets keep, over the free parameters; NaN if there is none.
     """
 
     theta: FloatArray = field(converter=read_only)
@@ -70,8 +71,13 @@ class TableFit:
     maxima: tuple[float, ...]
     starts: int
     infinite: FloatArray = field(converter=read_only)
+    price: FloatArray = field(converter=read_only)
     open_directions: FloatArray | None = None
-    information_kept: float = float("nan")
+
+    @property
+    def information_kept(self) -> float:
+        """The mean share of information about a parameter that the subsets keep; NaN if there is none."""
+        return _kept(self.price)
 
     @property
     def undetermined(self) -> bool:
@@ -151,7 +157,8 @@ def _more_starts(
 ) -> list[FloatArray]:
     """Return more starting parameters, independence and random ones, if there are few people."""
     if starts is None:
-        effective = counts.n * _information_kept(first) / max(structure.size, 1)
+        kept = _kept(_price(first, np.zeros(structure.size)))
+        effective = counts.n * (kept if kept == kept else 0.0) / max(structure.size, 1)
         starts = RANDOM_STARTS + 2 if effective < SMALL and structure.size * structure.cells < 1 << 16 else 1
     if starts < 2:
         return []
@@ -161,17 +168,18 @@ def _more_starts(
     return [alone, *(center + rng.standard_normal(structure.size) for _ in range(starts - 2))]
 
 
-def _information_kept(best: TableMaximum) -> float:
-    """Return the mean share of information that the subsets keep."""
-    J, H = best.bounded(best.at.information), best.bounded(best.at.complete)
-    if not len(J):
-        return 1.0
-    free = len(J) - best.flat.shape[1]
-    if free == 0:
-        return float("nan")
-    ridge = 1e-12 * float(np.trace(H)) / len(H)
-    share = float(np.trace(np.linalg.solve(H + ridge * np.eye(len(H)), J))) - best.flat.shape[1]
-    return float(np.clip(share / free, 0.0, 1.0))
+def _price(best: TableMaximum, infinite: FloatArray) -> FloatArray:
+    """Return the variance of each parameter relative to that from complete answers."""
+    N = best.at.N
+    subsets = np.einsum("kr,rs,ks->k", N, best.inverse(best.at.information), N)
+    complete = np.einsum("kr,rs,ks->k", N, best.inverse(best.at.complete), N)
+    known = (infinite == 0) & (subsets > 0) & (complete > 0)
+    return np.divide(subsets, complete, out=np.full(len(N), np.nan), where=known)
+
+
+def _kept(price: FloatArray) -> float:
+    known = price[np.isfinite(price)]
+    return float((1 / known).mean()) if len(known) else float("nan")
 
 
 def _finished(
@@ -184,7 +192,7 @@ def _finished(
 ) -> TableFit:
     cov = None
     if best.gap <= ARRIVED:
-        inverse = best.inverse()
+        inverse = best.inverse(best.at.information)
         if counts.squares is not None:
             meat = likelihood.meat(best.at.full.w, counts.squares[counts.informative])
             inverse = inverse @ best.at.N.T @ meat @ best.at.N @ inverse
@@ -205,7 +213,7 @@ def _finished(
         starts=starts,
         infinite=infinite,
         open_directions=open_directions,
-        information_kept=_information_kept(best),
+        price=_price(best, infinite),
     )
 
 
@@ -250,6 +258,7 @@ def _fit_many(likelihood: TableLikelihood, target: FloatArray) -> TableFit:
         maxima=(there.value,),
         starts=1,
         infinite=np.zeros(structure.size),
+        price=np.full(structure.size, np.nan),
     )
 
 

@@ -16,6 +16,7 @@ from subsetprivacy._types import FloatArray
 from subsetprivacy.contingency.structure import Structure
 from subsetprivacy.incidence import Listable
 
+_IMPOSSIBLE = 1e-150  # the probability of a report; the square of its inverse is finite
 _GRAM = 256  # up to so many cells, the matrix of all cells is faster if there are many distinct reports
 
 
@@ -72,7 +73,7 @@ class TableLikelihood:
         """Return the log-likelihood and its gradient."""
         w = softmax(self.structure.apply(theta))
         L = self.incidence.inner(w)
-        if not L.min() > 0:
+        if not L.min() > _IMPOSSIBLE:
             return -np.inf, np.zeros(len(theta))
         s = self.incidence.spread(self.n_a / L)
         return float(self.n_a @ np.log(L)), self.structure.adjoint(w * (s - self.n))
@@ -82,7 +83,7 @@ class TableLikelihood:
         w = softmax(self.structure.apply(theta))
         size = len(theta)
         L = self.incidence.inner(w)
-        if not L.min() > 0:
+        if not L.min() > _IMPOSSIBLE:
             nothing = np.zeros((size, size))
             return TableDerivatives(theta, w, -np.inf, np.zeros(size), nothing, nothing)
         y = self.n_a / L

@@ -7,15 +7,17 @@ from itertools import combinations
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
+from attrs import evolve
 
 from subsetprivacy._checks import check_choice, check_count
 from subsetprivacy._choices import TermTest
 from subsetprivacy._seeds import numpy_generator
 from subsetprivacy._types import FloatArray, Seed
 from subsetprivacy._words import counted
-from subsetprivacy.contingency.fitting import TableFit, fit_table, has_matrix
+from subsetprivacy.contingency.fitting import fit_table, has_matrix
 from subsetprivacy.contingency.generators import Generators, bracketed, generators_of, without
 from subsetprivacy.contingency.known_margins import Margins
+from subsetprivacy.contingency.profile import is_quick
 from subsetprivacy.contingency.shares import slopes_of
 from subsetprivacy.contingency.structure import Structure
 from subsetprivacy.data import SubsetCounts
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
 
 METHODS: tuple[TermTest, ...] = get_args(TermTest)
 MAX_SATURATED = 4096  # up to so many cells, the saturated model is fitted for a test
+TABLES = 199  # simulated for a test of fit
+ZERO = 1e-3  # a share of fewer people is estimated as 0
+_FITS_OF_INTERVAL = 10  # tables that take as long as a profile interval
 _THIN = 5.0  # effective people per degree of freedom, as if asked directly; with fewer, chi-square is approximate
 _MOST_CELLS = 1024
 _NOTHING = 1e-6  # relative to the variance of a share: rounding, where the model does not restrict it
@@ -171,20 +176,41 @@ def _same_table(first: SubsetCounts, second: SubsetCounts) -> bool:
 
 
 def goodness_of_fit_of(fit: LogLinear) -> ModelTests:
-    """Return the likelihood ratio test of the model against the saturated model."""
+    """Return the likelihood ratio test of the model against the saturated model.
+
+    The chi-square distribution does not apply if a share is estimated as 0, in the model or in the saturated one, or if
+    there are few people for the cells. The p-value is then from simulated tables.
+    """
     title = f"{fit.model} within the saturated model"
-    statistic, reason = (float("nan"), 0), _why_not(fit)
-    notes: tuple[Note, ...] = ()
-    if not reason:
-        top = saturated_loglik(fit.counts, fit.structure, fit.margins, fit.fit)
-        df = fit.structure.cells - 1 - (fit.structure.size - fit.df) - fit.df
-        statistic = (_ratio(top, fit.loglik), df)
-        if fit.n_effective < _THIN * df:
-            text = "There are few people for so many cells, so the test of fit is approximate: it rejects too rarely."
-            notes = (Note(NoteKind.SMALL_COUNTS, text),)
-    else:
-        notes = (Note(NoteKind.NOT_TESTED, f"Not tested against the saturated model: {reason}."),)
-    return ModelTests.of_forms(title, {"saturated": statistic}, "lr", notes)
+    if reason := _why_not(fit):
+        note = Note(NoteKind.NOT_TESTED, f"Not tested against the saturated model: {reason}.")
+        return ModelTests.of_forms(title, {"saturated": (float("nan"), 0)}, "lr", (note,))
+    w, top = saturated(fit.counts, fit.structure, fit.margins, fit.w.ravel())
+    df = fit.structure.cells - 1 - fit.structure.size
+    statistic = _ratio(top, fit.loglik)
+    plain = ModelTests.of_forms(title, {"saturated": (statistic, df)}, "lr")
+    zeros = bool(fit.separated) or float(w.min()) * fit.counts.total < ZERO
+    if not zeros and not fit.n_effective < _THIN * df:
+        return plain
+    why = "Shares are estimated as 0" if zeros else "There are few people for so many cells"
+    if not (fit.counts.design.is_known and is_quick(fit, TABLES // _FITS_OF_INTERVAL)):
+        text = f"{why}, so the chi-square distribution of the test of fit is a rough approximation."
+        return evolve(plain, notes=(Note(NoteKind.BOUNDARY, text),))
+    pvalue = _simulated_fit(fit, statistic)
+    text = f"{why}, so the p-value of the test of fit is from {counted(TABLES, 'table')} simulated from the model."
+    return evolve(plain, pvalue=np.array([pvalue]), notes=(Note(NoteKind.NULL_LAW, text),))
+
+
+def _simulated_fit(fit: LogLinear, statistic: float) -> float:
+    """Return the p-value of the test of fit from tables simulated from the model."""
+    generator = np.random.default_rng(0)  # the same data have the same p-value
+    w = fit.fit.w / fit.fit.w.sum()
+    hits = 0
+    for _ in range(TABLES):
+        drawn = simulate_informative(fit.counts.design, w, round(fit.counts.total), generator)
+        smaller = fit_table(drawn, fit.structure, fit.margins, starts=1, near=w).loglik
+        hits += _ratio(saturated(drawn, fit.structure, fit.margins, w)[1], smaller) >= statistic - 1e-9
+    return (1 + hits) / (1 + TABLES)
 
 
 def _why_not(fit: LogLinear) -> str:
@@ -202,15 +228,18 @@ def _why_not(fit: LogLinear) -> str:
     return ""
 
 
-def saturated_loglik(counts: SubsetCounts, structure: Structure, margins: Margins, start: TableFit) -> float:
-    """Return the log-likelihood of the saturated model, with the same known margins."""
+def saturated(
+    counts: SubsetCounts, structure: Structure, margins: Margins, near: FloatArray
+) -> tuple[FloatArray, float]:
+    """Return the shares and the log-likelihood of the saturated model, with the same known margins."""
     if not margins:
         w = saturated_shares(counts)
-        return float(counts.n_a @ np.log(counts.incidence.inner(w)))
+        return w, float(counts.n_a @ np.log(counts.incidence.inner(w)))
     full = saturated_structure(structure)
     if not has_matrix(full, counts.incidence.rows):
-        return float("nan")
-    return fit_table(counts, full, margins, near=start.w).loglik
+        return near, float("nan")
+    fit = fit_table(counts, full, margins, near=near)
+    return fit.w, fit.loglik
 
 
 def saturated_shares(counts: SubsetCounts) -> FloatArray:

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 import numpy as np
 from attrs import field, frozen
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from subsetprivacy import draw
-from subsetprivacy._checks import check_choice, check_level, read_only
-from subsetprivacy._choices import Engine
+from subsetprivacy._checks import check_level, read_only
+from subsetprivacy._choices import Engine, ParameterInterval
 from subsetprivacy._types import FloatArray, Label
-from subsetprivacy.contingency.presenting import parameter_text
+from subsetprivacy.contingency.presenting import interval_note, parameter_text
+from subsetprivacy.contingency.profile import interval_of
 from subsetprivacy.contingency.shares import axes_of
 from subsetprivacy.data.describing import joined_columns
 from subsetprivacy.errors import ArgumentError, CategoryError
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.pvalues import positive, pvalue_text
-from subsetprivacy.results import Result, plain, unknown_as_nan
+from subsetprivacy.results import Result, plain
 from subsetprivacy.tables import ArrowTable, Frame, PandasFrame, PolarsFrame, Table, frame, label_text, percent
 
 if TYPE_CHECKING:
@@ -40,9 +41,15 @@ class OddsRatios(Result):
         The logarithms of the odds ratios and their standard errors.
     given
         The categories of other variables that they apply to; empty if they are the same for all.
-    n, model
-        The number of people, and the model.
+    contrasts
+        The weights of the parameters in each logarithm.
+    fit
+        The model.
     """
+
+    why_not_restored: ClassVar[str] = (
+        "save `odds.fit.counts.to_dict()` and fit the model to it again, or pickle the fit"
+    )
 
     names: tuple[str, str]
     baseline: tuple[Label, Label]
@@ -50,9 +57,19 @@ class OddsRatios(Result):
     log_odds_ratio: FloatArray = field(converter=read_only)
     log_se: FloatArray = field(converter=read_only)
     given: Mapping[str, Label]
-    n: float
-    model: str
+    contrasts: FloatArray = field(converter=read_only)
+    fit: LogLinear
     notes: tuple[Note, ...] = ()
+
+    @property
+    def n(self) -> float:
+        """The number of people."""
+        return self.fit.n
+
+    @property
+    def model(self) -> str:
+        """The model in brackets."""
+        return self.fit.model
 
     @property
     def estimate(self) -> FloatArray:
@@ -66,40 +83,45 @@ class OddsRatios(Result):
 
     @property
     def pvalues(self) -> FloatArray:
-        """The p-values of tests that each odds ratio is 1."""
+        """The p-values of Wald's tests that each odds ratio is 1."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(2 * ndtr(-np.abs(self.log_odds_ratio) / self.log_se))
 
-    def interval(self, level: float = 0.95) -> FloatArray:
-        """Return a confidence interval for each odds ratio, shape (ratios, 2), by Wald's method on the log scale.
+    def interval(self, level: float = 0.95, *, method: ParameterInterval = "auto") -> FloatArray:
+        """Return a confidence interval for each odds ratio, shape (ratios, 2).
 
         Parameters
         ----------
         level
             The confidence level.
+        method
+            As in `LogLinear.interval`; Wald's intervals are computed on the log scale.
         """
-        z = float(ndtri((1 + check_level(level)) / 2))
-        with np.errstate(invalid="ignore", over="ignore"):
-            return np.asarray(np.exp(self.log_odds_ratio[:, None] + z * self.log_se[:, None] * np.array([-1.0, 1.0])))
+        with np.errstate(over="ignore"):
+            return np.exp(self._log_interval(level, method))
+
+    def _log_interval(self, level: float, method: ParameterInterval) -> FloatArray:
+        chosen = self.fit._interval_method(method, len(self.pairs))
+        return interval_of(self.fit, self.contrasts, self.log_odds_ratio, self.log_se, check_level(level), chosen)
 
     def _title(self) -> str:
         where = f" where {', '.join(f'{name} is {label_text(label)}' for name, label in self.given.items())}"
         first, second = self.names
         return f"Odds ratios of {first} and {second}{where if self.given else ''}, {self.model}"
 
-    def summary(self, *, level: float = 0.95, method: Literal["wald"] = "wald") -> Table:
+    def summary(self, *, level: float = 0.95, method: ParameterInterval = "auto") -> Table:
         """Return the table to print or to show in a notebook."""
-        check_choice(method, ("wald",), "method")
         first, second = self.names
         rows = tuple(
             (label_text(a), label_text(b), *map(parameter_text, (ratio, low, high)), pvalue_text(positive(p)))
             for (a, b), ratio, (low, high), p in zip(
-                self.pairs, self.estimate, self.interval(level), self.pvalues, strict=True
+                self.pairs, self.estimate, self.interval(level, method=method), self.pvalues, strict=True
             )
         )
         head = (first, second, "odds ratio", f"lower {percent(level)}", f"upper {percent(level)}", "p-value")
         base = Note(NoteKind.BASELINE, f"Relative to {' and '.join(map(label_text, self.baseline))}.")
-        return Table(f"{self._title()}, n = {self.n:,.0f}", head, rows, (base, *self.notes), text_columns=2)
+        how = interval_note(self.fit._interval_method(method, len(self.pairs)))
+        return Table(f"{self._title()}, n = {self.n:,.0f}", head, rows, (base, how, *self.notes), text_columns=2)
 
     def to_dict(self, *, level: float = 0.95) -> dict[str, Any]:
         """Return the numbers, for JSON."""
@@ -116,6 +138,7 @@ class OddsRatios(Result):
                 "lower": lower,
                 "upper": upper,
                 "pvalue": [positive(p) for p in self.pvalues],
+                "interval": self.fit._interval_method("auto", len(self.pairs)),
                 "level": level,
                 "given": dict(self.given),
                 "n": self.n,
@@ -124,29 +147,8 @@ class OddsRatios(Result):
             }
         )
 
-    @classmethod
-    def _restored(cls, facts: Mapping[str, Any]) -> Self:
-        """Return the odds ratios that `to_dict` wrote."""
-        logs, se = (np.array(list(map(unknown_as_nan, facts[name]))) for name in ("log_odds_ratio", "log_se"))
-        row_name, column_name = facts["names"]
-        first, second = facts["baseline"]
-        pairs = tuple((a, b) for a, b in facts["pairs"])
-        notes = tuple(map(Note.from_dict, facts["notes"]))
-        return cls(
-            (row_name, column_name),
-            (first, second),
-            pairs,
-            logs,
-            se,
-            dict(facts["given"]),
-            facts["n"],
-            facts["model"],
-            notes,
-        )
-
-    def _columns(self, *, level: float = 0.95, method: Literal["wald"] = "wald") -> dict[str, Any]:
-        check_choice(method, ("wald",), "method")
-        ends = self.interval(level)
+    def _columns(self, *, level: float = 0.95, method: ParameterInterval = "auto") -> dict[str, Any]:
+        ends = self.interval(level, method=method)
         ours = {
             "estimate": self.estimate,
             "se": self.se,
@@ -156,36 +158,36 @@ class OddsRatios(Result):
             "log_se": self.log_se,
             "pvalue": np.array([positive(p) for p in self.pvalues]),
             "level": np.full(len(ends), level),
+            "interval": [self.fit._interval_method(method, len(ends))] * len(ends),
         }
         named = {name: [pair[k] for pair in self.pairs] for k, name in enumerate(self.names)}
         return joined_columns(named, ours)
 
     @overload
     def to_frame(
-        self, *, engine: Literal["pandas"] = ..., level: float = ..., method: Literal["wald"] = ...
+        self, *, engine: Literal["pandas"] = ..., level: float = ..., method: ParameterInterval = ...
     ) -> PandasFrame: ...
     @overload
     def to_frame(
-        self, *, engine: Literal["polars"], level: float = ..., method: Literal["wald"] = ...
+        self, *, engine: Literal["polars"], level: float = ..., method: ParameterInterval = ...
     ) -> PolarsFrame: ...
     @overload
     def to_frame(
-        self, *, engine: Literal["pyarrow"], level: float = ..., method: Literal["wald"] = ...
+        self, *, engine: Literal["pyarrow"], level: float = ..., method: ParameterInterval = ...
     ) -> ArrowTable: ...
-    def to_frame(self, *, engine: Engine = "pandas", level: float = 0.95, method: Literal["wald"] = "wald") -> Frame:
+    def to_frame(self, *, engine: Engine = "pandas", level: float = 0.95, method: ParameterInterval = "auto") -> Frame:
         """Return a data frame with a row per pair of categories."""
         return frame(self._columns(level=level, method=method), engine)
 
-    def plot(self, *, level: float = 0.95, title: str | None = None) -> draw.Figure:
+    def plot(self, *, level: float = 0.95, method: ParameterInterval = "auto", title: str | None = None) -> draw.Figure:
         """Plot the odds ratios with their intervals, on a logarithmic scale."""
-        z = float(ndtri((1 + check_level(level)) / 2))
-        half = z * self.log_se
+        lower, upper = self._log_interval(level, method).T
         return draw.forest(
             [label_text(pair) for pair in self.pairs],
             [f"relative to {' & '.join(map(label_text, self.baseline))}"],
             self.log_odds_ratio[None],
-            (self.log_odds_ratio - half)[None],
-            (self.log_odds_ratio + half)[None],
+            lower[None],
+            upper[None],
             level=level,
             what="odds ratio (log scale)",
             title=title or f"{self._title()}, {percent(level)} intervals",
@@ -222,7 +224,7 @@ def odds_ratios_of(fit: LogLinear, first: str, second: str, given: Mapping[str, 
         notes = (Note(NoteKind.SEPARATED, text),)
     base = (one_labels[at[i]], two_labels[at[j]])
     return OddsRatios(
-        (first, second), base, pairs, logs, se, {name: given[name] for name in needed}, fit.n, fit.model, notes
+        (first, second), base, pairs, logs, se, {name: given[name] for name in needed}, contrasts, fit, notes
     )
 
 

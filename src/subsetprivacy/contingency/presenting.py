@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from subsetprivacy import draw
+from subsetprivacy._choices import ParameterInterval
 from subsetprivacy.data.describing import shortened
+from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.pvalues import positive, pvalue_text
 from subsetprivacy.tables import Table, number, percent
 
@@ -24,22 +26,30 @@ def parameter_text(value: float) -> str:
     return number(value)
 
 
-def summary_of(fit: LogLinear, level: float) -> Table:
+def summary_of(fit: LogLinear, level: float, method: ParameterInterval) -> Table:
     """Return the table of parameters, with the notes."""
-    columns = frame_columns(fit, level)
-    names = ("parameter", "estimate", "se", "lower", "upper", "pvalue")
+    columns = frame_columns(fit, level, method)
+    names = ("parameter", "estimate", "se", "lower", "upper", "pvalue", "price")
     rows = tuple(
-        (name, *map(parameter_text, numbers), pvalue_text(p))
-        for name, *numbers, p in list(zip(*(columns[column] for column in names), strict=True))[:_MOST_ROWS]
+        (name, *map(parameter_text, numbers), pvalue_text(p), number(price, 1))
+        for name, *numbers, p, price in list(zip(*(columns[column] for column in names), strict=True))[:_MOST_ROWS]
     )
-    head = ("parameter", "estimate", "se", f"lower {percent(level)}", f"upper {percent(level)}", "p-value")
+    head = ("parameter", "estimate", "se", f"lower {percent(level)}", f"upper {percent(level)}", "p-value", "price")
+    how = interval_note(fit._interval_method(method, len(fit.labels)))
     short = shortened(len(rows), len(fit.labels), "parameters")
-    return Table(f"Log-linear model {fit.model}, {fit.counts.n_text}", head, rows, (*short, *fit.notes))
+    return Table(f"Log-linear model {fit.model}, {fit.counts.n_text}", head, rows, (how, *short, *fit.notes))
 
 
-def frame_columns(fit: LogLinear, level: float) -> dict[str, Any]:
+def interval_note(method: str) -> Note:
+    """Return a note on the method of intervals and p-values."""
+    both = "Intervals and p-values by method 'wald'."
+    text = both if method == "wald" else "Intervals by method 'profile', p-values by Wald's test."
+    return Note(NoteKind.INTERVAL_METHOD, text)
+
+
+def frame_columns(fit: LogLinear, level: float, method: ParameterInterval = "auto") -> dict[str, Any]:
     """Return the columns of the data frame, with a row per parameter."""
-    ends = fit.interval(level)
+    ends = fit.interval(level, method=method)
     terms = [fit.structure.term_names[fit.structure.term_of(k)] for k in range(len(fit.labels))]
     return {
         "parameter": list(fit.labels),
@@ -50,6 +60,8 @@ def frame_columns(fit: LogLinear, level: float) -> dict[str, Any]:
         "upper": ends[:, 1],
         "pvalue": np.array([positive(p) for p in fit.pvalues]),
         "level": np.full(len(ends), level),
+        "interval": [fit._interval_method(method, len(ends))] * len(ends),
+        "price": fit.price,
     }
 
 
@@ -78,11 +90,11 @@ def facts_of(fit: LogLinear) -> dict[str, Any]:
     }
 
 
-def plot_of(fit: LogLinear, level: float, heading: str | None) -> draw.Figure:
+def plot_of(fit: LogLinear, level: float, method: ParameterInterval, heading: str | None) -> draw.Figure:
     """Plot the parameters of the interactions, a panel for each order of interaction."""
     orders = np.array([len(fit.terms[fit.structure.term_of(k)]) for k in range(len(fit.labels))])
     shown = np.flatnonzero(orders > 1) if (orders > 1).any() else np.arange(len(orders))
-    ends = fit.interval(level)
+    ends = fit.interval(level, method=method)
     what = "Interactions" if (orders > 1).any() else "Main effects"
     title = f"{what} in {fit.model}, {percent(level)} intervals, n = {fit.counts.n:,.0f}"
     return draw.forest(

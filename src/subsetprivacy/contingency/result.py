@@ -6,11 +6,11 @@ from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 from attrs import field, frozen
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from subsetprivacy import draw
 from subsetprivacy._checks import check_choice, check_level
-from subsetprivacy._choices import Engine, TermTest
+from subsetprivacy._choices import Engine, ParameterInterval, TermTest
 from subsetprivacy._types import FloatArray, Label, Seed
 from subsetprivacy._words import whole
 from subsetprivacy.contingency import presenting
@@ -20,6 +20,7 @@ from subsetprivacy.contingency.generators import Generators, bracketed, generato
 from subsetprivacy.contingency.known_margins import Margins
 from subsetprivacy.contingency.nested import compare_models, goodness_of_fit_of, residuals_of, terms_tests_of
 from subsetprivacy.contingency.odds import OddsRatios, odds_ratios_of
+from subsetprivacy.contingency.profile import INTERVALS, interval_of, is_quick
 from subsetprivacy.contingency.shares import FittedShares, shares_of
 from subsetprivacy.contingency.structure import Structure
 from subsetprivacy.data import SubsetCounts
@@ -99,8 +100,16 @@ class LogLinear(Result):
         return self.counts.n_missing
 
     @property
+    def price(self) -> FloatArray:
+        """For each parameter, its variance relative to that among as many people asked directly, at the same fit.
+
+        So many times as many people are needed for the same standard error. NaN for infinite parameters.
+        """
+        return self.fit.price
+
+    @property
     def n_effective(self) -> float:
-        """The number of people, asked directly, with the same information, on average over the parameters."""
+        """The number of people, asked directly, with the same information: the mean of n / price."""
         return self.n * self.fit.information_kept
 
     # Parameters -------------------------------------------------------------------------------
@@ -135,6 +144,11 @@ class LogLinear(Result):
         return out
 
     @cached_property
+    def _profiles(self) -> dict[tuple[float, bytes], FloatArray]:
+        """The profile intervals that were computed, which all outputs share."""
+        return {}
+
+    @cached_property
     def se(self) -> FloatArray:
         """The standard errors of the parameters."""
         return np.sqrt(np.maximum(self.cov.diagonal(), 0.0))
@@ -146,17 +160,26 @@ class LogLinear(Result):
             z = np.abs(self.estimates) / self.se
         return np.asarray(2 * ndtr(-z))
 
-    def interval(self, level: float = 0.95) -> FloatArray:
-        """Return Wald intervals of the parameters, shape (parameters, 2).
+    def interval(self, level: float = 0.95, *, method: ParameterInterval = "auto") -> FloatArray:
+        """Return confidence intervals of the parameters, shape (parameters, 2).
 
         Parameters
         ----------
         level
             The confidence level.
+        method
+            ``"profile"``: the values that the likelihood ratio test does not reject. An infinite parameter has one
+            finite end. ``"wald"``: estimate and standard error. ``"auto"``: the profile if it takes about a second and
+            there are no sampling weights, Wald's otherwise. Parameters that known margins determine always have Wald's.
         """
-        z = float(ndtri((1 + check_level(level)) / 2))
-        with np.errstate(invalid="ignore"):
-            return np.asarray(self.estimates[:, None] + z * self.se[:, None] * np.array([-1.0, 1.0]))
+        chosen = self._interval_method(method, len(self.labels))
+        return interval_of(self, np.eye(len(self.labels)), self.estimates, self.se, check_level(level), chosen)
+
+    def _interval_method(self, method: ParameterInterval, intervals: int) -> str:
+        """Return the method of so many intervals."""
+        if check_choice(method, INTERVALS, "method") == "profile":
+            self.require_likelihood("profile intervals")
+        return ("profile" if is_quick(self, intervals) else "wald") if method == "auto" else method
 
     # How well it fits -------------------------------------------------------------------------
 
@@ -312,38 +335,36 @@ class LogLinear(Result):
         """The caveats and key numbers of the fit."""
         return caveats(self)
 
-    def summary(self, *, level: float = 0.95, method: Literal["wald"] = "wald") -> Table:
+    def summary(self, *, level: float = 0.95, method: ParameterInterval = "auto") -> Table:
         """Return the table to print or to show in a notebook: parameters, with goodness of fit below."""
-        check_choice(method, ("wald",), "method")
-        return presenting.summary_of(self, level)
+        return presenting.summary_of(self, level, method)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers, for JSON; nothing about individuals."""
         return plain(presenting.facts_of(self))
 
-    def _columns(self, *, level: float = 0.95, method: Literal["wald"] = "wald") -> dict[str, Any]:
-        check_choice(method, ("wald",), "method")
-        return presenting.frame_columns(self, level)
+    def _columns(self, *, level: float = 0.95, method: ParameterInterval = "auto") -> dict[str, Any]:
+        return presenting.frame_columns(self, level, method)
 
     @overload
     def to_frame(
-        self, *, engine: Literal["pandas"] = ..., level: float = ..., method: Literal["wald"] = ...
+        self, *, engine: Literal["pandas"] = ..., level: float = ..., method: ParameterInterval = ...
     ) -> PandasFrame: ...
     @overload
     def to_frame(
-        self, *, engine: Literal["polars"], level: float = ..., method: Literal["wald"] = ...
+        self, *, engine: Literal["polars"], level: float = ..., method: ParameterInterval = ...
     ) -> PolarsFrame: ...
     @overload
     def to_frame(
-        self, *, engine: Literal["pyarrow"], level: float = ..., method: Literal["wald"] = ...
+        self, *, engine: Literal["pyarrow"], level: float = ..., method: ParameterInterval = ...
     ) -> ArrowTable: ...
-    def to_frame(self, *, engine: Engine = "pandas", level: float = 0.95, method: Literal["wald"] = "wald") -> Frame:
+    def to_frame(self, *, engine: Engine = "pandas", level: float = 0.95, method: ParameterInterval = "auto") -> Frame:
         """Return a data frame with a row for each parameter: estimate, standard error, interval, p-value."""
         return frame(self._columns(level=level, method=method), engine)
 
-    def plot(self, *, level: float = 0.95, title: str | None = None) -> draw.Figure:
+    def plot(self, *, level: float = 0.95, method: ParameterInterval = "auto", title: str | None = None) -> draw.Figure:
         """Plot the parameters of the interactions with intervals, or the main effects if there are no interactions."""
-        return presenting.plot_of(self, level, title)
+        return presenting.plot_of(self, level, method, title)
 
     def __repr__(self) -> str:
         return f"<LogLinear {self.model}: {self.df} parameters, {self.structure.cells} cells, n = {whole(self.n)}>"

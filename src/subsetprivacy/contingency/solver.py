@@ -72,9 +72,9 @@ class TableMaximum:
         """Whether minus the Hessian is positive definite, except in flat directions."""
         return bool(np.linalg.eigvalsh(self.bounded(self.at.information)).min(initial=1.0) > 0)
 
-    def inverse(self) -> FloatArray:
-        """Return the inverse information of the free parameters, without flat directions."""
-        return np.asarray(np.linalg.inv(self.bounded(self.at.information)) - self.flat @ self.flat.T)
+    def inverse(self, information: FloatArray) -> FloatArray:
+        """Return the inverse of an information matrix of the free parameters, without flat directions."""
+        return np.asarray(np.linalg.inv(self.bounded(information)) - self.flat @ self.flat.T)
 
 
 def maximize(likelihood: TableLikelihood, parameters: Parameters, theta: FloatArray) -> TableMaximum:

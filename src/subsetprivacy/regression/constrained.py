@@ -9,7 +9,8 @@ from subsetprivacy.regression.objective import Maximand
 from subsetprivacy.regression.solver import SolverResult, newton
 
 _FINE = 1e-6  # tolerance of the deviance
-_DOUBLINGS = 30
+_DOUBLINGS, _LONGER = 30, 1.5
+_STARTED = 1e-3  # of the fall at an end; a smaller one may still be near the maximum
 
 
 def maximize_with(
@@ -83,34 +84,36 @@ def profile_interval(
 def _end(
     objective: Maximand, theta: FloatArray, value: float, at: int, step: float, cut: float, J: FloatArray
 ) -> float:
-    """Find one end: double the step until the likelihood has fallen, then interpolate the square root of the fall."""
-    here = np.array([at])
+    """Find one end: lengthen the step until the likelihood has fallen, then interpolate the square root of the fall."""
+    here, plain = np.array([at]), objective.plain()
 
     def fall(b: float, start: FloatArray) -> tuple[float, FloatArray]:
-        optimum = maximize_with(objective, start, here, np.array([b]), J)
-        return max(2 * (value - optimum.value), 0.0), optimum.theta
+        """Return the fall at b and the maximum there, in plain coordinates; `start` is in the same."""
+        optimum = maximize_with(objective, plain.natural(start), here, np.array([b]), J)
+        return max(2 * (value - optimum.value), 0.0), plain.inverse(optimum.theta)
 
-    inner, inner_fall, start = float(theta[at]), 0.0, theta
-    outer = inner + step
-    outer_fall, beyond = fall(outer, start)
+    inner, inner_fall, inside = float(theta[at]), 0.0, plain.inverse(theta)
+    start = inside
     for _ in range(_DOUBLINGS):
+        outer = inner + step
+        outer_fall, outside = fall(outer, start)
         if outer_fall >= cut:
             break
-        inner, inner_fall, start = outer, outer_fall, beyond
-        step *= 1.5
-        outer = inner + step
-        outer_fall, beyond = fall(outer, start)
+        if outer_fall > _STARTED * cut and outer_fall - inner_fall < _FINE * cut:  # it has a limit below the cut
+            return float(np.copysign(np.inf, step))
+        start = outside + _LONGER * (outside - inside)  # the other parameters continue in the same direction
+        inner, inner_fall, inside, step = outer, outer_fall, outside, _LONGER * step
     else:
         return float(np.copysign(np.inf, step))
     for _ in range(60):
         a, b = np.sqrt(inner_fall), np.sqrt(outer_fall)
         share = float(np.clip((np.sqrt(cut) - a) / (b - a), 0.02, 0.98))
         middle = inner + share * (outer - inner)
-        there, start_there = fall(middle, start)
+        there, between = fall(middle, inside + share * (outside - inside))
         if abs(there - cut) < _FINE * cut:
             return middle
         if there < cut:
-            inner, inner_fall, start = middle, there, start_there
+            inner, inner_fall, inside = middle, there, between
         else:
-            outer, outer_fall = middle, there
+            outer, outer_fall, outside = middle, there, between
     return (inner + outer) / 2

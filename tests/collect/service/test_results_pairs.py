@@ -79,7 +79,7 @@ def test_the_document_has_the_same_notes_and_the_intervals():
         "se": None,
         "raw": pytest.approx(pair.strength.raw),
         "lower": 0.0,
-        "upper": pair.strength.upper,
+        "upper": pytest.approx(pair.strength.upper),
         "above_zero": False,
     }
     assert held["notes"] == [note.to_dict() for note in pair.notes]

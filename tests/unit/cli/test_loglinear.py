@@ -117,7 +117,8 @@ def test_baselines_known_margins_and_weights(fine, made):
 def test_files_are_written(fine, made, tmp_path):
     fine("loglinear", "private.parquet", MODEL, "-o", tmp_path / "fit.csv")
     rows = list(csv.DictReader(io.StringIO((tmp_path / "fit.csv").read_text())))
-    assert list(rows[0]) == ["parameter", "term", "estimate", "se", "lower", "upper", "pvalue", "level"]
+    columns = ["parameter", "term", "estimate", "se", "lower", "upper", "pvalue", "level", "interval", "price"]
+    assert list(rows[0]) == columns
     pytest.importorskip("matplotlib")
     fine("loglinear", "private.parquet", MODEL, "--shares", "use,vote", "-o", tmp_path / "shares.png")
     assert (tmp_path / "shares.png").stat().st_size > 1000

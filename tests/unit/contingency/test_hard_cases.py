@@ -326,7 +326,7 @@ def test_intervals_that_there_are_not_are_refused(make):
     result = make(fitted(COUNTS))
     for show in (result.summary, result.to_frame):
         with refused(ArgumentError, "method"):
-            show(method="profile")
+            show(method="bootstrap")
 
 
 def test_pictures_are_drawn():
