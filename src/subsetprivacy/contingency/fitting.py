@@ -275,6 +275,12 @@ def _main_effects(structure: Structure, w: FloatArray) -> FloatArray:
     return theta
 
 
+def toward_independence(structure: Structure, w: FloatArray) -> FloatArray:
+    """Return shares of the model halfway between shares and those of independent variables with the same margins."""
+    alone = softmax(structure.apply(_main_effects(structure, w)))
+    return softmax(structure.apply(project(structure, (w + alone) / 2)))
+
+
 def project(structure: Structure, target: FloatArray) -> FloatArray:
     """Return the parameters with the margins of given shares: the fit if these were observed directly.
 

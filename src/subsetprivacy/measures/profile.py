@@ -5,6 +5,7 @@ maximum of H along the curve :math:`\psi(x, y) = v`.
 """
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
@@ -64,6 +65,7 @@ class TwoShareProfile:
         """Return the values that the likelihood ratio test does not reject, on the scale of the measure."""
         bar = self._top - float(chdtri(1, 1 - level)) / (2 * self._n)
 
+        @cache  # the search for a root evaluates the ends of its bracket again
         def above(v: float) -> float:
             return self.height(v) - bar
 

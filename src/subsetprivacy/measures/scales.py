@@ -63,7 +63,10 @@ class DifferenceScale:
 
     def point(self, s: float, v: float) -> tuple[float, float]:
         """Return the shares at s, inside the unit square."""
-        y = float(np.clip(self.y + s * (self.x - v - self.y), max(0.0, -v), min(1.0, 1.0 - v)))
+        least, most = max(0.0, -v), min(1.0, 1.0 - v)
+        # Each end is moved into the range, not each point: a stretch of equal points would hide a maximum next to it.
+        start, end = (float(np.clip(y, least, most)) for y in (self.y, self.x - v))
+        y = float(np.clip(start + s * (end - start), least, most))
         return min(max(y + v, 0.0), 1.0), y
 
     def back(self, v: float) -> float:

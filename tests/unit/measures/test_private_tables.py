@@ -12,6 +12,7 @@ from scipy.special import softmax
 
 import subsetprivacy as sp
 from subsetprivacy.measures import association
+from subsetprivacy.measures.scales import DifferenceScale, OddsRatioScale, RatioScale
 from subsetprivacy.measures.shares import Share
 from subsetprivacy.messages import NoteKind
 
@@ -285,3 +286,26 @@ def test_a_conditional_share_of_zero():
         lower, upper = result.conditional().interval()[0, 0]
     assert lower == 0
     assert 0.02 < upper < 0.5
+
+
+@pytest.mark.parametrize("kind", [DifferenceScale, RatioScale, OddsRatioScale])
+def test_points_of_a_curve_have_the_value_and_differ(kind):
+    chance = np.random.default_rng(4)
+    for x, y in chance.uniform(0.02, 0.98, (50, 2)):
+        for v in chance.uniform(-0.9, 0.9, 5):
+            points = np.array([kind(x, y).point(s, v) for s in np.linspace(0, 1, 9)])
+            assert ((points >= 0) & (points <= 1)).all()
+            for at in points:
+                if 0 < at.min() and at.max() < 1:
+                    assert kind(*at).estimate == pytest.approx(v, abs=1e-9)
+            moves = np.abs(np.diff(points, axis=0)).max(axis=1)
+            assert (moves > 0).all() or moves.max() < 1e-12
+
+
+def test_a_difference_whose_curve_starts_at_the_edge_of_the_square():
+    """The search along this curve once found a stretch of equal points next to the maximum, and raised an error."""
+    design = sp.product({"x": sp.uniform(range(4)), "y": sp.uniform(range(4))})
+    counts = list(sp.simulate_many(design, np.full(16, 1 / 16), 400, 368, seed=1))[-1]
+    with quietly():
+        measure = association(counts).difference(0, (0, 3))
+    assert -1 < measure.lower < measure.value < measure.upper < 1
