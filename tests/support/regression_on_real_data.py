@@ -1,7 +1,8 @@
 """How near the two methods of a private response come to the fit to the values, on real data and with wrong models.
 
 Each sample draws people of a public data set with replacement, and their subsets. The target is the fit to the values
-of all people. Run it to print the tables of `docs/measured-levels.md`; it needs statsmodels, and R with carData and survey.
+of all people. Run it to print the tables of `docs/measured-levels.md`. It needs statsmodels, and R with carData and
+survey.
 """
 
 import subprocess

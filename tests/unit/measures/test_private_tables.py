@@ -296,7 +296,7 @@ def test_points_of_a_curve_have_the_value_and_differ(kind):
             points = np.array([kind(x, y).point(s, v) for s in np.linspace(0, 1, 9)])
             assert ((points >= 0) & (points <= 1)).all()
             for at in points:
-                if 0 < at.min() and at.max() < 1:
+                if at.min() > 0 and at.max() < 1:
                     assert kind(*at).estimate == pytest.approx(v, abs=1e-9)
             moves = np.abs(np.diff(points, axis=0)).max(axis=1)
             assert (moves > 0).all() or moves.max() < 1e-12
