@@ -10,11 +10,11 @@ from subsetprivacy._choices import Missing, WeightsKind
 from subsetprivacy._types import ArrayLike, IntArray, Label
 from subsetprivacy._words import counted
 from subsetprivacy.counting import count, count_columns, read_column
-from subsetprivacy.counting.tables import needs_rows, rows_of
+from subsetprivacy.counting.tables import needs_rows, rows_of, used_columns
 from subsetprivacy.data import GroupedCounts, JointCounts, SubsetCounts, SubsetData, SubsetTable, as_joint
 from subsetprivacy.data.joint import picked
 from subsetprivacy.design import Design, Product, product, require_design
-from subsetprivacy.engines import check_columns, is_table
+from subsetprivacy.engines import check_columns, is_table, refuse_counts
 from subsetprivacy.errors import ArgumentError, MismatchError
 from subsetprivacy.messages.for_data import (
     A_DESIGN_EACH,
@@ -112,6 +112,8 @@ def crosstab(
         return _joint(reports)
     if reports is None and is_table(data[0]) and not any(isinstance(part, (SubsetData, SubsetCounts)) for part in data):
         wanted = _of_frame(data[0], data[1:], names)
+        if weights is None:
+            refuse_counts(data[0], wanted, used_columns(by))
         given = _designs(designs, (None,) * len(wanted), wanted)
         if not needs_rows(data[0], list(wanted), by, weights):
             chosen = {name: require_design(design) for name, design in zip(wanted, given, strict=True)}
@@ -121,6 +123,8 @@ def crosstab(
         check_same_index({wanted[0]: columns[0], "by": by, "weights": weights})
         reports = _columns(tuple(columns), wanted, given, missing or "error")
     elif reports is None:
+        for part in data if weights is None else ():
+            refuse_counts(part, part if isinstance(part, Mapping) else ())
         reports = _columns(data, names, designs, missing, {"by": by, "weights": weights})
     return _as_joint(count(reports, by=by, weights=weights, weights_kind=weights_kind))
 

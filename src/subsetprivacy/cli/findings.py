@@ -54,7 +54,7 @@ def finding_options(command: Command) -> Command:
         options.table,
     ):
         command = option(command)
-    return sets(what="TABLE", release="TABLE", columns="--column")(command)
+    return sets(what="TABLE", release="TABLE", columns="--column", weights="weights")(command)
 
 
 def findings_of(

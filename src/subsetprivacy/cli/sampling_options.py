@@ -160,6 +160,7 @@ def rows_of(
 
     require_rows(release)
     named = drawn.sampling(weights, kind, release.file.names())
+    release._refuse_counts(named.columns)
     return people_of(release, names, missing), named.of(cells_of(release, named.columns))
 
 

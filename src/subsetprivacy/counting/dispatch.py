@@ -16,10 +16,10 @@ from subsetprivacy.counting.columns import (
     read_column,
 )
 from subsetprivacy.counting.ordering import in_declared_order
-from subsetprivacy.counting.tables import column_name, count_columns, needs_rows, rows_of
+from subsetprivacy.counting.tables import column_name, count_columns, needs_rows, rows_of, used_columns
 from subsetprivacy.data import GroupedCounts, SubsetCounts, SubsetTable, check_allowed, count_codes
 from subsetprivacy.design import Design
-from subsetprivacy.engines import is_table
+from subsetprivacy.engines import is_table, refuse_counts
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages.for_data import COUNT_A_COLUMN
 
@@ -98,7 +98,9 @@ def count(
         Required with weights. ``"sampling"`` means survey weights: sums and
         sums of squares are kept, standard errors are sandwich estimates and
         n is Kish's effective size. ``"frequency"`` means that a row stands
-        for that many people, as in a table of counts from SQL.
+        for that many people, as in a table of counts from SQL. A table of
+        counts is refused without weights, and so is a table with an unused
+        column of numbers called count, because its rows may not be people.
     missing
         ``"full"`` counts a missing entry as the full set, which is the
         default for a column. ``"error"`` refuses it, which is the default for
@@ -123,6 +125,8 @@ def count(
     >>> count(table, "vote", categories=["a", "b", "c"], weights="n", weights_kind="frequency").n
     100
     """
+    if weights is None:
+        refuse_counts(data, used_columns(column), used_columns(by))
     if column is not None and is_table(data):
         name = column_name(column)
         if not needs_rows(data, [name], by, weights):

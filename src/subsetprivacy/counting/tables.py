@@ -181,6 +181,12 @@ def shown_type(value: Any) -> str:
     return type(value).__name__ if isinstance(value, tuple) else shown(value)
 
 
+def used_columns(*given: Any) -> list[str]:
+    """Return the names of columns among arguments that may be a name, names, or columns themselves."""
+    names = [each for part in given for each in (part if isinstance(part, (list, tuple)) else (part,))]
+    return [str(name) for name in names if isinstance(name, (str, int))]
+
+
 def _names_of_groups(columns: Sequence[str], by: Any) -> list[str] | None:
     if by is None:
         return None

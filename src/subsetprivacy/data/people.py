@@ -19,11 +19,17 @@ from subsetprivacy.data.describing import (
 from subsetprivacy.data.tally import count_codes
 from subsetprivacy.data.validation import as_codes, check_allowed
 from subsetprivacy.design import Design, require_design
+from subsetprivacy.engines import refuse_counts
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.messages import Note
 from subsetprivacy.results import Result, plain
 from subsetprivacy.subsets import Categories
 from subsetprivacy.tables import Table
+
+
+def _codes_of_people(codes: Any) -> IntArray:
+    refuse_counts(codes)
+    return as_codes(codes)
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -45,7 +51,7 @@ class SubsetData(Result):
         If a code is not an integer, is 0, or is not a subset that the design can produce.
     """
 
-    codes: IntArray = field(converter=as_codes)
+    codes: IntArray = field(converter=_codes_of_people)
     design: Design = field()
     name: str | None = None
 

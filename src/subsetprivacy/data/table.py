@@ -14,6 +14,7 @@ from subsetprivacy.data.people import SubsetData
 from subsetprivacy.data.tally import count_codes
 from subsetprivacy.data.validation import as_codes, check_allowed
 from subsetprivacy.design import Design, Product, as_product
+from subsetprivacy.engines import refuse_counts
 from subsetprivacy.errors import CodeError, MismatchError
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_designs import PRODUCT_DESIGN
@@ -172,6 +173,7 @@ def _in_order(columns: Any, design: Product) -> list[Any]:
     """Return a column for each factor, by name if the columns have names."""
     if not isinstance(columns, Mapping) and not is_frame(columns):
         return list(columns)
+    refuse_counts(columns, design.by_name())
     given = list(columns) if isinstance(columns, Mapping) else [str(name) for name in columns.columns]
     absent = [name for name in design.by_name() if name not in given]
     if absent:

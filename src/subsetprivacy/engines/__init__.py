@@ -6,6 +6,7 @@ silently wrong on two of seven.
 
 from subsetprivacy.engines.arrow import tally_batches
 from subsetprivacy.engines.batches import arrow_batches
+from subsetprivacy.engines.counters import TABLE_FORMAT, count_column, refuse_counts, unused_count
 from subsetprivacy.engines.grouping import column_kinds, tally
 from subsetprivacy.engines.groups import Groups, Key
 from subsetprivacy.engines.headers import check_columns, no_such_column
@@ -22,6 +23,7 @@ from subsetprivacy.engines.kinds import (
 from subsetprivacy.engines.orders import declared_order, declared_orders
 
 __all__ = [
+    "TABLE_FORMAT",
     "Groups",
     "Key",
     "arrow_batches",
@@ -29,6 +31,7 @@ __all__ = [
     "column_kinds",
     "column_names",
     "computing",
+    "count_column",
     "declared_order",
     "declared_orders",
     "engine_of",
@@ -38,6 +41,8 @@ __all__ = [
     "native_column",
     "no_such_column",
     "plain_table",
+    "refuse_counts",
     "tally",
     "tally_batches",
+    "unused_count",
 ]

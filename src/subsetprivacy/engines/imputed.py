@@ -46,7 +46,7 @@ def imputed_document(columns: Mapping[str, Mapping[str, Any]], *, imputations: i
 
 
 def marked(table: Any, document: Mapping[str, Any]) -> Any:
-    """Mark the imputed columns of a table, if its library supports it."""
+    """Return a table with its document, if its library supports it."""
     engine = _engine(table)
     if engine == "pandas":
         table.attrs[MARK] = dict(document)
@@ -56,7 +56,7 @@ def marked(table: Any, document: Mapping[str, Any]) -> Any:
 
 
 def metadata(document: Mapping[str, Any]) -> dict[str, str]:
-    """Return the mark as schema metadata; pandas reads it back into `attrs`."""
+    """Return a document as schema metadata; pandas reads it back into `attrs`."""
     return {
         MARK: json.dumps(document, ensure_ascii=False),
         PANDAS: json.dumps({MARK: document}, ensure_ascii=False),
@@ -70,16 +70,21 @@ def is_imputed_document(document: Any) -> bool:
 
 def imputed_columns(table: Any) -> tuple[str, ...]:
     """Return the names of the columns of a table, or of a single column, that are marked as imputed."""
-    table = plain_table(table)
-    engine = _engine(table)
-    if engine in ("pyarrow", "pyarrow-dataset"):
-        return columns_of_metadata(table.schema.metadata)
-    attributes = getattr(table, "attrs", None)  # of pandas and its columns
-    names = _named(attributes.get(MARK)) if isinstance(attributes, Mapping) else ()
-    if not names or engine is not None:
+    names = _named(document_of(table))
+    if not names or _engine(table) is not None:
         return names
     name = str(getattr(table, "name", None))  # every column keeps the mark of its table
     return (name,) if name in names else ()
+
+
+def document_of(table: Any) -> Any:
+    """Return the document that PyArrow and pandas keep with a table, and pandas with each column; None if none."""
+    table = plain_table(table)
+    if _engine(table) in ("pyarrow", "pyarrow-dataset"):
+        metadata = table.schema.metadata
+        return _parsed(metadata.get(MARK.encode())) if metadata else None
+    attributes = getattr(table, "attrs", None)
+    return attributes.get(MARK) if isinstance(attributes, Mapping) else None
 
 
 def columns_of_metadata(metadata: Any) -> tuple[str, ...]:

@@ -205,6 +205,15 @@ def _source_of(what: Any) -> FindingsSource:
     )
 
 
+def counted_people(source: FindingsSource) -> int | None:
+    """Return how many people the rows of files of counts represent; None if a row is a person."""
+    for part in getattr(source, "parts", (source,)):
+        weights = getattr(getattr(part, "stored", None), "weights", None)
+        if weights is None or weights.kind != "frequency":
+            return None
+    return max(int(source.count(name).counts.sum()) for name in source.designs)
+
+
 def chosen(source: FindingsSource, columns: str | Sequence[str] | None) -> list[str]:
     """Return the names of the chosen columns, by default all.
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from subsetprivacy.design.text import texts_of
+from subsetprivacy.engines.counters import TABLE_FORMAT
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.frames.compression import open_to_write
-from subsetprivacy.frames.files import TABLE_FORMAT
 from subsetprivacy.frames.metadata import TableMetadata
 from subsetprivacy.tables import safe_header
 

@@ -14,11 +14,12 @@ from subsetprivacy.design.text import parsed
 from subsetprivacy.engines import check_columns, declared_orders, no_such_column
 from subsetprivacy.engines.arrow import kind_of
 from subsetprivacy.engines.batches import fragment_batches
+from subsetprivacy.engines.counters import TABLE_FORMAT
 from subsetprivacy.engines.headers import judge_table
 from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.csv_reader import CsvFile, Headers, csv_batches, line_of
 from subsetprivacy.frames.file_errors import file_error, reading
-from subsetprivacy.frames.files import TABLE_FORMAT, parquet_files
+from subsetprivacy.frames.files import parquet_files
 from subsetprivacy.frames.partitions import Partitions, partitions_of
 from subsetprivacy.tables import plain_header
 

@@ -14,7 +14,7 @@ from subsetprivacy.errors import ArgumentError, MismatchError
 from subsetprivacy.frames.covariates import Covariates, LabelColumn
 from subsetprivacy.frames.encoder import Encoder
 from subsetprivacy.frames.file_covariates import FileCovariates, needs_all_rows
-from subsetprivacy.frames.formula_terms import read_terms, refuse_predictors, split_formula
+from subsetprivacy.frames.formula_terms import named_variables, read_terms, refuse_predictors, split_formula
 from subsetprivacy.frames.formulas import TableOfCovariates, encoder_of_terms
 from subsetprivacy.frames.reading import read_release
 from subsetprivacy.frames.release import Release
@@ -126,10 +126,11 @@ class EncodedStream:
             if factor.remembers and not in_memory:  # before reading anything
                 raise needs_all_rows(factor.text)
         _check_private(private, {"weights": weights, "offset": offset})
-        self.counts: SubsetCounts = sum(
-            release.count(self.response, weights=weights, weights_kind=weights_kind, missing=missing)
-            for release in self._releases
-        )  # type: ignore[assignment]
+        if weights is None:
+            for release in self._releases:
+                release._refuse_counts([*named_variables(right, release.kept, release.names), *extra, *leave_out])
+        asked = ([self.response], None, (weights, weights_kind), missing, None)
+        self.counts: SubsetCounts = sum(release._counted(*asked) for release in self._releases)
         names = list(dict.fromkeys([*terms.variables, *extra]))
         self._covariates = FileCovariates(self._releases, names, terms.coded_columns)
         for name in extra:

@@ -9,12 +9,13 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
+from subsetprivacy.engines.counters import TABLE_FORMAT
+from subsetprivacy.engines.imputed import MARK, metadata
 from subsetprivacy.errors import DataFileError
 from subsetprivacy.frames.file_errors import file_error, file_error_from, reading
 from subsetprivacy.messages.for_files import READ_ONE_OF_ITS_FILES, REPLACE_OUTPUT
 
-KEY = "subset_privacy"
-TABLE_FORMAT = "subset privacy table"
+KEY = MARK
 FOLDER_SIDECAR = "_subset_privacy.json"
 _FORMATS = {
     ".csv": "csv",
@@ -195,11 +196,18 @@ def _flush_to_disk(place: Path) -> None:
 
 
 def schema_of(names: Iterable[str], document: str | None, kept_fields: Iterable[Any] = ()) -> Any:
-    """Return the Arrow schema of code columns and kept columns, with the document as metadata."""
+    """Return the Arrow schema of code columns and kept columns, with the document as metadata.
+
+    pandas reads the document of a file of counts into `attrs`, so that its rows are not taken for people.
+    """
     import pyarrow as pa
 
     fields = [pa.field(name, pa.int64()) for name in names]
-    return pa.schema([*fields, *kept_fields], None if document is None else {KEY: document})
+    if document is None:
+        return pa.schema([*fields, *kept_fields])
+    facts = json.loads(document)
+    keys = metadata(facts) if "weights" in facts else {}
+    return pa.schema([*fields, *kept_fields], {**keys, KEY: document})
 
 
 def parquet_writer(

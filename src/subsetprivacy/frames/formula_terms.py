@@ -14,6 +14,7 @@ import numpy as np
 from attrs import field, frozen
 
 from subsetprivacy._checks import shown
+from subsetprivacy.engines import count_column
 from subsetprivacy.errors import ArgumentError, MissingDependencyError
 from subsetprivacy.messages import Advice
 from subsetprivacy.messages.for_general import INSTALL
@@ -297,6 +298,20 @@ def read_terms(text: str, available: Sequence[str] = ()) -> FormulaTerms:
     if not terms:
         raise ArgumentError(f"`formula` must have a term, or the intercept; got {text!r}.", WRITE_A_FORMULA)
     return FormulaTerms(text, terms, parsed)
+
+
+def named_variables(text: str, columns: Sequence[str], subsets: Iterable[str]) -> tuple[str, ...]:
+    """Return the variables of a formula, without a column of counts that only a dot includes.
+
+    Parameters
+    ----------
+    text
+        The right-hand side.
+    columns, subsets
+        All columns, and those of subsets.
+    """
+    count = count_column(subsets)
+    return read_terms(text, [name for name in columns if name != count]).variables
 
 
 def _term(parsed: Any) -> FormulaTerm:

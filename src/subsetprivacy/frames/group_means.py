@@ -13,7 +13,7 @@ from subsetprivacy._types import AnyArray, ArrayLike, BoolArray, IntArray
 from subsetprivacy.counting.columns import MISSING, read_column, read_used
 from subsetprivacy.data import SubsetData, SubsetTable
 from subsetprivacy.design import Design, product, require_design
-from subsetprivacy.engines import is_table, native_column
+from subsetprivacy.engines import is_table, native_column, refuse_counts
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.probabilities import has_probabilities
 from subsetprivacy.frames.covariates import covariate_column, names_of, snapshot
@@ -233,6 +233,8 @@ def _of_arrays(
     y: Any, data: Any, column: Any, design: Design | None, missing: Missing, named: _ColumnArguments
 ) -> _MeansData:
     check_same_index({"y": y, "data": data, **named.columns()})
+    if named.weights is None:
+        refuse_counts(data)
     if isinstance(data, SubsetTable) and column is not None:
         data = data.select(_names(column))
     elif column is not None:
@@ -282,6 +284,8 @@ def _of_table(y: str, data: Any, column: Any, designs: Any, missing: Missing, na
     check_same_index({"data": data, **named.columns()})
     known = _designs(designs)
     private = _private(column, known, y, named)
+    if named.weights is None:
+        refuse_counts(data, known, [y, *named.names()])
     seen = list(dict.fromkeys([y, *named.names()]))
     table = snapshot(data, [*private, *seen])
     columns = {name: _column(table, name) for name in seen}
@@ -296,6 +300,8 @@ def _of_release(y: str, data: Any, column: Any, designs: Any, missing: Missing, 
     private = _private(column, release.designs, y, named)
     stored = release.stored.weights
     weighted = named.weights is None and named.sampling is None and stored is not None
+    if named.weights is None:
+        release._refuse_counts([y, *named.names()])
     extra = [stored.column] if weighted and stored is not None else []
     seen = list(dict.fromkeys([y, *named.names(), *extra]))
     drawn = [] if named.sampling is None else list(named.sampling.columns)

@@ -9,11 +9,12 @@ from attrs import frozen
 
 from subsetprivacy._choices import Form, WeightsKind
 from subsetprivacy.design import Design, design_from_json
+from subsetprivacy.engines.counters import TABLE_FORMAT
 from subsetprivacy.engines.imputed import is_imputed_document
 from subsetprivacy.errors import DataFileError, DesignDocumentError, MismatchError
 from subsetprivacy.frames.data_file import DataFile
 from subsetprivacy.frames.file_errors import reading
-from subsetprivacy.frames.files import KEY, TABLE_FORMAT, sidecar_of
+from subsetprivacy.frames.files import KEY, sidecar_of
 from subsetprivacy.messages.for_analyses import IMPUTED_ROWS
 from subsetprivacy.messages.for_files import GIVE_DESIGNS_OF_COLUMNS, TAKE_A_NEWER_PACKAGE
 

@@ -59,7 +59,12 @@ def _array(cells: list[Any], name: str) -> AnyArray:
 
 
 def require_rows(release: Release) -> None:
-    """Raise if a file has too many rows to load."""
+    """Raise if the rows of a file are not people, or too many to load."""
+    if release.stored.weights is not None:
+        raise ArgumentError(
+            f"strata, clusters and known margins must be of a file with a row for each person; {release.file.where} "
+            "contains counts."
+        )
     if release.rows > MOST_ROWS:
         raise TooLargeError(
             f"strata, clusters and known margins must be of at most {MOST_ROWS:,} rows, which are held in memory; got "

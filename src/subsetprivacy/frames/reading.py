@@ -74,7 +74,8 @@ def read_release(
         )
     if stored.weights is not None:
         check_present(file, [stored.weights.column])
-    return Release(file, TableMetadata(present, _forms(file, present, stored.forms, form), stored.weights))
+    metadata = TableMetadata(present, _forms(file, present, stored.forms, form), stored.weights)
+    return Release(file, metadata, has_document=bool(documents))
 
 
 def _given(

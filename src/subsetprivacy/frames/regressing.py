@@ -13,10 +13,16 @@ from subsetprivacy._words import people
 from subsetprivacy.counting.columns import MISSING, check_kind, read_column, read_used
 from subsetprivacy.data import SubsetData, SubsetTable
 from subsetprivacy.design import Design, require_design
-from subsetprivacy.engines import engine_of, is_ordered, is_table, native_column
+from subsetprivacy.engines import count_column, engine_of, is_ordered, is_table, native_column, refuse_counts
 from subsetprivacy.errors import ArgumentError, MismatchError
 from subsetprivacy.frames.covariates import Covariates, check_names, covariates_of, names_of, snapshot
-from subsetprivacy.frames.formula_terms import private_predictors, read_terms, response_variables, split_formula
+from subsetprivacy.frames.formula_terms import (
+    named_variables,
+    private_predictors,
+    read_terms,
+    response_variables,
+    split_formula,
+)
 from subsetprivacy.frames.formulas import covariate_matrix, formula_matrix
 from subsetprivacy.frames.outcome_people import (
     OutcomeData,
@@ -251,6 +257,9 @@ def _of_formula(formula: str, data: Any, designs: Any, arguments: RegressArgumen
         check_names(data, [*used, *known])  # in case a name in the formula or in `designs` is misspelled
         raise no_private_name(known)
     arguments.check_columns(known)
+    if arguments.weights is None:
+        named = named_variables(right, names_of(data), known)
+        refuse_counts(data, known, [*named, *response_variables(response, names_of(data)), *arguments.named])
     _check_indexes(data, arguments)
     if predictors:
         return _outcome_of_table(right, data, response, predictors, known, arguments)
@@ -386,6 +395,9 @@ def _of_covariates(
         )
     if arguments.stream:
         raise ArgumentError("`stream` must be left out without a formula; got True.")
+    if arguments.weights is None:
+        refuse_counts(response)
+        refuse_counts(covariates, (), [count_column(())])
     _check_indexes(covariates, arguments, response)
     own = _private_covariates(covariates, designs)
     if own:

@@ -14,7 +14,13 @@ from subsetprivacy.frames.covariates import Covariates, LabelColumn
 from subsetprivacy.frames.data_file import check_present
 from subsetprivacy.frames.encoded_stream import EncodedStream, common_design, stored_weights
 from subsetprivacy.frames.file_covariates import FileCovariates
-from subsetprivacy.frames.formula_terms import private_predictors, read_terms, response_variables, split_formula
+from subsetprivacy.frames.formula_terms import (
+    named_variables,
+    private_predictors,
+    read_terms,
+    response_variables,
+    split_formula,
+)
 from subsetprivacy.frames.formulas import encoder_of_terms, encoder_of_used
 from subsetprivacy.frames.outcome_people import (
     OutcomeData,
@@ -161,6 +167,10 @@ def _outcome_of_files(
     numbers = [name for name in (weights, arguments.offset) if isinstance(name, str)]
     explained = response_variables(response, releases[0].file.names())
     left_out = {*explained, *numbers, *arguments.named}
+    if arguments.weights is None:
+        for release in releases:
+            named = named_variables(right, release.kept, release.names)
+            release._refuse_counts([*named, *explained, *arguments.named])
     terms = read_terms(right, [name for name in releases[0].kept if name not in left_out])
     seen = [name for name in dict.fromkeys([*terms.variables, *explained, *numbers]) if name not in designs]
     _check_size(releases, len(seen) + len(designs), arguments)

@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from subsetprivacy._checks import shown
 from subsetprivacy._choices import Engine, Missing, WeightsKind
 from subsetprivacy._types import IntArray
-from subsetprivacy.counting.tables import CountRequest
+from subsetprivacy.counting.tables import CountRequest, used_columns
 from subsetprivacy.data import GroupedCounts, JointCounts, SubsetCounts
 from subsetprivacy.design import Design, product
 from subsetprivacy.engines.arrow import tally_batches
+from subsetprivacy.engines.counters import count_column, unused_count
+from subsetprivacy.engines.imputed import marked
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.frames.data_file import ColumnSelection, DataFile, check_present, read_batches
 from subsetprivacy.frames.file_errors import naming_file
@@ -42,6 +44,8 @@ class Release(Result):
         Designs, forms and weights, by column.
     known_rows
         The number of rows, if they have been counted already.
+    has_document
+        Whether the file has a document, which says whether its rows are people or counts.
 
     Examples
     --------
@@ -63,6 +67,7 @@ class Release(Result):
     file: DataFile
     stored: TableMetadata = field(eq=False)
     known_rows: int | None = field(default=None, eq=False)
+    has_document: bool = field(default=True, eq=False)
 
     @property
     def path(self) -> Path:
@@ -157,6 +162,8 @@ class Release(Result):
             If the file cannot be read.
         """
         name = self._name(column)
+        if weights is None:
+            self._refuse_counts(used_columns(by))
         return self._counted([name], by, (weights, weights_kind), missing, progress)
 
     @overload
@@ -206,10 +213,32 @@ class Release(Result):
             product({name: self.stored.designs[name] for name in names}).require_code()  # before reading anything
         elif self.stored.designs[names[0]].product is None:
             raise ArgumentError("`columns` must name two or more different columns; got 1.")
+        if weights is None:
+            self._refuse_counts(used_columns(by))
         counted: Any = self._counted(names, by, (weights, weights_kind), missing, progress)
         return counted
 
+    def _refuse_counts(self, used: Sequence[str]) -> None:
+        """Raise if the file has no document, and an unused column that may count the people of each row.
+
+        Parameters
+        ----------
+        used
+            The columns that are used besides those of subsets.
+
+        Raises
+        ------
+        ArgumentError
+            If so.
+        """
+        name = count_column(self.names)
+        if self.has_document or name in used or name not in self.file.names(self.names):
+            return
+        if self.file.kind == "csv" or not self.file.is_text(name):
+            raise unused_count(name)
+
     def _counted(self, names: list[str], by: Any, weights: tuple[Any, Any], missing: Any, progress: Any) -> Any:
+        """Count columns together, as `count` and `crosstab` do, without `_refuse_counts`."""
         designs = {name: self.stored.designs[name] for name in names}
         asked = CountRequest.of(designs, self.file.names(names), by, *self._weights(*weights), missing)
         check_present(self.file, asked.columns)
@@ -244,9 +273,9 @@ class Release(Result):
     # Looking ----------------------------------------------------------------------------------
 
     def codes(self, column: str | None = None, *, missing: Missing | None = None) -> IntArray:
-        """Return all codes of a column in file order, after the checks of `count`."""
+        """Return all codes of a column in file order, after the checks of `count`. A file of counts has few of them."""
         name = self._name(column)
-        self.count(name, missing=missing)
+        self._counted([name], None, (None, None), missing, None)
         design = self.stored.designs[name]
         batches = read_batches(self.file, ColumnSelection({name: design}, self.stored.forms), parse=True)
         # If an empty cell is allowed, it is the full set.
@@ -260,16 +289,30 @@ class Release(Result):
     @overload
     def to_frame(self, *, engine: Literal["pyarrow"], kept: bool = ...) -> ArrowTable: ...
     def to_frame(self, *, engine: Engine = "pandas", kept: bool = True) -> Frame:
-        """Load the codes, and by default the kept columns, as a pandas, Polars or PyArrow table."""
-        return frame(self._columns(kept), engine)
+        """Load the codes, and by default the kept columns, as a pandas, Polars or PyArrow table.
+
+        A table of counts has their numbers in a further column, and its document if the library keeps one.
+        """
+        table = frame(self._columns(kept), engine)
+        return table if self.stored.weights is None else marked(table, json.loads(self._document_of_codes))
+
+    @property
+    def _document_of_codes(self) -> str:
+        return evolve(self.stored, forms=dict.fromkeys(self.names, "codes")).to_json()
 
     def _columns(self, kept: bool = True) -> dict[str, Any]:
         columns: dict[str, Any] = {name: self.codes(name) for name in self.names}
-        if kept and self.kept:
+        weights = self.stored.weights
+        others = [*(self.kept if kept else ()), *(() if weights is None else (weights.column,))]
+        if others:
             import pyarrow as pa
 
-            others = pa.Table.from_batches(list(self.file.batches(self.kept)))
-            columns |= {name: others.column(name).to_pylist() for name in self.kept}
+            table = pa.Table.from_batches(list(self.file.batches(others)))
+            columns |= {name: table.column(name).to_pylist() for name in others}
+        if weights is not None:
+            columns[weights.column] = np.asarray(columns[weights.column], np.float64)
+            if weights.kind == "frequency":
+                columns[weights.column] = columns[weights.column].astype(np.int64)
         return columns
 
     @property

@@ -9,7 +9,7 @@ from subsetprivacy._types import IntArray
 from subsetprivacy.counting import counts_of_groups
 from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable
 from subsetprivacy.design import Design, Product, require_design
-from subsetprivacy.engines import arrow_batches, is_lazy, is_table
+from subsetprivacy.engines import arrow_batches, count_column, is_lazy, is_table, refuse_counts
 from subsetprivacy.engines.arrow import tally_batches
 from subsetprivacy.engines.imputed import imputed_columns, refuse_imputed
 from subsetprivacy.engines.kinds import plain_table
@@ -86,6 +86,8 @@ def write_counts(
 ) -> Release:
     """Write counts of subsets to a file: one row per distinct subset, with its count in the column `count`.
 
+    The column is called `count_` if a column of subsets is called `count`.
+
     Parameters
     ----------
     counts
@@ -122,11 +124,9 @@ def write_counts(
         if design.product is not None
         else ({name: counts.codes}, {name: design})
     )
-    if "count" in columns:
-        raise ArgumentError("a column of subsets must not be called 'count', as the numbers are.")
-    return _write(
-        {**columns, "count": counts.counts}, path, known, form, overwrite, WeightsColumn("count", "frequency")
-    )
+    count = count_column(columns)
+    weights = WeightsColumn(count, "frequency")
+    return _write({**columns, count: counts.counts}, path, known, form, overwrite, weights)
 
 
 def _of_data(data: SubsetData, designs: Mapping[str, Design] | None) -> tuple[dict[str, IntArray], dict[str, Design]]:
@@ -190,6 +190,7 @@ def _write_table(
     known = {str(name): require_design(design) for name, design in designs.items()}
     table = plain_table(data)
     refuse_imputed(imputed_columns(table), [*known, *keep], "`data`")
+    refuse_counts(table, known, keep)
     _check_codes(table, known)
     with open_output(path, known, form=form, overwrite=overwrite) as output:
         batches = arrow_batches(table, [*known, *keep], _ROWS)

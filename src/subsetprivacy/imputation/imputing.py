@@ -10,6 +10,7 @@ from subsetprivacy._types import ArrayLike, FloatArray, IntArray, Seed
 from subsetprivacy.counting.columns import read_column
 from subsetprivacy.data import SubsetData, SubsetTable, check_allowed
 from subsetprivacy.design import Design
+from subsetprivacy.engines import refuse_counts
 from subsetprivacy.errors import ArgumentError
 from subsetprivacy.estimation.indicator import rows_of
 from subsetprivacy.imputation.models import (
@@ -126,6 +127,7 @@ def _people(data: Any, given: Any, design: Design | None) -> tuple[IntArray, Des
     """Return the codes of the people and their design."""
     if design is None and isinstance(given, Regression) and not isinstance(data, (SubsetData, SubsetTable)):
         design = given.problem.design
+    refuse_counts(data)
     codes, design_of_codes = read_column(data, design)
     check_allowed(codes, design_of_codes)
     if design_of_codes.covered is not None:

@@ -56,6 +56,24 @@ MISSING_AS_FULL = advise(
 )
 SINGLE_ANSWER = advise("single_answer", python="a single answer is {{'a'}} or, as text, 'a'")
 CAST_TO_INTEGERS = advise("cast_to_integers", python="cast the column to int64", shell="store the codes as integers")
+WEIGH_A_TABLE_OF_COUNTS = advise(
+    "weigh_a_table_of_counts",
+    python="weights='{name}', weights_kind='frequency'; sp.read_release(path) reads the file with its numbers",
+    shell="--weights {name} --weights-kind frequency",
+    keyword_of=("count", "crosstab", "regress", "group_means"),
+)
+WEIGH_OR_DROP_A_COUNT = advise(
+    "weigh_or_drop_a_count",
+    python="weights='{name}', weights_kind='frequency' if it counts people; leave the column out if every row is a "
+    "person",
+    shell=(
+        "--weights {name} --weights-kind frequency if it counts people; leave the column out of the file if every row "
+        "is a person",
+        "if it counts people, write a file of counts: subsetprivacy count TABLE --weights {name} --weights-kind "
+        "frequency -o counts.csv; leave the column out of the file if every row is a person",
+    ),
+    keyword_of=("count", "crosstab", "regress", "group_means"),
+)
 NAME_GROUP_COLUMNS = advise(
     "name_group_columns",
     python="by='region', or by=['region', 'year']",

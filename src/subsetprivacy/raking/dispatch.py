@@ -12,6 +12,7 @@ from subsetprivacy._types import FloatArray, Label
 from subsetprivacy._words import counted
 from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable
 from subsetprivacy.design import Design, require_design
+from subsetprivacy.engines import refuse_counts
 from subsetprivacy.errors import ArgumentError, MismatchError, warn_of
 from subsetprivacy.estimation.result import Estimate
 from subsetprivacy.messages import NoteKind
@@ -168,6 +169,7 @@ def _columns(
     if isinstance(data, SubsetTable):
         data = {name: data.select(name) for name in data.names}
     wanted = [*names, *(() if sampling is None else sampling.columns)]
+    refuse_counts(data, designs or (), wanted)
     try:
         columns = columns_of(data, wanted)
     except ArgumentError as error:

@@ -10,6 +10,7 @@ import scipy
 from attrs import frozen
 
 from subsetprivacy.finding.result import Findings
+from subsetprivacy.finding.sources import counted_people
 from subsetprivacy.finding.variable import VariableFindings
 from subsetprivacy.presenting.checks import checks_section, level_sentence
 from subsetprivacy.presenting.designs import design_section, name_of
@@ -93,6 +94,10 @@ class ReportPage:
         return self.words("report.title", name=name) if name else self.words("report.untitled")
 
     @property
+    def _counted(self) -> int | None:
+        return counted_people(self.findings.source)
+
+    @property
     def _not_private(self) -> list[str]:
         return [
             variable.title
@@ -108,18 +113,20 @@ class ReportPage:
         return el("header", "\n", lines([*parts, self._overview(), self._contents()]), "\n")
 
     def _intro(self) -> str:
+        row = self.words("report.row" if self._counted is None else "report.row_of_counts")
         if self._not_private:
-            return self.words("report.intro_not_private")
+            return self.words("report.intro_not_private", row=row)
         dummies = any(variable.design.covered for variable in self.findings)
-        return self.words(
-            "report.intro", true=self.words("report.intro_true_dummies" if dummies else "report.intro_true")
-        )
+        true = self.words("report.intro_true_dummies" if dummies else "report.intro_true")
+        return self.words("report.intro", row=row, true=true)
 
     def _overview(self) -> Html:
         """Return the box with the file, its columns and the main numbers."""
         words, facts = self.words, self.findings.source_facts
         sentences = [words("report.file", name=facts.name)] if facts.name else []
         sentences += [words.count("report.rows", facts.rows), words.count("report.columns", len(self.findings))]
+        if self._counted is not None:
+            sentences.append(words.count("report.counted", self._counted))
         if facts.kept:
             sentences.append(words("report.kept", names=", ".join(facts.kept)))
         if self.date:

@@ -576,3 +576,21 @@ def test_a_dry_run_finds_what_a_run_would(run, people, tmp_path):
     assert (result.exit_code, "must be in a folder that exists" in result.stderr) == (1, True)
     result = run(*words, "-o", "-")
     assert (result.exit_code, "name one with --output" in result.stderr) == (2, True)
+
+
+def test_a_file_of_counts_without_its_document_is_refused(fine, refused, tmp_path):
+    counts = sp.simulate(RACE, [0.2] * 5, 300, seed=1)
+    sp.write_counts(counts, tmp_path / "counts.csv", name="race")
+    RACE.save(tmp_path / "race.json")
+    bare = tmp_path / "bare.csv"
+    bare.write_text((tmp_path / "counts.csv").read_text())
+    named = ["--column", f"race={tmp_path / 'race.json'}"]
+    weighted = ["--weights", "count", "--weights-kind", "frequency"]
+    for command in (["count"], ["estimate"], ["check"], ["report", "-o", tmp_path / "page.html"]):
+        line = refused(command[0], bare, *named, *command[1:])
+        assert "an unused column count" in line
+        assert "`" not in line
+        assert "--weights count --weights-kind frequency" in line
+    assert "n = 300" in fine("estimate", bare, *named, *weighted)
+    fine("count", bare, *named, *weighted, "-o", tmp_path / "again.csv")
+    assert "300 people" in fine("check", tmp_path / "again.csv")

@@ -25,7 +25,7 @@ DESIGN = sp.independent(
 OTHER = sp.uniform(list("abcd"))
 DESIGNS = {"use": DESIGN, "vote": OTHER}
 FORMULA = "use ~ age + sex + np.log(income)"
-KEPT = ["age", "sex", "income", "count", "weight", "shift", "town"]
+KEPT = ["age", "sex", "income", "times", "weight", "shift", "town"]
 N = 3000
 
 pytestmark = pytest.mark.filterwarnings("ignore::subsetprivacy.errors.NotPrivateWarning")
@@ -46,7 +46,7 @@ def people():
             "age": age,
             "sex": np.where(male, "m", "f"),
             "income": income,
-            "count": rng.integers(0, 3, N),
+            "times": rng.integers(0, 3, N),
             "weight": rng.choice([0.0, 0.5, 2.25], N),
             "shift": rng.normal(size=N),
             "town": rng.integers(0, 40, N),
@@ -84,7 +84,7 @@ ASKED = {
     "ordinal": {"family": "ordinal"},
     "ordinal with offset": {"family": "ordinal", "offset": "shift"},
     "offset": {"offset": "shift"},
-    "frequency": {"weights": "count", "weights_kind": "frequency"},
+    "frequency": {"weights": "times", "weights_kind": "frequency"},
     "sampling": {"weights": "weight", "weights_kind": "sampling"},
     "corrected with weights": {"method": "corrected", "weights": "weight", "weights_kind": "sampling"},
     "ridge": {"ridge": 3.0},
@@ -183,7 +183,7 @@ def test_terms_that_need_all_rows_are_loaded(people, parquet, monkeypatch):
 
 
 def test_a_dot_leaves_private_columns_weights_and_clusters_out(people, parquet):
-    fit = sp.regress("use ~ .", parquet, weights="count", weights_kind="frequency", clusters="town")
+    fit = sp.regress("use ~ .", parquet, weights="times", weights_kind="frequency", clusters="town")
     assert fit.columns.names == ("Intercept", "age", "sex[m]", "income", "weight", "shift")
 
 

@@ -327,5 +327,10 @@ def test_counts_that_cannot_be_written(tmp_path):
         write_counts(weighted, tmp_path / "x.csv")
     with refused(ArgumentError, "counts"):
         write_counts(sp.privatize(list("abcd"), LETTERS, seed=1), tmp_path / "x.csv")
-    with pytest.raises(ArgumentError):
-        write_counts(sp.SubsetCounts([3], [1], LETTERS), tmp_path / "x.csv", name="count")
+
+
+def test_a_variable_may_be_called_count(tmp_path):
+    counts = sp.SubsetCounts([3, 5], [4, 2], LETTERS)
+    release = write_counts(counts, tmp_path / "x.csv", name="count")
+    assert release.file.names() == ["count", "count_"]
+    assert sp.read_release(tmp_path / "x.csv").count("count").counts.tolist() == [4, 2]

@@ -4,7 +4,6 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
@@ -17,8 +16,9 @@ from subsetprivacy.collect.survey.manifest import Manifest
 from subsetprivacy.collect.survey.submission import SKIPPED, Framing
 from subsetprivacy.collect.survey.tallies import Released
 from subsetprivacy.design.text import text_of
+from subsetprivacy.engines import TABLE_FORMAT, count_column
 from subsetprivacy.finding.document import document_text
-from subsetprivacy.frames.files import TABLE_FORMAT, sidecar_of
+from subsetprivacy.frames.files import sidecar_of
 from subsetprivacy.frames.metadata import WeightsColumn
 from subsetprivacy.frames.output import open_output
 from subsetprivacy.messages.installing import how_to_install
@@ -26,7 +26,6 @@ from subsetprivacy.tables import safe_header
 
 __all__ = ["export_csv", "export_parquet", "export_zip", "file_stem", "python_snippet", "saved_name", "survey_slug"]
 
-COUNT = "count"
 _DAY = (1980, 1, 1, 0, 0, 0)  # the same for every file, so that nothing shows when an export was made
 _MODE = 0o644 << 16
 _NAME = re.compile(r"[^A-Za-z0-9_-]+")
@@ -139,14 +138,6 @@ def _written(released: Released, group: int, ending: str) -> tuple[bytes, bytes]
             output.begin(designs, [table.schema.field(count)], WeightsColumn(count, "frequency"))
             output.write(table)
         return path.read_bytes(), sidecar_of(path).read_bytes()
-
-
-def count_column(names: Iterable[str]) -> str:
-    """Return the name of the column of numbers: one that no variable has."""
-    name, taken = COUNT, set(names)
-    while name in taken:
-        name += "_"
-    return name
 
 
 def framings_csv(released: Released) -> bytes:
