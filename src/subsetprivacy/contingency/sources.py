@@ -16,7 +16,7 @@ from subsetprivacy.messages.for_analyses import (
     SMALLER_MODEL,
     WITHOUT_DUMMIES,
 )
-from subsetprivacy.subsets import MAX_CATEGORIES
+from subsetprivacy.subsets import MAX_CATEGORIES, is_missing
 from subsetprivacy.tabulating import crosstab
 from subsetprivacy.variables import JointCategories
 
@@ -126,6 +126,8 @@ def _of_release(release: Any, wanted: list[str], settings: Mapping[str, Any]) ->
 def with_groups(groups: GroupedCounts[Any], name: str = "value") -> JointCounts:
     """Return counts of several groups as joint counts, with the groups as nonprivate variables.
 
+    A missing group is a missing answer to its variable.
+
     Parameters
     ----------
     groups
@@ -139,7 +141,7 @@ def with_groups(groups: GroupedCounts[Any], name: str = "value") -> JointCounts:
     designs = [part.design for part in groups.values()]
     if any(design != designs[0] for design in designs):
         raise MismatchError("`counts` must have the same design in all groups; got several designs.")
-    labels = [list(dict.fromkeys(key[k] for key in keys)) for k in range(len(groups.by))]
+    labels = [[label for label in dict.fromkeys(column) if not is_missing(label)] for column in zip(*keys, strict=True)]
     if min(len(each) for each in labels) < 2:
         raise ArgumentError("`counts` must have two or more groups; got one.")
     for by, each in zip(groups.by, labels, strict=True):
@@ -161,7 +163,11 @@ def _stacked(groups: GroupedCounts[Any], keys: list[Any], labels: list[list[Any]
     codes, counts, squares = [], [], []
     for key, part in zip(keys, groups.values(), strict=True):
         own = [part.codes] if part.design.product is None else part.design.product.split(part.codes)
-        seen = [np.full(len(part.codes), 1 << each.index(label)) for each, label in zip(labels, key, strict=True)]
+        known = [
+            (1 << len(each)) - 1 if is_missing(label) else 1 << each.index(label)
+            for each, label in zip(labels, key, strict=True)
+        ]
+        seen = [np.full(len(part.codes), code) for code in known]
         codes.append(whole.join([*own, *seen]))
         counts.append(part.counts)
         squares.append(part.squares)

@@ -5,6 +5,7 @@ import re
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from every_case import every_case
 from problems import quietly
@@ -373,3 +374,15 @@ def test_groups_are_a_variable_that_is_seen():
 
 def label_of(cell):
     return " ".join(cell)
+
+
+def test_people_without_a_group_are_left_out():
+    data = sp.privatize(list("wxyz") * 100, TWO.factors[0], seed=1)
+    groups = np.resize(["f", "m", None, "m", "f"], 400)
+    known = np.array([group is not None for group in groups])
+    expected = fitted(sp.count(sp.SubsetData(data.codes[known], data.design), by=groups[known]))
+    for by in (groups, pd.Series(groups).where(known, float("nan"))):
+        fit = fitted(sp.count(data, by=by))
+        assert (fit.n, fit.df) == (known.sum(), expected.df)
+        assert fit.loglik == pytest.approx(expected.loglik)
+        assert [note.kind for note in fit.notes if note.kind is NoteKind.MISSING] == [NoteKind.MISSING]
