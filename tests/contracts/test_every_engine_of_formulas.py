@@ -120,7 +120,7 @@ FAITH = sp.warner(["no", "yes"])
 
 @cache
 def _drawn():
-    n, rng = 400, np.random.default_rng(12)
+    n, rng = 1200, np.random.default_rng(12)
     race, age = rng.choice(4, n, p=[0.2, 0.2, 0.2, 0.4]), rng.integers(18, 80, n)
     return {
         "income": (age / 20 + race + rng.normal(size=n)).round(4).tolist(),

@@ -144,7 +144,7 @@ def test_files_are_written(fine, made, tmp_path):
     pytest.importorskip("matplotlib")
     words = ["regress", "private.parquet", FORMULA]
     heads = {
-        "": ["category", "term", "estimate", "se", "lower", "upper", "pvalue", "level"],
+        "": ["category", "term", "estimate", "se", "lower", "upper", "pvalue", "level", "price"],
         "--test": ["test", "statistic", "df", "denominator_df", "pvalue", "method"],
         "--effects": ["change", "category", "estimate", "se", "lower", "upper", "level"],
         "--predict new.csv": ["at", "category", "estimate", "se", "lower", "upper", "level"],

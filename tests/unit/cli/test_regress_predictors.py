@@ -126,7 +126,7 @@ def test_files_are_written(fine, tmp_path):
     pytest.importorskip("matplotlib")
     words = ["regress", "private.parquet", FORMULA]
     heads = {
-        "": ["term", "estimate", "se", "lower", "upper", "pvalue", "level"],
+        "": ["term", "estimate", "se", "lower", "upper", "pvalue", "level", "price"],
         "--test": ["test", "statistic", "df", "denominator_df", "pvalue", "method"],
         "--adjusted race": ["at", "category", "estimate", "se", "lower", "upper", "level"],
     }
