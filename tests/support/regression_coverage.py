@@ -76,6 +76,7 @@ class Coverage:
 
     separated: int
     used: int
+    likelihood: float  # the share of samples that the likelihood fitted
     wald: np.ndarray
     robust: np.ndarray
     shares: np.ndarray
@@ -110,6 +111,7 @@ def _one_coverage(task):
     fit = quiet(sp.regress, data, X, baseline=0, method=method)
     if fit.separated or not fit.converged:
         return None
+    assert method == fit.method or method is None
     B = coefficients(design.p)
     truth = B[1:].ravel()
     at = np.array([[0.5, 1.0]])
@@ -118,8 +120,9 @@ def _one_coverage(task):
     wald = fit.interval(method="wald") if method == "ml" else np.full((len(truth), 2), np.nan)
     pvalue = float(fit.specification.pvalue[0])
     return (
+        fit.method == "ml",
         _inside(wald, truth),
-        _inside(fit.interval(method="robust"), truth),
+        _inside(fit.interval() if method is None else fit.interval(method="robust"), truth),
         _inside(shares, U / U.sum()),
         pvalue,
         fit.estimates,
@@ -131,10 +134,11 @@ def coverage(name, n, replications, *, seed=1, method="ml", run=map):
     """Return the coverage of the intervals of one design and size."""
     tasks = [(name, n, seed * 1_000_000 + k, method) for k in range(replications)]
     found = [one for one in run(_one_coverage, tasks) if one is not None]
-    wald, robust, shares, pvalue, estimates, se = (np.array(each) for each in zip(*found, strict=True))
+    likelihood, wald, robust, shares, pvalue, estimates, se = (np.array(each) for each in zip(*found, strict=True))
     return Coverage(
         replications - len(found),
         len(found),
+        float(likelihood.mean()),
         wald.mean(axis=0),
         robust.mean(axis=0),
         shares.mean(axis=0),
@@ -146,8 +150,10 @@ def coverage(name, n, replications, *, seed=1, method="ml", run=map):
 def _one_level(task):
     name, n, seed = task
     data, X = sample(DESIGNS[name](), n, seed, z=0.0)
-    fit = quiet(sp.regress, data, X, baseline=0)
+    fit = quiet(sp.regress, data, X, baseline=0, method="ml")
     tests = {method: float(fit.test("x2", method=method).pvalue[0]) for method in ("lr", "wald", "robust")}
+    default = quiet(sp.regress, data, X, baseline=0)
+    tests["default"] = float(default.test("x2").pvalue[0])
     return bool(fit.separated), tests
 
 
@@ -161,13 +167,15 @@ def level(name, n, replications, *, seed=2, run=map):
     finite = [tests for separated, tests in found if not separated]
     rejected = {method: float(np.mean([t[method] <= 0.05 for t in finite])) for method in ("lr", "wald", "robust")}
     rejected["lr, all samples"] = float(np.mean([t["lr"] <= 0.05 for _, t in found]))
+    tested = [t["default"] for _, t in found if np.isfinite(t["default"])]
+    rejected["default"] = float(np.mean(np.array(tested) <= 0.05))
     return Level(replications - len(finite), len(finite), rejected)
 
 
 def _one_power(task):
     name, n, seed, bent = task
     data, X = sample(DESIGNS[name](), n, seed, bent=bent)
-    fit = quiet(sp.regress, data, X, baseline=0)
+    fit = quiet(sp.regress, data, X, baseline=0, method="ml")
     return float(fit.specification.pvalue[0])
 
 
@@ -183,7 +191,7 @@ def _one_ordinal(task):
     name, n, seed, uneven = task
     design = DESIGNS[name]()
     data, X = ordered_sample(design, n, seed, uneven=uneven)
-    fit = quiet(sp.regress, data, X, family="ordinal")
+    fit = quiet(sp.regress, data, X, family="ordinal", method="ml")
     if fit.separated or not fit.converged:
         return None
     p = design.p
@@ -239,19 +247,38 @@ def print_coverage(replications, run, method="ml"):
             )
 
 
+def print_default(replications, run):
+    """Print the coverage of the default method."""
+    print("\nCoverage of 95% intervals of the default method: smallest to largest coefficient (mean)\n")
+    print(
+        "| design | people | by likelihood, % | separated | default | shares | se over sd |" + "\n" + "|---" * 7 + "|"
+    )
+    for name in DESIGNS:
+        for n in SIZES:
+            found = coverage(name, n, replications, method=None, run=run)
+            low, high = found.ratio.min(), found.ratio.max()
+            print(
+                f"| {name} | {n} | {100 * found.likelihood:.0f} | {found.separated} | {percent(found.robust)} "
+                f"| {percent(found.shares)} | {low:.2f} to {high:.2f} |",
+                flush=True,
+            )
+
+
 def print_level(replications, run):
     """Print the levels of the tests of a term."""
     print("\nTests of a term without effect, rejected at 5%\n")
     print(
-        "| design | people | separated | likelihood ratio | Wald | robust | likelihood ratio, all samples |"
+        "| design | people | separated | likelihood ratio | Wald | robust | likelihood ratio, all samples | default |"
         + "\n"
-        + "|---" * 7
+        + "|---" * 8
         + "|"
     )
     for name in DESIGNS:
         for n in SIZES:
             found = level(name, n, replications, run=run)
-            shown = " | ".join(percent(found.rejected[each]) for each in ("lr", "wald", "robust", "lr, all samples"))
+            shown = " | ".join(
+                percent(found.rejected[each]) for each in ("lr", "wald", "robust", "lr, all samples", "default")
+            )
             print(f"| {name} | {n} | {found.separated} | {shown} |", flush=True)
 
 
@@ -293,7 +320,7 @@ TABLES = {
     "level": print_level,
     "power": print_power,
     "ordinal": print_ordinal,
-    "corrected": lambda replications, run: print_coverage(replications, run, method="corrected"),
+    "default": print_default,
 }
 
 

@@ -79,7 +79,7 @@ class Population:
         """Return what the model has as its limit: the fit to everyone, privatized several times."""
         codes = np.concatenate([sp.privatize(self.value, design, seed=seed).codes for seed in range(times)])
         columns = {"x": np.tile(self.x, times), "group": np.tile(self.group, times)}
-        return sp.regress(sp.SubsetData(codes, design), columns, baseline=0)
+        return sp.regress(sp.SubsetData(codes, design), columns, baseline=0, method="ml")
 
     def sample(self, setting, rng):
         """Return the people, their strata, clusters and weights: clusters with equal chances, then people."""
@@ -136,7 +136,7 @@ def _measured(population, setting, rng):
     group, x = population.group[rows], population.x[rows]
     one, two = (sp.estimate(data, sampling=sampling.within(group == g)) for g in (1, 0))
     change = one.difference(two)
-    slopes = sp.regress(data, {"x": x, "group": group}, sampling=sampling, baseline=0, starts=1)
+    slopes = sp.regress(data, {"x": x, "group": group}, sampling=sampling, baseline=0, method="ml", starts=1)
     raked = sp.rake({"group": group, "age": population.age[rows]}, population.margins(), sampling=sampling)
     known = sp.estimate(data, sampling=raked.sampling)
     none = np.full(population.p, np.nan)
