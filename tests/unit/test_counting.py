@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from every_case import every_case
 from lopsided import ABCD, ASKED, UNKNOWN
@@ -6,6 +7,7 @@ from refusals import refused
 
 import subsetprivacy as sp
 from subsetprivacy.design import Coarse
+from subsetprivacy.design.text import texts_of
 from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, InvalidDesignError, MismatchError
 
 UNIFORM = sp.uniform(ABCD)
@@ -311,3 +313,18 @@ def test_codes_with_gaps_that_a_file_turned_into_floats(column):
     counts = sp.count(column, design=UNIFORM)
     assert (counts.n, counts.n_missing) == (2, 1)
     assert counts.observed_codes.tolist() == [3, 5]
+
+
+def test_texts_of_numbered_subsets_are_read_in_a_column_as_in_a_table():
+    design = sp.warner(["no", "yes"])
+    codes = sp.privatize(["no", "yes"] * 20, design, seed=1).codes
+    texts = [*texts_of(codes, design), None]
+    column = sp.count(texts, design=design)
+    table = sp.count(pd.DataFrame({"x": texts}), "x", design=design, missing="full")
+    assert column.to_dict() == table.to_dict()
+    assert (column.n, column.n_missing) == (40, 1)
+    assert sp.count([None, None], design=design).n_missing == 2
+    with pytest.raises(CodeError):
+        sp.count([{"no"}, {"yes"}], design=design)
+    with pytest.raises(CodeError):
+        sp.count(["no", "perhaps"], design=design)

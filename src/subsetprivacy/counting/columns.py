@@ -12,7 +12,7 @@ from subsetprivacy._words import counted, people
 from subsetprivacy.counting.ordering import GroupColumn, rows_of_groups
 from subsetprivacy.data import SubsetCounts, SubsetData, SubsetTable
 from subsetprivacy.design import Design, coarse, require_design
-from subsetprivacy.design.text import codes_of
+from subsetprivacy.design.text import codes_of, has_text_form
 from subsetprivacy.engines import declared_order, is_table
 from subsetprivacy.errors import ArgumentError, CategoryError, CodeError, MismatchError
 from subsetprivacy.messages.for_data import MISSING_AS_FULL, PASS_A_LIST, PASS_CODES, PASS_ONE_COLUMN, SINGLE_ANSWER
@@ -131,6 +131,9 @@ def _codes_of(column: Any, design: Design, missing: Missing | None) -> IntArray:
             rows = [design.missing_code if is_missing(row) else row for row in rows]
     if numbers:
         return check_codes(_whole_numbers(rows, design))
+    are_texts = all(isinstance(row, str) or is_missing(row) for row in rows)
+    if are_texts and has_text_form(design):
+        return codes_of([row if isinstance(row, str) else None for row in rows], design)
     if design.code_space != "mask":
         raise CodeError(
             f"subsets of a {design.kind} design must be given as its codes; got something else.", PASS_CODES
