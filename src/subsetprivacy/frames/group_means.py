@@ -84,7 +84,9 @@ def group_means(
     clusters
         The cluster of each person, or the name of a column. The same as ``sampling=Sampling(weights, clusters=...)``.
     sampling
-        How the sample was drawn: weights, strata, clusters or replicates, instead of `weights` and `clusters`.
+        How the sample was drawn: weights, strata, clusters or replicates, instead of `weights` and `clusters`. Rows of
+        weight 0 are not used, so ``sampling.within(y.notna())`` allows missing outcomes. ``Sampling(fpc=1)``: these
+        people are the whole population.
     quantiles
         The quantiles to estimate, between 0 and 1.
     model
@@ -99,8 +101,8 @@ def group_means(
     Raises
     ------
     ArgumentError, MismatchError
-        If outcomes are missing, infinite or not numbers, or arguments contradict each other. Messages give a row and a
-        count.
+        If outcomes of people with a positive weight are missing, infinite or not numbers, or arguments contradict each
+        other. Messages give a row and a count.
     CodeError
         If a cell is not a subset of its design.
     UnknownDesignError, NotIdentifiableError
@@ -136,7 +138,7 @@ def group_means(
     >>> means.mean.round(0), means.se.round(1)
     (array([30., 40., 40., 40.]), array([0.7, 0.3, 0.2, 0.2]))
     >>> means.test()
-    <ModelTests (score) all means are equal: chi-square 305.98, df 3, p-value < 0.0001>
+    <ModelTests (score) all means are equal: chi-square 305.98, df 3, p < 0.0001>
     """
     if model is not None:
         check_choice(model, MODELS, "model")

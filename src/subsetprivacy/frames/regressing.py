@@ -128,6 +128,8 @@ def regress(
         How to treat an empty cell of a private column: ``"error"`` (default) or ``"full"``, a missing answer.
     sampling
         How the sample was drawn, a `Sampling`, instead of weights and clusters. With a formula it may name columns.
+        Rows of weight 0, such as those outside of ``sampling.within(rows)``, are not used, and may have missing cells.
+        ``Sampling(fpc=1)``: these people are the whole population.
     stream
         For files and Spark tables. True reads the rows again for every sum over people, in constant memory, or lets
         Spark's workers compute the sums. False loads all rows into memory. By default files are loaded if the model

@@ -499,7 +499,7 @@ class Sampling:
         Parameters
         ----------
         rows
-            True for people in the subpopulation, False for others.
+            True for people in the subpopulation, False for others, whose outcomes and covariates may be missing.
         """
         inside = np.asarray(rows)
         if not self.has_rows and inside.ndim == 1:
