@@ -159,6 +159,23 @@ def test_a_census_of_labels_has_no_error():
     assert np.abs(means.se).max() < 1e-7
 
 
+@every_case("method", ["corrected", "ml"])
+def test_a_census_of_labels_has_no_error_in_regressions(method):
+    """Neither coefficients nor means over the people, whether a private or an observed variable is set."""
+    n = 300
+    v, x = SAMPLE.integers(0, 3, n), SAMPLE.normal(size=n)
+    labels = sp.nonprivate(["a", "b", "c"])
+    table = {"v": 1 << v, "x": x, "y": v + x + SAMPLE.normal(size=n)}
+    options = {"designs": {"v": labels}, "method": method, "sampling": CENSUS, "starts": 1}
+    outcome = sp.regress("y ~ v + x", table, **options)
+    response = sp.regress("v ~ x", table, **options)
+    sizes = [outcome.se, outcome.adjusted("v").se, outcome.adjusted("x").se, outcome.effects().se, response.se]
+    infinite = sp.regress("y ~ v + x", table, **options | {"sampling": sp.Sampling(np.ones(n))})
+    assert infinite.adjusted("x").se.min() > 0.01
+    for each in sizes:
+        assert np.abs(each).max() < 1e-6
+
+
 def test_missing_answers_are_part_of_the_draw():
     """Someone without an informative subset is in the population, so a census with missing answers is a sample."""
     values = SAMPLE.choice(list("abcd"), 4000)
