@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 METHODS: tuple[TermTest, ...] = get_args(TermTest)
 MAX_SATURATED = 4096  # up to so many cells, the saturated model is fitted for a test
-TABLES = 199  # simulated for a test of fit
+TABLES = 99  # simulated for a test of fit
 ZERO = 1e-3  # a share of fewer people is estimated as 0
 _FITS_OF_INTERVAL = 10  # tables that take as long as a profile interval
 _THIN = 5.0  # effective people per degree of freedom, as if asked directly; with fewer, chi-square is approximate

@@ -132,7 +132,7 @@ def test_a_test_of_fit_with_shares_of_zero_is_simulated():
     fit, same = fitted(counts, "independence"), fitted(counts, "independence")
     test = fit.goodness_of_fit
     assert test.notes[0].kind is NoteKind.NULL_LAW
-    assert test.pvalue[0] * 200 == pytest.approx(round(test.pvalue[0] * 200))
+    assert test.pvalue[0] * 100 == pytest.approx(round(test.pvalue[0] * 100))
     assert test.pvalue[0] == same.goodness_of_fit.pvalue[0]
     assert test.notes[0] in fit.notes
 
