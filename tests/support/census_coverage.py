@@ -100,7 +100,6 @@ def models(samples, seed=8, people=2000):
     times = 400
     many = sp.privatize(np.tile(values, times), design, seed=1)
     tables = {"x": x, "y": y, "yes": yes}
-    known = sp.privatize(values, sp.nonprivate(list(labels)), seed=1)
     calls = {
         "means by group": lambda data, **more: sp.group_means(tables["y"], data, **more),
         "means by group, normal model": lambda data, **more: sp.group_means(tables["y"], data, model="normal", **more),
@@ -113,6 +112,7 @@ def models(samples, seed=8, people=2000):
     found, without = ({name: [] for name in calls} for _ in range(2))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        known = sp.privatize(values, sp.nonprivate(list(labels)), seed=1)
         exact = {name: _numbers(call(known))[0] for name, call in calls.items()}
         whole, tables = tables, {name: np.tile(column, times) for name, column in tables.items()}
         for name in ("means by group, normal model", "private response", "private predictor, likelihood"):
