@@ -87,7 +87,7 @@ def rare_combinations(problem: OutcomeProblem, made: OutcomeFit, weights: FloatA
     if made.bread is None or not problem.design.is_known:
         return np.zeros(len(weights), np.bool_)
     k = weights.shape[1]
-    directions = made.bread[:k, :k] @ weights.T
+    directions = np.where(made.infinite[:, None] == 0, made.bread[:k, :k] @ weights.T, 0.0)
     return too_few(corrected_objective(problem), made.theta, directions, frequency=problem.weighted != "sampling")
 
 
