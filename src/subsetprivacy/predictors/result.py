@@ -192,7 +192,8 @@ class OutcomeRegression(Result):
     @cached_property
     def design_effects(self) -> FloatArray | None:
         """The variance of each coefficient relative to a simple random sample; None without sampling."""
-        return design_effects(self.problem, self.fit)
+        effects = design_effects(self.problem, self.fit)
+        return None if effects is None else np.where(self.fit.rare, np.nan, effects)
 
     @property
     def pvalues(self) -> FloatArray:
