@@ -57,7 +57,9 @@ class ConditionalProfile:
         self._whole = (rows == i).astype(np.float64)
         self._part = self._whole * (columns == j)
         w = np.bincount(pair.where, self._peak.w, minlength=pair.categories.p)
-        self.top = float(self._part @ w / (self._whole @ w))
+        whole = float(self._whole @ w)
+        # With very few people, another distribution without this row may be as likely: then nothing is known.
+        self.top = float(self._part @ w) / whole if whole > ZERO else float("nan")
         self.error = error
 
     @property
@@ -181,6 +183,9 @@ class ConditionalShares(Result):
         for i, j in np.ndindex(self.table.shape):
             if self._weights[i] > ZERO:
                 share = ConditionalProfile(self.pair, (i, j), float(errors[i, j]))
+                if np.isnan(share.top):
+                    bounds[i, j] = 0.0, 1.0
+                    continue
                 test = SignedScore(z, score=chosen == "score", start=share.start)
                 bounds[i, j] = [search_end(share, end, test, z) for end in (0.0, 1.0)]
         return bounds

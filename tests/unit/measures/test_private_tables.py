@@ -309,3 +309,19 @@ def test_a_difference_whose_curve_starts_at_the_edge_of_the_square():
     with quietly():
         measure = association(counts).difference(0, (0, 3))
     assert -1 < measure.lower < measure.value < measure.upper < 1
+
+
+def test_tiny_samples_have_intervals_that_contain_the_estimates():
+    design = sp.product({"x": sp.uniform(range(4)), "y": sp.uniform(range(4))})
+    with quietly():
+        for n in (2, 3, 5):
+            for counts in sp.simulate_many(design, np.full(16, 1 / 16), n, 8, seed=2):
+                result = association(counts)
+                given = result.conditional()
+                lower, upper = np.moveaxis(given.interval(), -1, 0)
+                known = ~np.isnan(given.table)
+                assert (lower[known] <= given.table[known] + 1e-7).all()
+                assert (given.table[known] - 1e-7 <= upper[known]).all()
+                assert 0 <= result.cramers_v().lower <= result.cramers_v().upper <= 1
+                for measure in (result.difference(0, (0, 1)), result.odds_ratio((0, 1), (0, 1))):
+                    assert not measure.lower > measure.upper
