@@ -192,7 +192,7 @@ class SurveySample:
         return np.array(estimates)
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class CellDraws:
     r"""The factors :math:`f_h w_i^2` of the variances of draws, summed over people.
 

@@ -104,7 +104,7 @@ def impute(
     ...     for frame in imputed.frames({"income": income})
     ... ]
     >>> sp.pool(means).estimates.round(1)
-    array([1.])
+    array([1.1])
     """
     check_count(m, "m", least=2)
     codes, design_of_codes = _people(data, given, design)

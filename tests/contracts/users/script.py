@@ -50,7 +50,8 @@ for name, shares in zip(groups, sp.estimate_many(groups, "mom").w, strict=True):
 methods = sp.simulate_many(design, [0.1, 0.2, 0.3, 0.4], n=200, size=3, seed=np.random.default_rng(1))
 print(sp.estimate_many(methods).w.mean(axis=0))
 
-people = {"age": np.arange(1000.0), "rich": np.arange(1000) % 3 == 0, "color": data}
+colors = sp.privatize(COLORS * 250, design, seed=2)
+people = {"age": np.arange(1000.0), "rich": np.arange(1000) % 3 == 0, "color": colors}
 model = sp.regress("rich ~ age + color", people, family="linear", baseline={"color": "blue"})
 assert_type(model, sp.Regression | sp.OutcomeRegression)
 print(model.summary(), model.coef, model.interval(0.9), model.test("color"), model.adjusted("age").estimate)
