@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from subsetprivacy._words import counted
-from subsetprivacy.contingency.fitting import MAX_PARAMETERS, NEAR
+from subsetprivacy.contingency.fitting import MAX_PARAMETERS
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_analyses import SMALLER_MODEL
+from subsetprivacy.regression.maxima import told
 from subsetprivacy.tables import label_text, number
 
 if TYPE_CHECKING:
@@ -103,13 +104,8 @@ def _several(fit: LogLinear) -> tuple[Note, ...]:
         named = _named([label for label, sign in zip(fit.labels, fit.fit.infinite, strict=True) if np.isnan(sign)])
         text = f"The reported subsets do not determine these parameters: {named}."
         return (Note(NoteKind.NOT_UNIQUE, text, SMALLER_MODEL),)
-    if len(fit.maxima) < 2 or fit.maxima[0] - fit.maxima[1] > NEAR:
-        return ()
-    text = (
-        f"The likelihood has {len(fit.maxima)} maxima from {fit.fit.starts} starts. The next is "
-        f"{fit.maxima[0] - fit.maxima[1]:.2g} below the best, so the data hardly decide between them."
-    )
-    return (Note(NoteKind.NOT_UNIQUE, text, SMALLER_MODEL),)
+    text = told(fit.maxima, fit.fit.starts)
+    return (Note(NoteKind.NOT_UNIQUE, text, SMALLER_MODEL),) if text else ()
 
 
 def _separated(fit: LogLinear) -> tuple[Note, ...]:

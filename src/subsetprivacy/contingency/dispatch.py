@@ -43,7 +43,8 @@ def loglinear(
     baseline
         The baseline category of each variable; by default the one with the largest share.
     starts
-        The number of starts of the maximization; by default 1, or 10 if there are few people for the parameters.
+        The number of starts of the maximization. By default 1, or 7 to 40 if there are few people for the parameters,
+        until few starts are expected to find another maximum.
 
     Raises
     ------

@@ -1,6 +1,7 @@
 """Fit a log-linear model: starts, maxima, covariances and infinite parameters."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,11 @@ from subsetprivacy.errors import TooLargeError
 from subsetprivacy.estimation.mle import maximize as maximize_shares
 from subsetprivacy.incidence import Listable
 from subsetprivacy.messages.for_analyses import SMALLER_MODEL
+from subsetprivacy.regression.maxima import SMALL, BestMaximum, search
 
 MAX_PARAMETERS = 2000  # up to so many parameters, there is an information matrix
 MAX_MATRIX = 1 << 25  # parameters times cells, or times distinct reports, for such a matrix: 268 MB
 MANY = 1024  # with more cells, a fit does not start at the estimate of all cells
-SMALL = 50.0  # effective people per parameter, as if asked directly; with fewer, one start is not enough
-RANDOM_STARTS = 8
-NEAR = 2.0  # in log-likelihood; a second maximum this close is an equally good answer
-_SAME = 1e-4
 _LIFT = 1e-3
 _LOOSE = 1e-3
 _OPEN = 1e-2  # information of complete answers in a direction on which the reports have no information
@@ -117,7 +115,7 @@ def fit_table(
     structure, margins
         The model matrix, and known margins.
     starts
-        The number of starts; by default one, or ten if there are few people.
+        The number of starts; by default one, or as in `regression.maxima.search` if there are few people.
     near
         Shares of the cells close to those of the fit, if available.
     """
@@ -132,40 +130,27 @@ def fit_table(
                 SMALLER_MODEL,
             )
         return _fit_many(likelihood, target)
-    first = maximize(likelihood, parameters, project(structure, target))
-    more = _more_starts(counts, structure, first, starts)
-    maxima = [first, *(maximize(likelihood, parameters, start) for start in more)]
-    arrived = [maximum for maximum in maxima if maximum.converged and maximum.is_maximum] or maxima[:1]
-    best = max(arrived, key=lambda maximum: maximum.value)
-    if best.value <= first.value + _SAME and first.converged:
-        best = first
-    values = _different(sorted((maximum.value for maximum in arrived), reverse=True))
-    return _finished(counts, likelihood, parameters, best, values, len(maxima))
+    climb = partial(maximize, likelihood, parameters)
+    first = climb(project(structure, target))
+    found = BestMaximum(first, (first.value,), 1)
+    if starts or _has_few_people(counts, structure, first):
+        found = search(climb, first, _more_starts(structure, first), asked=starts)
+    return _finished(counts, likelihood, parameters, found.best, found.values, found.starts)
 
 
-def _different(values: Sequence[float]) -> tuple[float, ...]:
-    """Return values, largest first, without duplicates of the same maximum."""
-    kept: list[float] = []
-    for value in values:
-        if not kept or kept[-1] - value > _SAME:
-            kept.append(value)
-    return tuple(kept)
+def _has_few_people(counts: SubsetCounts, structure: Structure, first: TableMaximum) -> bool:
+    """Tell whether there are so few people that there may be several maxima, and a start takes no second."""
+    kept = _kept(_price(first, np.zeros(structure.size)))
+    effective = counts.n * (kept if kept == kept else 0.0) / max(structure.size, 1)
+    return effective < SMALL and structure.size * structure.cells < 1 << 16
 
 
-def _more_starts(
-    counts: SubsetCounts, structure: Structure, first: TableMaximum, starts: int | None
-) -> list[FloatArray]:
-    """Return more starting parameters, independence and random ones, if there are few people."""
-    if starts is None:
-        kept = _kept(_price(first, np.zeros(structure.size)))
-        effective = counts.n * (kept if kept == kept else 0.0) / max(structure.size, 1)
-        starts = RANDOM_STARTS + 2 if effective < SMALL and structure.size * structure.cells < 1 << 16 else 1
-    if starts < 2:
-        return []
-    alone = np.where([len(structure.terms[structure.term_of(k)]) > 1 for k in range(structure.size)], 0.0, first.theta)
+def _more_starts(structure: Structure, first: TableMaximum) -> Iterator[FloatArray]:
+    """Yield parameters of independence, and then random ones."""
+    yield np.where([len(structure.terms[structure.term_of(k)]) > 1 for k in range(structure.size)], 0.0, first.theta)
     rng = np.random.default_rng(0)  # depends only on the problem, so the same data give the same fit
-    center = np.clip(first.theta, -3.0, 3.0)
-    return [alone, *(center + rng.standard_normal(structure.size) for _ in range(starts - 2))]
+    while True:
+        yield np.clip(first.theta, -3.0, 3.0) + rng.standard_normal(structure.size)
 
 
 def _price(best: TableMaximum, infinite: FloatArray) -> FloatArray:

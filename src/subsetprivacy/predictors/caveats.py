@@ -10,7 +10,7 @@ from subsetprivacy._words import counted
 from subsetprivacy.messages import Note, NoteKind
 from subsetprivacy.messages.for_regression import CORRECTED_IF_WRONG, LINEAR_OR_MERGE, MERGE_OR_MORE, MERGE_PREDICTOR
 from subsetprivacy.regression.caveats import note_of_sandwich
-from subsetprivacy.regression.maxima import NEAR
+from subsetprivacy.regression.maxima import told
 from subsetprivacy.regression.price import price_text
 from subsetprivacy.tables import label_text, number
 
@@ -92,13 +92,8 @@ def _unsolved(fit: OutcomeRegression) -> tuple[Note, ...]:
 
 
 def _several(fit: OutcomeRegression) -> tuple[Note, ...]:
-    if len(fit.maxima) < 2 or fit.maxima[0] - fit.maxima[1] > NEAR:
-        return ()
-    text = (
-        f"The likelihood has {len(fit.maxima)} maxima from {fit.fit.starts} starts. The next is "
-        f"{fit.maxima[0] - fit.maxima[1]:.2g} below the best, so the data hardly decide between them."
-    )
-    return (Note(NoteKind.NOT_UNIQUE, text, MERGE_OR_MORE),)
+    text = told(fit.maxima, fit.fit.starts)
+    return (Note(NoteKind.NOT_UNIQUE, text, MERGE_OR_MORE),) if text else ()
 
 
 def _separated(fit: OutcomeRegression) -> tuple[Note, ...]:

@@ -17,7 +17,7 @@ from subsetprivacy.messages.for_regression import (
     MORE_TERMS_OR_CORRECTED,
     SHRINK,
 )
-from subsetprivacy.regression.maxima import NEAR, UNSEEN, unseen
+from subsetprivacy.regression.maxima import told
 from subsetprivacy.regression.price import price_text
 from subsetprivacy.tables import label_text, number
 
@@ -103,17 +103,8 @@ def _not_converged(fit: Regression) -> tuple[Note, ...]:
 
 
 def _several(fit: Regression) -> tuple[Note, ...]:
-    if len(fit.maxima) < 2:
-        return ()
-    text, apart = f"The likelihood has {len(fit.maxima)} maxima from {fit.fit.starts} starts.", -np.diff(fit.maxima)[0]
-    more = unseen(len(fit.maxima), fit.fit.starts) > UNSEEN
-    if apart <= NEAR:
-        text += f" The next is {apart:.2g} below the best, so the data hardly decide between them."
-    elif not more:
-        return ()
-    if more:
-        text += " There are probably more, and one of them may be better."
-    return (Note(NoteKind.NOT_UNIQUE, text, MERGE_OR_MORE),)
+    text = told(fit.maxima, fit.fit.starts)
+    return (Note(NoteKind.NOT_UNIQUE, text, MERGE_OR_MORE),) if text else ()
 
 
 def _separated(fit: Regression) -> tuple[Note, ...]:

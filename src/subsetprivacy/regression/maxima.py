@@ -1,6 +1,6 @@
 """Search for several maxima: more starts if the sample is small."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
@@ -126,3 +126,16 @@ def different(results: Iterable[Optimum]) -> tuple[float, ...]:
         if not kept or kept[-1] - value > SAME:
             kept.append(value)
     return tuple(kept)
+
+
+def told(maxima: Sequence[float], starts: int) -> str:
+    """Return what a result says of several maxima; empty if the best is clear."""
+    if len(maxima) < 2:
+        return ""
+    apart, more = maxima[0] - maxima[1], unseen(len(maxima), starts) > UNSEEN
+    if apart > NEAR and not more:
+        return ""
+    text = f"The likelihood has {len(maxima)} maxima from {starts} starts."
+    if apart <= NEAR:
+        text += f" The next is {apart:.2g} below the best, so the data hardly decide between them."
+    return f"{text} There are probably more, and one of them may be better." if more else text
