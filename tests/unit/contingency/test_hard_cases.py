@@ -109,7 +109,7 @@ def test_few_people_are_told_and_several_starts_are_made():
         with pytest.warns(SmallCountWarning, match="per parameter"):
             fit = sp.loglinear(counts, "saturated", starts=1)
     assert fit.fit.starts == 1
-    assert fitted(counts, "all pairs").fit.starts == 10
+    assert 7 <= fitted(counts, "all pairs").fit.starts <= 40
     assert fitted(counts, "all pairs", starts=3).fit.starts == 3
 
 
