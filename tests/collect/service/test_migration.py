@@ -166,7 +166,7 @@ def numbers_of(document):
 
 
 def without_intervals(document):
-    """Return version 1 without the numbers that are others now: intervals of shares, and the power against leaning."""
+    """Return version 1 without the numbers that are others now: intervals, and the power against leaning."""
     for one in document["variables"]:
         if one["shares"] is not None:
             del one["shares"]["interval"]
@@ -175,6 +175,9 @@ def without_intervals(document):
         # These were too optimistic where one option is frequent; see `power_for`.
         for key in ("detectable", "power"):
             one["leaning"][key] = None
+    for pair in document["pairs"]:  # of Cramér's V, which were too long
+        if pair["strength"] is not None:
+            pair["strength"].update(dict.fromkeys(ENDS))
     return document
 
 
@@ -218,6 +221,12 @@ def test_intervals_of_shares_are_those_of_the_library(found, new):
         assert set(facts["interval"]) == {"wald" if one["name"] == "large" else "adjusted"}
         for end in ENDS:
             assert one["shares"][end] == pytest.approx(facts[end], rel=FIGURES)
+
+
+def test_intervals_of_strength_contain_it(new):
+    for pair in new["findings"]["pairs"]:
+        if pair["strength"] is not None and pair["strength"]["value"] is not None:
+            assert 0 <= pair["strength"]["lower"] <= pair["strength"]["value"] <= pair["strength"]["upper"] <= 1
 
 
 # Files of an export -----------------------------------------------------------------------------
