@@ -43,7 +43,7 @@ def best_around_the_truth(data, X, truth, starts=8):
     def loss(theta):
         U = np.vstack([np.zeros(len(Z)), theta.reshape(p - 1, -1) @ Z.T])
         E = np.exp(U - U.max(axis=0))
-        inside, every = (R * E).sum(axis=0), E.sum(axis=0)
+        inside, every = np.maximum((R * E).sum(axis=0), 1e-200), E.sum(axis=0)  # far out a step may lose a subset
         G = (R * E / inside - E / every)[1:]
         return -np.log(inside / every).sum(), -(G @ Z).ravel()
 
