@@ -21,6 +21,7 @@ from subsetprivacy.regression.links import pairs
 from subsetprivacy.tables import label_text
 
 _OUTCOMES = 1.0  # standard errors between the information that outcomes show and 0
+_PLENTY = 10.0  # standard errors above 0 at which the first people decide for all
 
 
 @frozen(eq=False, repr=False)
@@ -156,6 +157,8 @@ def too_few(objective: CorrectedObjective, theta: FloatArray, directions: FloatA
                 added = (D * g).sum(axis=0) ** 2 - (D * g**2).sum(axis=0)
                 total[kind, k] += each.sum()
                 noise[kind, k] += (block.weighted(added) if frequency else block.weighted(block.weighted(added))).sum()
+        if (total > _PLENTY * np.sqrt(np.maximum(noise, 0.0))).all():  # the other people only add information
+            return np.zeros(len(changes), np.bool_)
     people, outcomes = np.sqrt(np.maximum(noise, 0.0))
     return (scale > 0) & (too_rare(total[0], people) | too_rare(total[1], outcomes, _OUTCOMES))
 
