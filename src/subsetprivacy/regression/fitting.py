@@ -77,9 +77,10 @@ class Fit:
     likelihood: SolverResult | None = None
 
 
-def fit_likelihood(problem: ResponseProblem, *, on_step: OnStep | None = None) -> BestMaximum[SolverResult]:
-    """Maximize the likelihood of the subsets, from several starts if the sample is small."""
-    first = _climb(problem, problem.start(), on_step)
+def fit_likelihood(
+    problem: ResponseProblem, first: SolverResult, *, on_step: OnStep | None = None
+) -> BestMaximum[SolverResult]:
+    """Maximize the likelihood of the subsets, from more starts than the first if the sample is small."""
     if problem.model.size > MAX_COVARIANCE or not (problem.options.starts or _has_few_people(problem)):
         return BestMaximum(first, (first.value,), 1)
     # Around a start that is never infinite, because the first maximum may be.
@@ -125,19 +126,18 @@ def fit(
     if problem.options.lasso > 0:
         return _fit_lasso(problem)
     asked = problem.options.method
-    objective, found = problem.objective(), None
-    likelihood: SolverResult | None = None
+    objective, found, corrected = problem.objective(), None, False
+    first = _climb(problem, problem.start(), on_step)
     unsolved: tuple[int, ...] = ()
     if asked == "corrected" or (asked is None and can_be_corrected(problem)):
-        working = _climb(problem, problem.start(), on_step)
-        objective, best = _correct(problem, working)
+        objective, best = _correct(problem, first)
         if best.converged and best.gap <= ARRIVED and best.value <= 0:  # a solution has the entropy of its shares
-            found, likelihood = BestMaximum(best, (best.value,), 1), working
+            found, corrected = BestMaximum(best, (best.value,), 1), True
         elif asked is None:
             objective, unsolved = problem.objective(), _unsolved(problem, best)
         else:
             return _without_solution(problem, best)
-    found = fit_likelihood(problem, on_step=on_step) if found is None else found
+    found = fit_likelihood(problem, first, on_step=on_step) if found is None else found
     best = found.best
     known = objective.model.size <= MAX_COVARIANCE and problem.options.ridge == 0
     observed = best.covariance() if known and best.gap <= ARRIVED else None
@@ -148,9 +148,9 @@ def fit(
         robust = sandwich(observed, meat(objective, best.theta, frequency=frequency, clusters=clusters))
     return Fit(
         theta=best.theta,
-        method="ml" if likelihood is None else "corrected",
+        method="corrected" if corrected else "ml",
         loglik=best.value if objective.is_likelihood else objective.loglik(best.theta),
-        observed=None if likelihood is not None else observed,
+        observed=None if corrected else observed,
         robust=robust,
         gap=best.gap,
         converged=best.converged,
@@ -161,7 +161,7 @@ def fit(
         infinite=_infinite(best, problem),
         unsolved=unsolved,
         plain=plain,
-        likelihood=best if likelihood is None else likelihood,
+        likelihood=first if corrected else best,
     )
 
 
