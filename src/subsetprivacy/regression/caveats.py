@@ -144,13 +144,14 @@ def _specification(fit: Regression) -> tuple[Note, ...]:
     if corrected:
         text = f"{right}{_next_to_likelihood(fit)} {text}"
     if p < 0.05:
-        advice = MORE_TERMS if corrected else MORE_TERMS_OR_CORRECTED
+        advice = MORE_TERMS if corrected or fit.has_no_corrected_solution else MORE_TERMS_OR_CORRECTED
         return (Note(NoteKind.SPECIFICATION, f"{text} The model does not describe these data well.", advice),)
     if corrected:
         return (Note(NoteKind.SPECIFICATION, text),)
     # The test misses much of what biases the likelihood: in real data that it was 2.7 standard errors off, it rejected
     # in half of the samples.
-    return (Note(NoteKind.SPECIFICATION, f"{text} The likelihood may be biased even so.", CORRECTED),)
+    other = None if fit.has_no_corrected_solution else CORRECTED
+    return (Note(NoteKind.SPECIFICATION, f"{text} The likelihood may be biased even so.", other),)
 
 
 def _next_to_likelihood(fit: Regression) -> str:
@@ -161,7 +162,7 @@ def _next_to_likelihood(fit: Regression) -> str:
     apart = np.abs(likelihood.theta - fit.fit.theta) / se
     at = int(np.nanargmax(apart))
     category, term = fit.labels[at]
-    smaller = 1 - float(np.median(np.sqrt(likelihood.covariance().diagonal()) / se))
+    smaller = 1 - float(np.nanmedian(np.sqrt(likelihood.covariance().diagonal()) / se))
     errors = f"{100 * abs(smaller):.0f}% {'smaller' if smaller >= 0 else 'larger'}"
     return (
         f" Maximum likelihood differs by at most {apart[at]:.2g} standard errors ({label_text(category)}: {term}); its "

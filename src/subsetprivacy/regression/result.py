@@ -140,8 +140,9 @@ class Regression(Result):
     @property
     def has_no_corrected_solution(self) -> bool:
         """Whether corrected scores were tried and have no solution, because a category is rare."""
-        tried = self.problem.options.method != "ml" and can_be_corrected(self.problem)
-        return tried and (self.method == "ml" or not self.converged)
+        if self.method == "corrected":
+            return not self.converged
+        return self.problem.options.method is None and can_be_corrected(self.problem)
 
     @property
     def baseline(self) -> Label | None:

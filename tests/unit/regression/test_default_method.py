@@ -78,6 +78,26 @@ def test_without_a_solution_the_default_is_the_likelihood_and_says_so(rare):
     assert not any("no solution" in note.text for note in likely.notes)
 
 
+@pytest.mark.parametrize("options", [{}, {"shrink": True}])
+def test_equations_without_a_solution_are_told_with_every_option(rare, options):
+    with pytest.warns(NotUniqueWarning, match="no solution"):
+        fit = sp.regress(*rare, method="corrected", baseline=0, **options)
+    assert np.isnan(fit.coef).all()
+    assert any("no solution" in note.text for note in fit.notes)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6))
+def test_no_hint_leads_to_equations_without_a_solution(seed):
+    """Where corrected scores have no solution, the summary of the likelihood does not recommend them."""
+    rng = np.random.default_rng(seed)
+    values = np.where(rng.random(500) < 0.02, 3, rng.integers(0, 3, 500))
+    fit = quietly(sp.privatize(values.tolist(), FOUR, seed=seed), rng.standard_normal((500, 1)), baseline=0)
+    assert fit.has_no_corrected_solution == (fit.method == "ml")
+    if fit.method == "ml":
+        assert "method='corrected'" not in str(fit.summary())
+
+
 def test_a_value_above_0_proves_that_there_is_no_solution(rare):
     """At a solution the value is minus the entropy of the fitted shares."""
     data, X = sample_of(FOUR, 600)
